@@ -1,0 +1,206 @@
+//! From the place where the grammar stopped to words that say what is wrong there.
+//!
+//! Pest's line is right; its column points at the start of the token that failed, and its rule
+//! names mean nothing to people. So the line is looked at again: what is it like, and what is it in?
+
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::{Rule, symbol};
+
+/// The headers that can be meant by a line that begins with `***`.
+const HEADERS: [(&str, &str); 8] = [
+    ("*** Begin Patch", "`*** Begin Patch`"),
+    ("*** End Patch", "`*** End Patch`"),
+    ("*** Add File:", "`*** Add File: path`"),
+    ("*** Delete File:", "`*** Delete File: path`"),
+    ("*** Update File:", "`*** Update File: path`"),
+    ("*** Move File:", "`*** Move File: old -> new`"),
+    ("*** Move to:", "`*** Move to: path`"),
+    ("*** End of File", "`*** End of File`"),
+];
+
+/// The error of a text that the grammar does not accept. `body` is what was parsed; it begins at
+/// byte `base` of `text`.
+pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>) -> ParseError {
+    let offset = match error.location {
+        InputLocation::Pos(offset) | InputLocation::Span((offset, _)) => offset,
+    };
+    let positives = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+        ErrorVariant::CustomError { .. } => &[],
+    };
+    let mut expected = Vec::new();
+    for symbol in positives.iter().copied().filter_map(symbol) {
+        if !expected.contains(&symbol) {
+            expected.push(symbol);
+        }
+    }
+    if expected.is_empty() {
+        expected.push("`*** End Patch`");
+    }
+    let line_start = body[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let line_end = body[line_start..].find('\n').map_or(body.len(), |end| line_start + end);
+    let line = body[line_start..line_end].trim_end_matches('\r');
+    let context = enclosing(&body[..line_start]);
+    let last = line_end == body.len();
+    if context == Context::Add && line.starts_with('+') && !last {
+        // The line is right; the empty ones before it lack their plus sign.
+        let gap = body[..line_start].trim_end_matches(['\n', '\r', ' ', '\t']).len();
+        let empty = gap + body[gap..].find('\n').map_or(0, |end| end + 1);
+        let expected = vec!["`+` at the beginning of the line"];
+        return at(text, base + empty, ParseErrorKind::NoPlus, expected);
+    }
+    let (kind, expected, within) = judge(line, last, context, expected);
+    at_offset(text, base + line_start, within, kind, expected)
+}
+
+/// What the lines before the bad one opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Context {
+    Outside,
+    After,
+    Add,
+    Update { open_hunk: bool, at_just_before: bool },
+    Other,
+}
+
+fn enclosing(before: &str) -> Context {
+    let mut open_hunk = false;
+    let mut at_just_before = false;
+    for (nth, line) in before.lines().rev().enumerate() {
+        let header = line.trim_start();
+        if header.starts_with("*** End Patch") {
+            return Context::After;
+        } else if header.starts_with("*** Add File:") {
+            return Context::Add;
+        } else if header.starts_with("*** Update File:") || header.starts_with("*** Move File:") {
+            return Context::Update { open_hunk, at_just_before };
+        } else if header.starts_with("*** Delete File:") || header.starts_with("*** Begin Patch") {
+            return Context::Other;
+        } else if !header.starts_with("*** ") {
+            open_hunk = true;
+            at_just_before |= nth == 0 && line.starts_with("@@");
+        }
+    }
+    Context::Outside
+}
+
+/// Says what is wrong with `line`, and at which byte of it.
+fn judge(
+    line: &str,
+    last: bool,
+    context: Context,
+    expected: Vec<&'static str>,
+) -> (ParseErrorKind, Vec<&'static str>, usize) {
+    let trimmed = line.trim();
+    if context == Context::After {
+        let kind = match trimmed.starts_with("*** Begin Patch") {
+            true => ParseErrorKind::SecondEnvelope,
+            false => ParseErrorKind::TextAfter,
+        };
+        return (kind, vec!["the end of the text"], 0);
+    }
+    let whole = match context {
+        Context::Add => line.is_empty() || line.starts_with('+'),
+        Context::Update { .. } => line.is_empty() || line.starts_with([' ', '+', '-', '@', '\\']),
+        _ => line.is_empty(),
+    };
+    if last && (whole || (is_header(trimmed) && !trimmed.starts_with("*** Begin"))) {
+        return match context {
+            Context::Update { at_just_before: true, .. } => {
+                (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0)
+            }
+            _ => (ParseErrorKind::NoEnd, vec!["`*** End Patch`"], 0),
+        };
+    }
+    if trimmed.starts_with("*** Begin Patch") {
+        return (ParseErrorKind::SecondEnvelope, expected, 0);
+    }
+    if matches!(context, Context::Update { at_just_before: true, .. }) && is_header(trimmed) {
+        return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
+    }
+    if trimmed.starts_with("***") {
+        let (closest, within) = closest_header(trimmed);
+        let within = within + (line.len() - line.trim_start().len());
+        // A line that only breaks off too early at the end of the text is the end missing, not a typo.
+        if last && "*** End Patch".starts_with(trimmed) {
+            return (ParseErrorKind::NoEnd, vec!["`*** End Patch`"], trimmed.len());
+        }
+        return (ParseErrorKind::UnknownHeader { closest }, expected, within);
+    }
+    match context {
+        Context::Add => (ParseErrorKind::NoPlus, vec!["`+` at the beginning of the line", "a `***` header"], 0),
+        Context::Update { open_hunk: true, .. } => (
+            ParseErrorKind::NoPrefix,
+            vec!["a blank, `-` or `+` at the beginning of the line", "`@@`", "a `***` header"],
+            0,
+        ),
+        Context::Update { .. } => (ParseErrorKind::NoAt, expected, 0),
+        _ => (ParseErrorKind::Unexpected, expected, 0),
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    HEADERS.iter().any(|(header, _)| line.starts_with(header))
+}
+
+/// The header nearest to `line` and the first byte at which they differ.
+fn closest_header(line: &str) -> (Option<&'static str>, usize) {
+    let head = line.split_inclusive(':').next().unwrap_or(line);
+    let head: String = head.chars().take(40).collect();
+    let nearest = HEADERS
+        .iter()
+        .map(|(header, symbol)| {
+            (strsim::normalized_damerau_levenshtein(&head.to_lowercase(), &header.to_lowercase()), header, symbol)
+        })
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    match nearest {
+        Some((score, header, symbol)) if score >= 0.6 => {
+            let same = line.bytes().zip(header.bytes()).take_while(|(seen, wanted)| seen == wanted).count();
+            if same == header.len() {
+                // A right header in a wrong place.
+                return (None, 0);
+            }
+            (Some(symbol), (0..=same).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0))
+        }
+        _ => (None, 0),
+    }
+}
+
+/// An error at byte `start` of `text`, which is where a line begins.
+pub(crate) fn at(text: &str, start: usize, kind: ParseErrorKind, expected: Vec<&'static str>) -> ParseError {
+    at_offset(text, start, 0, kind, expected)
+}
+
+fn at_offset(
+    text: &str,
+    line_start: usize,
+    within: usize,
+    kind: ParseErrorKind,
+    expected: Vec<&'static str>,
+) -> ParseError {
+    let line_end = text[line_start..].find('\n').map_or(text.len(), |end| line_start + end);
+    let line = text[line_start..line_end].trim_end_matches('\r');
+    let seen = (line_start < text.len()).then(|| line.chars().take(80).collect());
+    let start = line_start + within.min(line.len());
+    ParseError {
+        kind,
+        line: line_of(text, line_start),
+        column: column(&text[line_start..start]),
+        span: start..line_start + line.len(),
+        expected,
+        seen,
+    }
+}
+
+/// The 1-based column after `before`, which is the part of the line that precedes.
+pub(crate) fn column(before: &str) -> u32 {
+    u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX)
+}
+
+/// The 1-based line of a byte.
+pub(crate) fn line_of(text: &str, offset: usize) -> u32 {
+    let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count() + 1;
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}

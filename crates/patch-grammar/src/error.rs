@@ -1,0 +1,193 @@
+//! What can be wrong with a text that should be a patch, and what was overlooked in one that is.
+
+use std::fmt;
+use std::ops::Range;
+
+/// The first thing in a text that keeps it from being a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// The 1-based line.
+    pub line: u32,
+    /// The 1-based column, counted in characters.
+    pub column: u32,
+    /// The byte range to point at; empty at the end of the text.
+    pub span: Range<usize>,
+    /// What could stand there, in words; never empty.
+    pub expected: Vec<&'static str>,
+    /// The text that stands there instead, cut after 80 characters; `None` at the end of the text.
+    pub seen: Option<String>,
+}
+
+/// What is wrong with a text that should be a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The text is not UTF-8.
+    NotUtf8,
+    /// The text has a NUL character.
+    Nul,
+    /// There is no text.
+    Empty,
+    /// The first marker is missing.
+    NoBegin,
+    /// The last marker is missing.
+    NoEnd,
+    /// There is other text before the first marker.
+    TextBefore,
+    /// There is other text after the last marker.
+    TextAfter,
+    /// A second patch follows.
+    SecondEnvelope,
+    /// Blanks stand around a marker or before a header, and the options do not allow it.
+    Padded,
+    /// A heredoc or a Markdown fence is around the patch, and the options do not allow it.
+    Wrapped,
+    /// A line begins with `***` and is no header, or no header that can stand here.
+    UnknownHeader {
+        /// The header that was meant, if one is near.
+        closest: Option<&'static str>,
+    },
+    /// A header has no path.
+    NoPath,
+    /// A `*** Move File:` header does not have exactly one ` -> `.
+    NoArrow,
+    /// A line of a new file does not begin with `+`.
+    NoPlus,
+    /// A line of a hunk begins with something else than a blank, `-`, `+`.
+    NoPrefix,
+    /// An update has neither hunks nor a destination.
+    NoHunks,
+    /// A hunk has no lines.
+    EmptyHunk,
+    /// The first hunk of an update does not begin with `@@`, and the options do not allow it.
+    NoAt,
+    /// There are no file operations.
+    NoSections,
+    /// There are more file operations than the options allow.
+    TooManySections {
+        /// The limit.
+        limit: usize,
+    },
+    /// Something else stands where a part of the patch should.
+    Unexpected,
+}
+
+impl ParseErrorKind {
+    /// A stable short name for programs.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::NotUtf8 => "not_utf8",
+            Self::Nul => "nul",
+            Self::Empty => "empty",
+            Self::NoBegin => "no_begin",
+            Self::NoEnd => "no_end",
+            Self::TextBefore => "text_before",
+            Self::TextAfter => "text_after",
+            Self::SecondEnvelope => "second_envelope",
+            Self::Padded => "padded",
+            Self::Wrapped => "wrapped",
+            Self::UnknownHeader { .. } => "unknown_header",
+            Self::NoPath => "no_path",
+            Self::NoArrow => "no_arrow",
+            Self::NoPlus => "no_plus",
+            Self::NoPrefix => "no_prefix",
+            Self::NoHunks => "no_hunks",
+            Self::EmptyHunk => "empty_hunk",
+            Self::NoAt => "no_at",
+            Self::NoSections => "no_sections",
+            Self::TooManySections { .. } => "too_many_sections",
+            Self::Unexpected => "unexpected",
+        }
+    }
+}
+
+impl fmt::Display for ParseErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotUtf8 => "the patch is not UTF-8",
+            Self::Nul => "the patch has a NUL character",
+            Self::Empty => "the patch is empty",
+            Self::NoBegin => "the patch does not begin with `*** Begin Patch`",
+            Self::NoEnd => "the patch ends without `*** End Patch`",
+            Self::TextBefore => "there is other text before `*** Begin Patch`",
+            Self::TextAfter => "there is other text after `*** End Patch`",
+            Self::SecondEnvelope => "a second `*** Begin Patch` follows; send one patch at a time",
+            Self::Padded => "blanks stand before or after a `***` line; it must begin and end without",
+            Self::Wrapped => "the patch is wrapped in a heredoc or a Markdown fence",
+            Self::UnknownHeader { closest: None } => "this `***` line is no header that can stand here",
+            Self::UnknownHeader { closest: Some(closest) } => {
+                return write!(f, "this `***` line is no header that can stand here; {closest} is close");
+            }
+            Self::NoPath => "the header has no path",
+            Self::NoArrow => "the header needs two paths with one ` -> ` between them",
+            Self::NoPlus => "every line of a new file must begin with `+`, empty ones too",
+            Self::NoPrefix => "every line of a hunk must begin with a blank (context), `-` or `+`",
+            Self::NoHunks => "the update has no hunks and no `*** Move to:`",
+            Self::EmptyHunk => "the hunk has no lines",
+            Self::NoAt => "the first hunk of an update must begin with `@@`",
+            Self::NoSections => "the patch has no file operations",
+            Self::TooManySections { limit } => {
+                return write!(f, "the patch has more than {limit} file operations");
+            }
+            Self::Unexpected => "this is no part of a patch",
+        })
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (line {}, column {}): expected ", self.kind, self.line, self.column)?;
+        for (index, expected) in self.expected.iter().enumerate() {
+            match index {
+                0 => {}
+                _ if index + 1 == self.expected.len() => f.write_str(" or ")?,
+                _ => f.write_str(", ")?,
+            }
+            f.write_str(expected)?;
+        }
+        match &self.seen {
+            Some(seen) => write!(f, ", saw `{}`", seen.escape_debug()),
+            None => f.write_str(", saw the end of the text"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// Something that was overlooked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// What it is.
+    pub kind: WarningKind,
+    /// The 1-based line.
+    pub line: u32,
+}
+
+/// What was overlooked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// A heredoc around the patch was removed.
+    Heredoc,
+    /// A Markdown fence around the patch was removed.
+    Fence,
+    /// Blanks around a marker or before a header were removed.
+    Padded,
+    /// A `*** Environment ID:` line was ignored.
+    Environment,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            WarningKind::Heredoc => "a heredoc around the patch was removed",
+            WarningKind::Fence => "a Markdown fence around the patch was removed",
+            WarningKind::Padded => "blanks around a `***` line were removed",
+            WarningKind::Environment => "the `*** Environment ID:` line was ignored",
+        };
+        write!(f, "line {}: {what}", self.line)
+    }
+}

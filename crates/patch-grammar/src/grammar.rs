@@ -1,0 +1,73 @@
+//! The parser that pest generates, and the grammar as text.
+
+use pest::Parser as _;
+
+/// The text of `grammar/apply_patch.pest`, the only definition of the language.
+pub const GRAMMAR: &str = include_str!("apply_patch.pest");
+
+// The derive macro makes public items without documentation.
+#[allow(missing_docs, unreachable_pub)]
+mod generated {
+    /// The generated parser.
+    #[derive(pest_derive::Parser)]
+    #[grammar = "apply_patch.pest"]
+    pub struct PatchParser;
+}
+
+pub(crate) use generated::{PatchParser, Rule};
+
+/// A sub-language that is exported for constrained decoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Everything a model should write.
+    Whole,
+    /// What codex-trained models write.
+    Codex,
+}
+
+/// Tells whether `text` is a sentence of `dialect`.
+///
+/// Every sentence of either dialect is also accepted by [`parse`](crate::parse()), which tolerates
+/// more.
+#[must_use]
+pub fn recognizes(dialect: Dialect, text: &str) -> bool {
+    let rule = match dialect {
+        Dialect::Whole => Rule::patch,
+        Dialect::Codex => Rule::codex_patch,
+    };
+    PatchParser::parse(rule, text).is_ok()
+}
+
+/// What a person or a model calls this part of a patch; `None` for parts that are never expected
+/// by name.
+pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::begin_patch | Rule::accepted_begin => "`*** Begin Patch`",
+        Rule::end_patch | Rule::accepted_end => "`*** End Patch`",
+        Rule::add_file | Rule::codex_add_file | Rule::accepted_add => "`*** Add File: path`",
+        Rule::delete_file | Rule::accepted_delete => "`*** Delete File: path`",
+        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => "`*** Update File: path`",
+        Rule::move_file | Rule::accepted_move => "`*** Move File: old -> new`",
+        Rule::move_to | Rule::accepted_move_to => "`*** Move to: path`",
+        Rule::path | Rule::rest => "a path",
+        Rule::move_paths => "`old -> new`",
+        Rule::add_lines => "a line that begins with `+`",
+        Rule::hunk | Rule::codex_hunk | Rule::accepted_hunk | Rule::at | Rule::accepted_at => "`@@`",
+        Rule::hunk_lines | Rule::codex_hunk_lines | Rule::bare_hunk | Rule::accepted_hunk_lines => {
+            "a line that begins with a blank, `-` or `+`"
+        }
+        Rule::end_of_file | Rule::accepted_end_of_file => "`*** End of File`",
+        Rule::no_newline | Rule::accepted_no_newline => "`\\ No newline at end of file`",
+        Rule::EOI => "the end of the text",
+        Rule::environment
+        | Rule::empty_lines
+        | Rule::pad
+        | Rule::blank
+        | Rule::patch
+        | Rule::codex_patch
+        | Rule::accepted
+        | Rule::accepted_open
+        | Rule::accepted_sections
+        | Rule::accepted_hunks => return None,
+    })
+}

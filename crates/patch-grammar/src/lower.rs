@@ -1,0 +1,243 @@
+//! The walk from pest's pairs to the tree.
+
+use pest::iterators::Pair;
+
+use crate::ast::{AddedLines, Hunk, Line, LineKind, Operation, Patch, Section, Spanned};
+use crate::diagnose;
+use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
+use crate::grammar::Rule;
+use crate::parse::ParseOptions;
+use crate::wrapper::Peeled;
+
+/// One walk. Line numbers are counted on the way, so that the text is scanned for them once.
+pub(crate) struct Lowering<'p, 'o> {
+    text: &'p str,
+    base: usize,
+    options: &'o ParseOptions,
+    warnings: Vec<Warning>,
+    counted: usize,
+    line: u32,
+}
+
+impl<'p, 'o> Lowering<'p, 'o> {
+    pub(crate) fn new(text: &'p str, peeled: &Peeled, options: &'o ParseOptions) -> Self {
+        let warnings = peeled.warnings.clone();
+        Self { text, base: peeled.body.start, options, warnings, counted: 0, line: 1 }
+    }
+
+    pub(crate) fn patch(mut self, root: Pair<'_, Rule>) -> Result<Patch<'p>, ParseError> {
+        let mut sections = Vec::new();
+        let mut end = self.base;
+        for pair in root.into_inner() {
+            let start = self.base + pair.as_span().start();
+            end = self.base + pair.as_span().end();
+            match pair.as_rule() {
+                Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
+                    if sections.len() == self.options.max_sections {
+                        let kind = ParseErrorKind::TooManySections { limit: self.options.max_sections };
+                        return Err(self.error(start, kind, "`*** End Patch`"));
+                    }
+                    sections.push(self.section(pair)?);
+                }
+                Rule::environment => self.tolerate(WarningKind::Environment, start)?,
+                Rule::accepted_end if sections.is_empty() => {
+                    return Err(self.error(start, ParseErrorKind::NoSections, HEADERS));
+                }
+                _ => {}
+            }
+        }
+        if sections.is_empty() {
+            return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
+        }
+        let mut warnings = self.warnings;
+        warnings.sort_by_key(|warning| warning.line);
+        Ok(Patch { text: self.text, sections, warnings })
+    }
+
+    fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
+        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let rule = pair.as_rule();
+        self.refuse_padding(span.start)?;
+        let mut inner = pair.into_inner();
+        let rest = self.spanned(&inner.next().expect("every header has a rest"));
+        let (path, mut move_to) = match rule {
+            Rule::accepted_move => {
+                let (path, to) = self.arrow(&rest, span.start)?;
+                (path, Some(to))
+            }
+            _ => (rest, None),
+        };
+        self.refuse_empty(&path, span.start)?;
+        let mut added = AddedLines { text: "", no_newline: false };
+        let mut hunks = Vec::new();
+        for pair in inner {
+            let start = self.base + pair.as_span().start();
+            match pair.as_rule() {
+                Rule::add_lines => added.text = &self.text[start..self.base + pair.as_span().end()],
+                Rule::accepted_no_newline => added.no_newline = true,
+                Rule::accepted_move_to => {
+                    self.refuse_padding(start)?;
+                    let to = pair.into_inner().next().expect("every header has a rest");
+                    let to = self.spanned(&to);
+                    self.refuse_empty(&to, start)?;
+                    move_to = Some(to);
+                }
+                Rule::accepted_hunk | Rule::bare_hunk => {
+                    let bare = pair.as_rule() == Rule::bare_hunk;
+                    let hunk = self.hunk(pair);
+                    let visible = |line: &Line<'_>| line.kind != LineKind::Context || !line.text.trim().is_empty();
+                    if bare && !hunk.lines.iter().any(visible) {
+                        continue;
+                    }
+                    if bare && !self.options.bare_first_hunk {
+                        return Err(self.error(start, ParseErrorKind::NoAt, "`@@`"));
+                    }
+                    if hunk.lines.is_empty() {
+                        let expected = "a line that begins with a blank, `-` or `+`";
+                        return Err(self.error(start, ParseErrorKind::EmptyHunk, expected));
+                    }
+                    hunks.push(hunk);
+                }
+                _ => {}
+            }
+        }
+        let operation = match rule {
+            Rule::accepted_add => Operation::Add(added),
+            Rule::accepted_delete => Operation::Delete,
+            _ if hunks.is_empty() && move_to.is_none() => {
+                return Err(self.error(span.start, ParseErrorKind::NoHunks, "`@@` after the header"));
+            }
+            _ => Operation::Update { move_to, hunks },
+        };
+        Ok(Section { path, operation, span })
+    }
+
+    fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {
+        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let mut hunk = Hunk {
+            opened: pair.as_rule() == Rule::accepted_hunk,
+            headers: Vec::new(),
+            lines: Vec::new(),
+            separators: 0,
+            end_of_file: false,
+            line: self.line_at(span.start),
+            span,
+        };
+        for pair in pair.into_inner() {
+            let range = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+            match pair.as_rule() {
+                Rule::accepted_at => {
+                    let header = self.trimmed(range.start + "@@".len()..range.end);
+                    if !header.text.is_empty() {
+                        hunk.headers.push(header);
+                    }
+                }
+                Rule::accepted_hunk_lines => self.hunk_lines(range, &mut hunk),
+                Rule::accepted_end_of_file => hunk.end_of_file = true,
+                _ => {}
+            }
+        }
+        hunk
+    }
+
+    /// Splits a run of hunk lines, which pest took as one token.
+    fn hunk_lines(&mut self, range: std::ops::Range<usize>, hunk: &mut Hunk<'p>) {
+        let mut number = self.line_at(range.start);
+        for text in (crate::ast::Lines { rest: &self.text[range.clone()] }) {
+            let kind = match text.as_bytes().first() {
+                Some(b'+') => LineKind::Insert,
+                Some(b'-') => LineKind::Delete,
+                Some(b'\\') => {
+                    if let Some(line) = hunk.lines.last_mut() {
+                        line.no_newline = true;
+                    }
+                    number += 1;
+                    continue;
+                }
+                _ => LineKind::Context,
+            };
+            hunk.separators = if text.is_empty() { hunk.separators + 1 } else { 0 };
+            hunk.lines.push(Line { text: text.get(1..).unwrap_or(""), line: number, kind, no_newline: false });
+            number += 1;
+        }
+        self.counted = range.end;
+        self.line = number;
+    }
+
+    /// The two paths of `old -> new`.
+    fn arrow(&self, rest: &Spanned<'p>, start: usize) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
+        const ARROW: &str = " -> ";
+        let error = || self.error(start, ParseErrorKind::NoArrow, "`*** Move File: old -> new`");
+        let at = rest.text.find(ARROW).ok_or_else(error)?;
+        let right = at + ARROW.len();
+        if rest.text[right..].contains(ARROW) {
+            return Err(error());
+        }
+        let part = |start: usize, end: usize| {
+            let part = self.text[start..end].trim_matches([' ', '\t']);
+            let start = start + self.text[start..end].find(part).unwrap_or(0);
+            Spanned { text: part, span: start..start + part.len(), line: rest.line }
+        };
+        let begin = rest.span.start;
+        Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
+    }
+
+    fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
+        self.trimmed(self.base + pair.as_span().start()..self.base + pair.as_span().end())
+    }
+
+    /// The part of the text without blanks around it.
+    fn trimmed(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+        const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+        let line = self.line_at(range.start);
+        let part = &self.text[range.clone()];
+        let text = part.trim_matches(BLANKS);
+        let start = range.start + (part.len() - part.trim_start_matches(BLANKS).len());
+        Spanned { text, span: start..start + text.len(), line }
+    }
+
+    /// The 1-based line of a byte; bytes are asked for in ascending order.
+    fn line_at(&mut self, offset: usize) -> u32 {
+        if offset > self.counted {
+            let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.counted..offset]).count();
+            self.line += u32::try_from(lines).unwrap_or(u32::MAX);
+            self.counted = offset;
+        }
+        self.line
+    }
+
+    fn refuse_empty(&self, path: &Spanned<'p>, start: usize) -> Result<(), ParseError> {
+        if path.text.is_empty() {
+            return Err(self.error(start, ParseErrorKind::NoPath, "a path after the colon"));
+        }
+        Ok(())
+    }
+
+    fn refuse_padding(&mut self, start: usize) -> Result<(), ParseError> {
+        if self.text[start..].starts_with("***") {
+            return Ok(());
+        }
+        self.tolerate(WarningKind::Padded, start)
+    }
+
+    /// Warns, or refuses when the options do.
+    fn tolerate(&mut self, kind: WarningKind, start: usize) -> Result<(), ParseError> {
+        if !self.options.strip_wrappers {
+            let (kind, expected) = match kind {
+                WarningKind::Padded => (ParseErrorKind::Padded, "a header without blanks before it"),
+                _ => (ParseErrorKind::UnknownHeader { closest: None }, HEADERS),
+            };
+            return Err(self.error(start, kind, expected));
+        }
+        let line = self.line_at(start);
+        self.warnings.push(Warning { kind, line });
+        Ok(())
+    }
+
+    fn error(&self, start: usize, kind: ParseErrorKind, expected: &'static str) -> ParseError {
+        diagnose::at(self.text, start, kind, vec![expected])
+    }
+}
+
+const HEADERS: &str =
+    "`*** Add File: path`, `*** Delete File: path`, `*** Update File: path` or `*** Move File: old -> new`";

@@ -1,0 +1,79 @@
+//! From text to tree: what may stand around the patch, then the grammar, then the walk.
+
+use pest::Parser as _;
+
+use crate::ast::Patch;
+use crate::diagnose;
+use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::{PatchParser, Rule};
+use crate::lower::Lowering;
+use crate::wrapper;
+
+/// What is tolerated beyond the language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// Whether one heredoc, one Markdown fence, blanks around markers and headers, and an
+    /// environment line are removed, each with a warning. Default: they are errors.
+    pub strip_wrappers: bool,
+    /// Whether the first hunk of an update may lack its `@@`. Default: it may not.
+    pub bare_first_hunk: bool,
+    /// How many file operations a patch may have. Default: 10 000.
+    pub max_sections: usize,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { strip_wrappers: false, bare_first_hunk: false, max_sections: 10_000 }
+    }
+}
+
+/// Reads `bytes` as the text of a patch.
+///
+/// # Errors
+///
+/// [`ParseErrorKind::NotUtf8`] and [`ParseErrorKind::Nul`], each with the place of the first bad
+/// byte.
+pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
+    let (text, bad) = match std::str::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let valid = &bytes[..error.valid_up_to()];
+            (std::str::from_utf8(valid).expect("checked up to here"), Some(error.valid_up_to()))
+        }
+    };
+    let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), bad) {
+        (Some(at), _) => (ParseErrorKind::Nul, at, "\\0".to_owned()),
+        (None, Some(at)) => (ParseErrorKind::NotUtf8, at, format!("\\x{:02x}", bytes[at])),
+        (None, None) => return Ok(text),
+    };
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    Err(ParseError {
+        kind,
+        line: diagnose::line_of(before, at),
+        column: diagnose::column(&before[line_start..]),
+        span: at..at + 1,
+        expected: vec!["UTF-8 text"],
+        seen: Some(seen),
+    })
+}
+
+/// Parses one patch.
+///
+/// Time and memory are linear in the text.
+///
+/// # Errors
+///
+/// The first thing that is wrong, with its line and column, what was expected and what was seen.
+pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
+    let peeled = wrapper::peel(text, options.strip_wrappers)?;
+    let body = &text[peeled.body.clone()];
+    let rule = if peeled.open { Rule::accepted_open } else { Rule::accepted };
+    match PatchParser::parse(rule, body) {
+        Ok(mut pairs) => {
+            let root = pairs.next().expect("a rule that matched has a pair");
+            Lowering::new(text, &peeled, options).patch(root)
+        }
+        Err(error) => Err(diagnose::from_pest(text, peeled.body.start, body, &error)),
+    }
+}
