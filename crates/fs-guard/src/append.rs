@@ -1,0 +1,74 @@
+//! Logs: files that only grow.
+
+use crate::dir::Spot;
+use crate::error::{At as _, Error};
+use crate::metadata::{FileKind, Metadata};
+use crate::sys::{self, Fd, Open, code};
+
+/// A file of the program's own, open for appending.
+#[derive(Debug)]
+pub struct AppendFile {
+    handle: Fd,
+    path: Box<str>,
+}
+
+impl Spot {
+    /// Opens a log here, created (mode 0600) when missing; a link, a special file or another user's
+    /// file is refused.
+    pub fn append(&self) -> Result<AppendFile, Error> {
+        let path = self.path();
+        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::Append(0o600)) {
+            Ok(handle) => handle,
+            Err(error) if matches!(error.raw_os_error(), Some(code::LOOP | code::ISDIR | code::NXIO)) => {
+                return Err(Error::UntrustedState { path, problem: "it is not a file" });
+            }
+            Err(error) => return Err(error).at("open", path),
+        };
+        require_own_file(&sys::stat(&handle).at("look at", &path)?, &path)?;
+        Ok(AppendFile { handle, path: path.into() })
+    }
+}
+
+impl AppendFile {
+    /// Appends bytes, in one write where the system takes them in one.
+    pub fn append(&self, bytes: &[u8]) -> Result<(), Error> {
+        sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)]).at("append to", &self.path)
+    }
+
+    /// Makes what was appended durable.
+    pub fn sync(&self) -> Result<(), Error> {
+        sys::sync(&self.handle).at("sync", &self.path)
+    }
+
+    /// Returns its length in bytes.
+    pub fn len(&self) -> Result<u64, Error> {
+        Ok(sys::stat(&self.handle).at("look at", &self.path)?.size)
+    }
+
+    /// Tells whether it has no bytes.
+    pub fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.len()? == 0)
+    }
+
+    pub(crate) fn handle(&self) -> &Fd {
+        &self.handle
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// Fails unless a file of the program's own is one, with one name, of this user.
+pub(crate) fn require_own_file(seen: &Metadata, path: &str) -> Result<(), Error> {
+    let problem = if seen.kind != FileKind::File {
+        "it is not a file"
+    } else if seen.uid != sys::user() {
+        "it belongs to another user"
+    } else if seen.nlink > 1 {
+        "it has several names"
+    } else {
+        return Ok(());
+    };
+    Err(Error::UntrustedState { path: path.into(), problem })
+}

@@ -1,0 +1,380 @@
+//! Open directories, and names in them.
+
+use std::sync::Arc;
+
+use crate::digest::{Hasher, Sha256};
+use crate::error::{At as _, Error};
+use crate::metadata::{FileKind, FileTime, Metadata};
+use crate::read::{OpenFile, read_whole};
+use crate::sys::{self, Fd, Open, Rename, code};
+
+/// An open directory; a clone is the same handle.
+///
+/// One is had from [`Root::state_dir`](crate::Root::state_dir) and its relatives (the program's own
+/// directories) or, as part of a [`Spot`], from [`Dirs`](crate::Dirs).
+#[derive(Debug, Clone)]
+pub struct Dir {
+    pub(crate) handle: Arc<Fd>,
+    path: Arc<str>,
+}
+
+impl Dir {
+    pub(crate) fn new(handle: Fd, path: &str) -> Self {
+        Self { handle: Arc::new(handle), path: path.into() }
+    }
+
+    /// Returns its path beneath the root; for messages.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns a name in this directory.
+    ///
+    /// # Panics
+    ///
+    /// Panics when `name` is not one component: names come from this program, not from a patch.
+    #[must_use]
+    pub fn spot(&self, name: &str) -> Spot {
+        assert!(!matches!(name, "" | "." | "..") && !name.contains(['/', '\0']), "BUG: {name:?} is not a name");
+        Spot { dir: self.clone(), name: name.into() }
+    }
+
+    /// Looks at the directory itself.
+    pub fn metadata(&self) -> Result<Metadata, Error> {
+        sys::stat(&self.handle).at("look at", &*self.path)
+    }
+
+    /// Lists the names in it that are UTF-8, sorted.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let entries = sys::list(&self.handle).at("list", &*self.path)?;
+        let mut names: Vec<String> =
+            entries.into_iter().filter_map(|(name, _)| String::from_utf8(name).ok()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Opens a directory in it that belongs to this program; `None` when nothing is there.
+    pub fn open_dir(&self, name: &str) -> Result<Option<Self>, Error> {
+        let spot = self.spot(name);
+        let path = spot.path();
+        match sys::open_at(&self.handle, name, Open::Directory) {
+            Ok(handle) => {
+                let dir = Self::new(handle, &path);
+                dir.require_own()?;
+                Ok(Some(dir))
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(code::NOENT) => Ok(None),
+                Some(code::LOOP | code::NOTDIR) => {
+                    Err(Error::UntrustedState { path, problem: "it is not a directory" })
+                }
+                _ => Err(error).at("open", path),
+            },
+        }
+    }
+
+    /// Creates a directory in it that only this user may enter.
+    pub fn create_dir(&self, name: &str) -> Result<Self, Error> {
+        let path = self.spot(name).path();
+        match sys::make_dir(&self.handle, name, 0o700) {
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path }),
+            result => {
+                result.at("create", &path)?;
+                let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", &path)?;
+                let dir = Self::new(handle, &path);
+                if dir.metadata()?.mode & 0o777 != 0o700 {
+                    sys::set_mode(&dir.handle, 0o700).at("set the mode of", &path)?;
+                }
+                dir.require_own()?;
+                Ok(dir)
+            }
+        }
+    }
+
+    /// Opens a directory in it, which is created when missing.
+    pub fn open_or_create_dir(&self, name: &str) -> Result<Self, Error> {
+        if let Some(dir) = self.open_dir(name)? {
+            return Ok(dir);
+        }
+        match self.create_dir(name) {
+            Err(Error::AlreadyExists { path }) => self.open_dir(name)?.ok_or(Error::Changed { path }),
+            result => result,
+        }
+    }
+
+    /// Sets its modification time; for putting back what was there.
+    pub fn set_mtime(&self, mtime: FileTime) -> Result<(), Error> {
+        sys::set_mtime(&self.handle, mtime).at("set the time of", &*self.path)
+    }
+
+    /// Makes its list of names durable.
+    pub fn sync(&self) -> Result<(), Error> {
+        sys::sync(&self.handle).at("sync", &*self.path)
+    }
+
+    /// Removes a directory in it with all that is beneath it; links are removed, not followed.
+    ///
+    /// Only for directories of the program's own.
+    pub fn remove_tree(&self, name: &str) -> Result<(), Error> {
+        if let Some(dir) = self.open_dir(name)? {
+            for entry in dir.names()? {
+                let spot = dir.spot(&entry);
+                match spot.metadata()? {
+                    Some(seen) if seen.kind == FileKind::Directory => dir.remove_tree(&entry)?,
+                    Some(_) => spot.remove()?,
+                    None => {}
+                }
+            }
+            sys::remove_dir(&self.handle, name).at("remove", dir.path())?;
+        }
+        Ok(())
+    }
+
+    /// Removes an empty directory in it; `false` when it is not empty or not there.
+    pub fn remove_dir(&self, name: &str) -> Result<bool, Error> {
+        match sys::remove_dir(&self.handle, name) {
+            Ok(()) => Ok(true),
+            Err(error)
+                if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTEMPTY | code::EXIST | code::NOTDIR)) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error).at("remove", self.spot(name).path()),
+        }
+    }
+
+    /// Fails unless the directory belongs to this user, and nobody else may enter it.
+    fn require_own(&self) -> Result<(), Error> {
+        let seen = self.metadata()?;
+        let path = || self.path.to_string();
+        if seen.uid != sys::user() {
+            return Err(Error::UntrustedState { path: path(), problem: "it belongs to another user" });
+        }
+        if seen.mode & 0o777 != 0o700 {
+            return Err(Error::UntrustedState { path: path(), problem: "its mode is not 0700" });
+        }
+        Ok(())
+    }
+}
+
+/// One name in one open directory: where a file is, was or shall be.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    pub(crate) dir: Dir,
+    pub(crate) name: Box<str>,
+}
+
+impl Spot {
+    /// Returns its path beneath the root; for messages.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match &*self.dir.path {
+            "" => self.name.to_string(),
+            dir => format!("{dir}/{}", self.name),
+        }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the directory.
+    #[must_use]
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    pub(crate) fn at(&self) -> (&Fd, &str) {
+        (&self.dir.handle, &self.name)
+    }
+
+    /// Looks at what is there, never following a link; `None` when nothing is.
+    pub fn metadata(&self) -> Result<Option<Metadata>, Error> {
+        match sys::stat_at(&self.dir.handle, &self.name) {
+            Ok(seen) => Ok(Some(seen)),
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(None),
+            Err(error) => Err(error).at("look at", self.path()),
+        }
+    }
+
+    /// Opens the regular file that is there.
+    pub fn open(&self) -> Result<(OpenFile, Metadata), Error> {
+        let path = self.path();
+        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::Read) {
+            Ok(handle) => handle,
+            Err(error) => {
+                return Err(match error.raw_os_error() {
+                    Some(code::NOENT) => Error::NotFound { path },
+                    Some(code::LOOP) => Error::NotAFile { path, kind: FileKind::Symlink },
+                    Some(code::NXIO) => Error::NotAFile { path, kind: FileKind::Other },
+                    _ => Error::Io { operation: "open", path, source: error },
+                });
+            }
+        };
+        let mut seen = sys::stat(&handle).at("look at", &path)?;
+        if seen.kind != FileKind::File {
+            return Err(Error::NotAFile { path, kind: seen.kind });
+        }
+        seen.has_xattrs = sys::has_xattrs(&handle);
+        Ok((OpenFile { handle, path: path.into() }, seen))
+    }
+
+    /// Reads the regular file that is there.
+    pub fn read(&self, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
+        let (file, seen) = self.open()?;
+        let bytes = read_whole(&file.handle, seen.size, limit, &file.path)?;
+        Ok((bytes, seen))
+    }
+
+    /// Returns the text of the symbolic link that is there.
+    pub fn read_link(&self) -> Result<Vec<u8>, Error> {
+        sys::read_link(&self.dir.handle, &self.name).at("read the link", self.path())
+    }
+
+    /// Hashes what is there: a file's bytes, a link's text. `None` for everything else.
+    pub fn hash(&self) -> Result<Option<Sha256>, Error> {
+        let Some(seen) = self.metadata()? else { return Ok(None) };
+        match seen.kind {
+            FileKind::File => {}
+            FileKind::Symlink => return Ok(Some(Sha256::of(&self.read_link()?))),
+            FileKind::Directory | FileKind::Other => return Ok(None),
+        }
+        let (mut file, _) = self.open()?;
+        let mut hasher = Hasher::new();
+        let mut buffer = vec![0; usize::try_from(seen.size + 1).unwrap_or(1 << 16).min(1 << 16)];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(Some(hasher.finish())),
+                length => hasher.update(&buffer[..length]),
+            }
+        }
+    }
+
+    /// Tells whether the file there has these bytes, mode and owner.
+    ///
+    /// When it is the inode that was seen, with times that would show a change, its bytes are not
+    /// read; `trust_times` can be denied. A rename since does not count as a change.
+    pub fn holds(&self, seen: &Metadata, digest: &Sha256, trust_times: bool) -> Result<bool, Error> {
+        let Some(now) = self.metadata()? else { return Ok(false) };
+        let same = |m: &Metadata| (m.kind, m.size, m.mode, m.uid, m.gid, m.nlink);
+        if same(&now) != same(seen) {
+            return Ok(false);
+        }
+        if trust_times && seen.times_are_telling() && now.same_bytes_as(seen) {
+            return Ok(true);
+        }
+        Ok(self.hash()?.as_ref() == Some(digest))
+    }
+
+    /// Takes the name away for good. Only for the program's own files.
+    pub fn remove(&self) -> Result<(), Error> {
+        match sys::unlink(&self.dir.handle, &self.name) {
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(()),
+            result => result.at("remove", self.path()),
+        }
+    }
+
+    /// Moves what is here to another name where nothing is.
+    pub fn rename_new(&self, to: &Self) -> Result<(), Error> {
+        self.rename_new_raw(to).map_err(|source| match source.raw_os_error() {
+            Some(code::EXIST) => Error::AlreadyExists { path: to.path() },
+            Some(code::NOENT) => Error::NotFound { path: self.path() },
+            _ => Error::Io { operation: "rename", path: self.path(), source },
+        })
+    }
+
+    /// Renames over nothing; where the system cannot do that in one step, in two.
+    pub(crate) fn rename_new_raw(&self, to: &Self) -> std::io::Result<()> {
+        match sys::rename(self.at(), to.at(), Rename::NoReplace) {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
+            result => return result,
+        }
+        match sys::link(self.at(), to.at()) {
+            Ok(()) => return sys::unlink(&self.dir.handle, &self.name),
+            Err(error) if lacks_links(&error) => {}
+            // An earlier process came as far as the link.
+            Err(error) if error.raw_os_error() == Some(code::EXIST) && self.is_also(to) => {
+                return sys::unlink(&self.dir.handle, &self.name);
+            }
+            Err(error) => return Err(error),
+        }
+        // Neither; what is left has a moment in which a file that just appeared would be replaced.
+        match sys::stat_at(&to.dir.handle, &to.name) {
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => {
+                sys::rename(self.at(), to.at(), Rename::Replace)
+            }
+            Ok(_) => Err(std::io::Error::from_raw_os_error(code::EXIST)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tells whether both are names of one file.
+    #[must_use]
+    pub fn is_also(&self, other: &Self) -> bool {
+        match (self.metadata(), other.metadata()) {
+            (Ok(Some(one)), Ok(Some(other))) => one.same_inode(&other),
+            _ => false,
+        }
+    }
+
+    /// Swaps what is here with what is there; both must exist.
+    ///
+    /// Where the system cannot, the file there gets a second name first (`<name>.x`, here), so
+    /// that it is kept when this one takes its place; see [`Spot::settle_exchange`].
+    pub(crate) fn exchange_raw(&self, there: &Self) -> std::io::Result<()> {
+        match sys::rename(self.at(), there.at(), Rename::Exchange) {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
+            result => return result,
+        }
+        let aside = self.aside();
+        match sys::link(there.at(), aside.at()) {
+            Err(error) if lacks_links(&error) => {
+                // The name is gone for a moment; recovery puts it back.
+                sys::rename(there.at(), aside.at(), Rename::Replace)?;
+                if let Err(error) = sys::rename(self.at(), there.at(), Rename::Replace) {
+                    let _ = aside.rename_new_raw(there);
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+            Ok(()) => {
+                if let Err(error) = sys::rename(self.at(), there.at(), Rename::Replace) {
+                    let _ = sys::unlink(&aside.dir.handle, &aside.name);
+                    return Err(error);
+                }
+            }
+        }
+        sys::rename(aside.at(), self.at(), Rename::Replace)
+    }
+
+    /// Brings an exchange that was cut off between its steps to one of its ends.
+    pub fn settle_exchange(&self, there: &Self) -> Result<(), Error> {
+        let aside = self.aside();
+        let Some(kept) = aside.metadata()? else { return Ok(()) };
+        let settle = |result: std::io::Result<()>| result.at("settle", self.path());
+        if self.metadata()?.is_none() {
+            // This file is there already; only the last step is missing.
+            return settle(sys::rename(aside.at(), self.at(), Rename::Replace));
+        }
+        match there.metadata()? {
+            None => settle(aside.rename_new_raw(there)),
+            Some(seen) if seen.same_inode(&kept) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
+            // Someone replaced it; the kept one is what they replaced.
+            Some(_) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
+        }
+    }
+
+    fn aside(&self) -> Self {
+        Self { dir: self.dir.clone(), name: format!("{}.x", self.name).into() }
+    }
+}
+
+fn lacks_links(error: &std::io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(code::PERM | code::OPNOTSUPP | code::NOSYS | code::INVAL | code::MLINK)
+    )
+}

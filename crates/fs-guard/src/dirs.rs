@@ -1,0 +1,184 @@
+//! The directories of one operation, each opened once.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::dir::{Dir, Spot};
+use crate::error::{At as _, Error};
+use crate::metadata::{FileTime, Metadata};
+use crate::rel_path::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Open, code};
+
+/// More open directories than this are not kept: a process may have 1024 open files.
+const KEPT: usize = 256;
+
+/// Open directories of the workspace, for one operation on many files.
+#[derive(Debug)]
+pub struct Dirs<'r> {
+    root: &'r Root,
+    open: RefCell<HashMap<Box<str>, Rc<Parent>>>,
+    first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parent {
+    pub(crate) dir: Dir,
+    pub(crate) seen: Metadata,
+    writable: OnceCell<()>,
+    default_acl: OnceCell<Option<Vec<u8>>>,
+}
+
+impl<'r> Dirs<'r> {
+    /// Starts with none open.
+    #[must_use]
+    pub fn new(root: &'r Root) -> Self {
+        Self { root, open: RefCell::default(), first_seen: RefCell::default() }
+    }
+
+    /// Returns the root.
+    #[must_use]
+    pub fn root(&self) -> &'r Root {
+        self.root
+    }
+
+    /// Returns the place of a path, in its directory opened over no link.
+    ///
+    /// Fails with `NotFound` when the directory is missing.
+    pub fn place(&self, path: &RelPath) -> Result<Spot, Error> {
+        let (parent, name) = path.split();
+        let parent = self.parent(parent.unwrap_or(""), path)?;
+        Ok(parent.dir.spot(name))
+    }
+
+    /// Fails when entries of the path's directory cannot be changed by this process.
+    pub fn check_writable(&self, path: &RelPath) -> Result<(), Error> {
+        let parent = self.parent(path.split().0.unwrap_or(""), path)?;
+        if parent.writable.get().is_none() {
+            let shown = || if parent.dir.path().is_empty() { "." } else { parent.dir.path() }.to_owned();
+            sys::may_write(&parent.dir.handle).at("write in", shown())?;
+            let _ = parent.writable.set(());
+        }
+        Ok(())
+    }
+
+    /// What a new file in the path's directory inherits.
+    pub(crate) fn inheritance(&self, path: &RelPath) -> Result<(Metadata, Option<Vec<u8>>), Error> {
+        let parent = self.parent(path.split().0.unwrap_or(""), path)?;
+        let acl = parent.default_acl.get_or_init(|| {
+            sys::xattr(&parent.dir.handle, b"system.posix_acl_default").ok().flatten()
+        });
+        Ok((parent.seen.clone(), acl.clone()))
+    }
+
+    fn parent(&self, dir: &str, path: &RelPath) -> Result<Rc<Parent>, Error> {
+        if let Some(parent) = self.open.borrow().get(dir) {
+            return Ok(Rc::clone(parent));
+        }
+        let missing = || Error::NotFound { path: dir.into() };
+        let handle = if dir.is_empty() {
+            sys::open_at(&self.root.handle, ".", Open::Directory).at("open", ".")?
+        } else {
+            let rel = RelPath::new_unchecked(dir);
+            match self.root.open_beneath(&rel, Open::Directory) {
+                // Names may be written where they may not be listed; such a directory is not synced.
+                Err(error) if error.is_code(code::ACCES) => self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?,
+                // A file is there, which may be about to give way.
+                Err(Error::NotADirectory { .. }) => return Err(missing()),
+                result => result?.ok_or_else(missing)?,
+            }
+        };
+        let seen = sys::stat(&handle).at("look at", dir)?;
+        self.root.check_not_git(path, None)?;
+        if Some((seen.dev, seen.ino)) == self.root.dot_git() {
+            let rule = crate::error::Rule::GitDirectory;
+            return Err(Error::Forbidden { path: path.as_str().into(), rule });
+        }
+        self.first_seen.borrow_mut().entry(dir.into()).or_insert_with(|| seen.clone());
+        let parent = Rc::new(Parent {
+            dir: Dir::new(handle, dir),
+            seen,
+            writable: OnceCell::new(),
+            default_acl: OnceCell::new(),
+        });
+        let mut open = self.open.borrow_mut();
+        if open.len() >= KEPT {
+            open.clear();
+        }
+        open.insert(dir.into(), Rc::clone(&parent));
+        Ok(parent)
+    }
+
+    /// Creates a directory; `false` when there is one already.
+    pub fn create_dir(&self, path: &RelPath, mode: Option<u32>) -> Result<bool, Error> {
+        let spot = self.place(path)?;
+        match sys::make_dir(&spot.dir.handle, &spot.name, 0o777) {
+            Ok(()) => {}
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => {
+                return match spot.metadata()? {
+                    Some(seen) if seen.kind == crate::FileKind::Directory => Ok(false),
+                    _ => Err(Error::AlreadyExists { path: path.as_str().into() }),
+                };
+            }
+            Err(error) => return Err(error).at("create", path),
+        }
+        if let Some(mode) = mode {
+            let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path)?;
+            sys::set_mode(&dir, mode & 0o777).at("set the mode of", path)?;
+        }
+        Ok(true)
+    }
+
+    /// Removes a directory if it is empty; `false` when it is not, or not there.
+    pub fn remove_dir(&self, path: &RelPath) -> Result<bool, Error> {
+        let spot = match self.place(path) {
+            Ok(spot) => spot,
+            Err(Error::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.open.borrow_mut().remove(path.as_str());
+        self.first_seen.borrow_mut().remove(path.as_str());
+        spot.dir.remove_dir(&spot.name)
+    }
+
+    /// Returns every directory that was opened here, opened again where it was not kept.
+    pub fn all(&self) -> Result<Vec<Dir>, Error> {
+        let paths: Vec<Box<str>> = self.first_seen.borrow().keys().cloned().collect();
+        let mut dirs = Vec::with_capacity(paths.len());
+        for path in paths {
+            let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
+            dirs.push(self.parent(&path, &RelPath::new_unchecked(&child))?.dir.clone());
+        }
+        Ok(dirs)
+    }
+
+    /// Fails when one of the directories is not at its path any more.
+    pub fn check_still_there(&self) -> Result<(), Error> {
+        for (path, seen) in self.first_seen.borrow().iter().filter(|(path, _)| !path.is_empty()) {
+            match self.root.metadata(&RelPath::new_unchecked(path))? {
+                Some(now) if now.same_inode(seen) => {}
+                _ => return Err(Error::Changed { path: path.to_string() }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the directories with the modification times they had when they were first opened.
+    #[must_use]
+    pub fn first_mtimes(&self) -> Vec<(String, FileTime)> {
+        let seen = self.first_seen.borrow();
+        seen.iter().map(|(path, seen)| (path.to_string(), seen.mtime)).collect()
+    }
+
+    /// Puts back the modification times of directories, as well as that can be done: after a
+    /// roll-back nothing in them has changed.
+    pub fn restore_times(&self) {
+        for (path, mtime) in self.first_mtimes() {
+            let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
+            if let Ok(parent) = self.parent(&path, &RelPath::new_unchecked(&child)) {
+                let _ = sys::set_mtime(&parent.dir.handle, mtime);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The key under which a file system may take two names for one.
+//!
+//! Ignorable code points are stripped, then NFKC, then full case folding: coarser than any file
+//! system in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT and ext4's
+//! casefold fold case), so names that differ under this key are different everywhere.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Returns the folded spelling of `name`.
+#[must_use]
+pub fn fold(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        if name.bytes().any(|b| b.is_ascii_uppercase()) {
+            return Cow::Owned(name.to_ascii_lowercase());
+        }
+        return Cow::Borrowed(name);
+    }
+    let visible: String = name.chars().filter(|&c| !is_ignorable(c)).nfkc().collect();
+    let folded = unicase::UniCase::unicode(visible).to_folded_case();
+    Cow::Owned(folded.chars().filter(|&c| !is_ignorable(c)).nfkc().collect())
+}
+
+/// Tells whether `c` is one of Unicode's default-ignorable code points.
+pub(crate) fn is_ignorable(c: char) -> bool {
+    matches!(u32::from(c),
+        0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
+        | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164
+        | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFF8
+        | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn folds_what_some_file_system_folds() {
+        for (one, other) in [
+            ("README", "readme"),
+            ("Straße", "STRASSE"),
+            ("e\u{301}", "é"),
+            ("ﬁle", "FILE"),
+            (".ｇｉｔ", ".git"),
+            (".g\u{200c}it", ".GIT"),
+            ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
+            ("K", "k"), // KELVIN SIGN
+        ] {
+            assert_eq!(fold(one), fold(other), "{one} {other}");
+        }
+        assert_ne!(fold("résumé"), fold("resume"));
+    }
+}

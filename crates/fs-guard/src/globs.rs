@@ -1,0 +1,243 @@
+//! Lists of path patterns, matched without regard to case.
+//!
+//! The forms that nearly every list is made of are compared directly; only for others are regular
+//! expressions built, and only when a path is first matched: start-up stays free of them.
+
+use std::sync::OnceLock;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::fold::fold;
+
+/// A list of glob patterns. `*` does not match `/`; `**` does.
+#[derive(Debug, Clone, Default)]
+pub struct Globs {
+    patterns: Vec<Pattern>,
+}
+
+/// A pattern is not a glob.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{pattern:?} is not a glob: {problem}")]
+pub struct GlobError {
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Globs {
+    /// Reads a list of patterns.
+    pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, GlobError> {
+        let mut globs = Self::default();
+        for pattern in patterns {
+            globs.push(pattern.as_ref())?;
+        }
+        Ok(globs)
+    }
+
+    /// Adds a pattern.
+    pub fn push(&mut self, pattern: &str) -> Result<(), GlobError> {
+        let shape = Shape::of(pattern);
+        if matches!(shape, Shape::Glob(_)) {
+            // The matcher is built later; that it can be built is known now.
+            build(pattern)?;
+        }
+        self.patterns.push(Pattern { text: pattern.into(), shape });
+        Ok(())
+    }
+
+    /// A list that is known to hold only the direct forms.
+    pub(crate) fn direct(patterns: &[&str]) -> Self {
+        let pattern = |text: &&str| Pattern { text: (*text).into(), shape: Shape::of(text) };
+        Self { patterns: patterns.iter().map(pattern).collect() }
+    }
+
+    /// Returns the first pattern that matches the `/`-separated `path`.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> Option<&str> {
+        if self.patterns.is_empty() {
+            return None;
+        }
+        self.matches_folded(&fold(path))
+    }
+
+    /// As [`Globs::matches`], for a path that is folded already.
+    pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
+        let found = self.patterns.iter().find(|pattern| pattern.shape.matches(key));
+        found.map(|pattern| pattern.text.as_str())
+    }
+
+    /// Tells whether the list is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Returns the patterns as they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.patterns.iter().map(|pattern| pattern.text.as_str())
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    text: String,
+    shape: Shape,
+}
+
+/// How a pattern is compared; all texts are folded.
+#[derive(Debug, Clone)]
+enum Shape {
+    /// `a/b`
+    Exact(String),
+    /// `a/b*`: only the last component may go on.
+    ExactPrefix(String),
+    /// `a/**`
+    Beneath(String),
+    /// `**/a` and `**/a/b`
+    Name(String),
+    /// `**/a*`
+    NamePrefix(String),
+    /// `**/a/b*`
+    PathPrefix(String),
+    /// `**/*a`
+    NameSuffix(String),
+    /// `**/a/**`
+    Folder(String),
+    /// `**`
+    All,
+    Glob(Box<Lazy>),
+}
+
+#[derive(Debug, Clone)]
+struct Lazy {
+    pattern: String,
+    matcher: OnceLock<GlobMatcher>,
+}
+
+impl Shape {
+    fn of(pattern: &str) -> Self {
+        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\', '!']);
+        let one = |text: &str| plain(text) && !text.contains('/');
+        let owned = |text: &str| fold(text).into_owned();
+        if pattern == "**" || pattern == "**/*" {
+            return Self::All;
+        }
+        if let Some(rest) = pattern.strip_prefix("**/") {
+            if plain(rest) {
+                return Self::Name(owned(rest));
+            }
+            if let Some(folder) = rest.strip_suffix("/**")
+                && plain(folder)
+            {
+                return Self::Folder(owned(folder));
+            }
+            if let Some(prefix) = rest.strip_suffix('*')
+                && one(prefix)
+            {
+                return Self::NamePrefix(owned(prefix));
+            }
+            if let Some(prefix) = rest.strip_suffix('*')
+                && plain(prefix)
+            {
+                return Self::PathPrefix(owned(prefix));
+            }
+            if let Some(suffix) = rest.strip_prefix('*')
+                && one(suffix)
+            {
+                return Self::NameSuffix(owned(suffix));
+            }
+        } else if plain(pattern) {
+            return Self::Exact(owned(pattern));
+        } else if let Some(folder) = pattern.strip_suffix("/**")
+            && plain(folder)
+        {
+            return Self::Beneath(owned(folder));
+        } else if let Some(prefix) = pattern.strip_suffix('*')
+            && plain(prefix)
+        {
+            return Self::ExactPrefix(owned(prefix));
+        }
+        Self::Glob(Box::new(Lazy { pattern: pattern.into(), matcher: OnceLock::new() }))
+    }
+
+    fn matches(&self, key: &str) -> bool {
+        let name = || key.rsplit('/').next().unwrap_or(key);
+        match self {
+            Self::Exact(text) => key == text,
+            Self::ExactPrefix(text) => ends_within(key, text),
+            Self::Beneath(folder) => beneath(key, folder),
+            Self::Name(text) => {
+                key == text
+                    || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
+            }
+            Self::NamePrefix(text) => name().starts_with(text.as_str()),
+            Self::PathPrefix(text) => {
+                ends_within(key, text) || key.match_indices('/').any(|(at, _)| ends_within(&key[at + 1..], text))
+            }
+            Self::NameSuffix(text) => name().ends_with(text.as_str()),
+            Self::Folder(folder) => {
+                beneath(key, folder)
+                    || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
+            }
+            Self::All => true,
+            Self::Glob(lazy) => lazy
+                .matcher
+                .get_or_init(|| build(&lazy.pattern).expect("built once when it was added"))
+                .is_match(key),
+        }
+    }
+}
+
+fn beneath(key: &str, folder: &str) -> bool {
+    key.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn ends_within(key: &str, prefix: &str) -> bool {
+    key.strip_prefix(prefix).is_some_and(|rest| !rest.contains('/'))
+}
+
+fn build(pattern: &str) -> Result<GlobMatcher, GlobError> {
+    GlobBuilder::new(&fold(pattern))
+        .literal_separator(true)
+        .case_insensitive(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| GlobError { pattern: pattern.into(), problem: error.kind().to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What globset says of each direct form is what the comparison says.
+    #[test]
+    fn direct_forms_agree_with_globset() {
+        let patterns = [
+            "a", "a/b", "a*", "a/b*", "a/**", "**/a", "**/a/b", "**/a*", "**/*a", "**/a/**", "**", "**/a/b/**",
+            "**/.env*", "**/*.pem", "**/a/b*",
+        ];
+        let paths = [
+            "a", "b", "ab", "ba", "a/b", "a/bc", "b/a", "b/ab", "b/ba", "a/b/c", "x/a/b", "x/a/b/c", "x/a", "x/ab/c",
+            "a/a", "xa/b", ".env", ".env.local", "x/.env", "x/.envrc", ".environment/x", "k.pem", "x/k.pem", ".pem",
+            "A/B", "X/.ENV", "K.PEM",
+        ];
+        for pattern in patterns {
+            assert!(!matches!(Shape::of(pattern), Shape::Glob(_)), "{pattern} is direct");
+            let direct = Globs::new([pattern]).unwrap();
+            let built = build(pattern).unwrap();
+            for path in paths {
+                assert_eq!(direct.matches(path).is_some(), built.is_match(path), "{pattern} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_forms_are_globs() {
+        let globs = Globs::new(["src/*/gen?.rs", "{a,b}/[xy]"]).unwrap();
+        assert_eq!(globs.matches("src/A/GEN1.rs"), Some("src/*/gen?.rs"));
+        assert_eq!(globs.matches("b/y"), Some("{a,b}/[xy]"));
+        assert_eq!(globs.matches("src/a/b/gen1.rs"), None);
+        assert!(Globs::new(["a["]).is_err());
+    }
+}

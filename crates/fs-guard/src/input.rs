@@ -1,0 +1,31 @@
+//! Files that the user names on the command line, outside any root.
+
+use std::path::Path;
+
+use crate::error::{At as _, Error};
+use crate::metadata::FileKind;
+use crate::read::read_whole;
+use crate::sys;
+
+/// Reads a file (or a FIFO, or `/dev/stdin`) that the user named, of at most `limit` bytes.
+///
+/// Links are followed: whoever may name a file to this process may read it.
+pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let shown = path.display().to_string();
+    let file = sys::open_input(path).at("open", &shown)?;
+    let seen = sys::stat(&file).at("look at", &shown)?;
+    if seen.kind == FileKind::Directory {
+        return Err(Error::NotAFile { path: shown, kind: seen.kind });
+    }
+    let size = if seen.kind == FileKind::File { seen.size } else { 0 };
+    read_whole(&file, size, limit, &shown)
+}
+
+/// Reads a configuration file that may be missing.
+pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+    match read_input(path, limit) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.is_code(sys::code::NOENT) || error.is_code(sys::code::NOTDIR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,79 @@
+//! The lock that lets one writer into a workspace at a time.
+#![allow(clippy::disallowed_types, reason = "std has the portable file lock")]
+
+use std::fs::{File, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::append::require_own_file;
+use crate::dir::Spot;
+use crate::error::{At as _, Error};
+use crate::sys::{self, Open, code};
+
+/// A held lock; it is released when this goes, and by the end of the process however it ends.
+#[derive(Debug)]
+pub struct LockFile {
+    /// Held, not read.
+    _file: File,
+    spot: Spot,
+}
+
+impl Spot {
+    /// Takes the lock file here (created when missing), waiting at most `timeout`.
+    pub fn lock(&self, timeout: Duration) -> Result<LockFile, Error> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(lock) = self.try_lock()? {
+                return Ok(lock);
+            }
+            let waited = start.elapsed();
+            if waited >= timeout {
+                return Err(Error::Locked { holder: self.holder(), waited });
+            }
+            std::thread::sleep(pause.min(timeout - waited));
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+
+    fn try_lock(&self) -> Result<Option<LockFile>, Error> {
+        let path = self.path();
+        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::ReadWrite(0o600)) {
+            Ok(handle) => handle,
+            Err(error) if matches!(error.raw_os_error(), Some(code::LOOP | code::ISDIR | code::NXIO)) => {
+                return Err(Error::UntrustedState { path, problem: "it is not a file" });
+            }
+            Err(error) => return Err(error).at("open", path),
+        };
+        let seen = sys::stat(&handle).at("look at", &path)?;
+        // Several names are looked for below: a lock file that was just removed has none.
+        let file = File::from(handle);
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(source)) => return Err(Error::Io { operation: "lock", path, source }),
+        }
+        // The holder before may have removed the file, and another process made a new one.
+        match self.metadata()? {
+            Some(now) if now.same_inode(&seen) => require_own_file(&now, &path)?,
+            _ => return Ok(None),
+        }
+        let handle = sys::Fd::from(file);
+        // For people only; on a full disk the lock holds all the same.
+        let _ = sys::rewrite(&handle, format!("{}\n", std::process::id()).as_bytes());
+        Ok(Some(LockFile { _file: File::from(handle), spot: self.clone() }))
+    }
+
+    fn holder(&self) -> Option<String> {
+        let (bytes, _) = self.read(64).ok()?;
+        let pid: u32 = std::str::from_utf8(&bytes).ok()?.trim().parse().ok()?;
+        let alive = if sys::process_exists(pid) { "" } else { " (which is gone)" };
+        Some(format!("process {pid}{alive}"))
+    }
+}
+
+impl LockFile {
+    /// Removes the lock file and lets the lock go; who waits for it makes a new one.
+    pub fn remove(self) -> Result<(), Error> {
+        self.spot.remove()
+    }
+}

@@ -1,0 +1,158 @@
+//! What a directory entry is: kind, size, permissions and identity.
+
+/// The kind of a directory entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A symbolic link (never followed).
+    Symlink,
+    /// A directory.
+    Directory,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl FileKind {
+    /// Returns the word for messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Symlink => "symbolic link",
+            Self::Directory => "directory",
+            Self::Other => "special file",
+        }
+    }
+}
+
+/// A point in time as a file system stores it: seconds since 1970 and nanoseconds.
+pub type FileTime = (i64, u32);
+
+/// What is known of a directory entry without reading it.
+#[derive(Debug, Clone)]
+pub struct Metadata {
+    /// What it is.
+    pub kind: FileKind,
+    /// Length in bytes.
+    pub size: u64,
+    /// Permission bits, set-id bits included (`0o7777` at most).
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Number of names (hard links).
+    pub nlink: u64,
+    /// Device of the file system.
+    pub dev: u64,
+    /// Inode number, unique in the device.
+    pub ino: u64,
+    /// Time of the last change of the bytes.
+    pub mtime: FileTime,
+    /// Time of the last change of the bytes or the inode.
+    pub ctime: FileTime,
+    /// The entry had changed so shortly before it was looked at that one more change might not move its times.
+    pub(crate) racy: bool,
+    /// Whether the file has extended attributes, where that is known.
+    pub(crate) has_xattrs: Option<bool>,
+}
+
+/// Everything counts but what was noted about the observation itself.
+impl PartialEq for Metadata {
+    fn eq(&self, other: &Self) -> bool {
+        self.same_bytes_as(other)
+            && self.ctime == other.ctime
+            && (self.mode, self.uid, self.gid, self.nlink) == (other.mode, other.uid, other.gid, other.nlink)
+    }
+}
+
+impl Eq for Metadata {}
+
+impl Metadata {
+    /// Tells whether both are one inode.
+    #[must_use]
+    pub fn same_inode(&self, other: &Self) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
+    }
+
+    /// Tells whether both are one inode of the same size and modification time.
+    ///
+    /// `ctime` is left out: a rename changes it.
+    #[must_use]
+    pub fn same_bytes_as(&self, other: &Self) -> bool {
+        self.same_inode(other)
+            && self.kind == other.kind
+            && self.size == other.size
+            && self.mtime == other.mtime
+    }
+
+    /// Tells whether equal times prove equal bytes: false when the file had been changed within the
+    /// granularity of its own time stamps before it was looked at.
+    #[must_use]
+    pub fn times_are_telling(&self) -> bool {
+        !self.racy
+    }
+
+    /// Returns the permission bits that survive a replacement: set-id bits are dropped.
+    #[must_use]
+    pub fn kept_mode(&self) -> u32 {
+        self.mode & 0o777
+    }
+
+    /// Tells whether extended attributes may have to be copied along.
+    #[must_use]
+    pub fn may_have_xattrs(&self) -> bool {
+        self.kind == FileKind::File && self.has_xattrs != Some(false)
+    }
+
+    /// Notes whether the times of this observation can be trusted to show the next change.
+    ///
+    /// Linux stamps files with the time of the last timer tick (10 ms at worst); file systems that
+    /// store whole seconds, or two of them, show zero nanoseconds.
+    pub(crate) fn observed_at(mut self, now: FileTime) -> Self {
+        let coarse = self.mtime.1 == 0 && self.ctime.1 == 0;
+        let needed: i128 = if coarse { 2_500_000_000 } else { 60_000_000 };
+        let latest = nanos(self.mtime.max(self.ctime));
+        self.racy = nanos(now) - latest < needed;
+        self
+    }
+}
+
+fn nanos((seconds, nanos): FileTime) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(mtime: FileTime, now: FileTime) -> bool {
+        Metadata {
+            kind: FileKind::File,
+            size: 0,
+            mode: 0o644,
+            uid: 0,
+            gid: 0,
+            nlink: 1,
+            dev: 1,
+            ino: 1,
+            mtime,
+            ctime: mtime,
+            racy: false,
+            has_xattrs: None,
+        }
+        .observed_at(now)
+        .times_are_telling()
+    }
+
+    #[test]
+    fn fresh_times_tell_nothing() {
+        assert!(!at((100, 5), (100, 5)));
+        assert!(!at((100, 5), (100, 50_000_000)));
+        assert!(at((100, 5), (100, 70_000_000)));
+        assert!(!at((100, 0), (102, 0)), "a file system of whole seconds");
+        assert!(at((100, 0), (103, 0)));
+        assert!(!at((200, 5), (100, 0)), "from the future");
+    }
+}

@@ -1,0 +1,343 @@
+//! Which spellings and names are accepted; nothing here looks at a file system.
+
+use std::fmt;
+
+use crate::fold::{fold, is_ignorable};
+
+/// Whether names that other platforms cannot hold may be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NamePolicy {
+    /// Names that some platform resolves differently are not created.
+    #[default]
+    Portable,
+    /// Whatever this platform takes.
+    Native,
+}
+
+/// Why a spelling is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Spelling {
+    /// No path at all.
+    Empty,
+    /// Absolute, with a drive, a UNC or a `file:` path.
+    Absolute,
+    /// The root itself.
+    Root,
+    /// Ends in `/`.
+    TrailingSlash,
+    /// `//`.
+    EmptyComponent,
+    /// `.` after the beginning.
+    DotComponent,
+    /// Contains a control character.
+    Control(char),
+    /// Contains a backslash.
+    Backslash,
+    /// Starts with `~`.
+    Tilde,
+    /// Contains an invisible or bidirectional-control code point.
+    Invisible(char),
+    /// A component is longer than 255 bytes.
+    LongComponent,
+    /// The path is longer than 4096 bytes.
+    LongPath,
+    /// Windows keeps this name for a device.
+    ReservedName(String),
+    /// A component ends in a dot or a blank.
+    TrailingDotOrBlank(String),
+    /// A character that Windows does not allow in names.
+    ReservedCharacter(char),
+    /// A name with the shape of a generated short name.
+    ShortName(String),
+    /// Not UTF-8.
+    NotUnicode,
+}
+
+impl Spelling {
+    /// Returns a stable word.
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty_path",
+            Self::Absolute => "absolute_path",
+            Self::Root => "root",
+            Self::TrailingSlash => "trailing_slash",
+            Self::EmptyComponent => "empty_component",
+            Self::DotComponent => "dot_component",
+            Self::Control(_) => "control_character",
+            Self::Backslash => "backslash",
+            Self::Tilde => "tilde",
+            Self::Invisible(_) => "invisible_character",
+            Self::LongComponent | Self::LongPath => "too_long",
+            Self::ReservedName(_)
+            | Self::TrailingDotOrBlank(_)
+            | Self::ReservedCharacter(_)
+            | Self::ShortName(_) => "not_portable",
+            Self::NotUnicode => "not_utf8",
+        }
+    }
+}
+
+impl fmt::Display for Spelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the path is empty"),
+            Self::Absolute => f.write_str("the path is absolute; paths are relative to the workspace root"),
+            Self::Root => f.write_str("the path is the workspace root itself"),
+            Self::TrailingSlash => f.write_str("the path ends in `/`"),
+            Self::EmptyComponent => f.write_str("the path has an empty component"),
+            Self::DotComponent => f.write_str("the path has a `.` component"),
+            Self::Control(c) => write!(f, "the path has the control character U+{:04X}", u32::from(*c)),
+            Self::Backslash => f.write_str("the path has a backslash; components are separated by `/`"),
+            Self::Tilde => f.write_str("the path starts with `~`, which is not expanded"),
+            Self::Invisible(c) => write!(f, "the path has the invisible character U+{:04X}", u32::from(*c)),
+            Self::LongComponent => f.write_str("a component is longer than 255 bytes"),
+            Self::LongPath => f.write_str("the path is longer than 4096 bytes"),
+            Self::ReservedName(name) => write!(f, "{name:?} is the name of a device on Windows"),
+            Self::TrailingDotOrBlank(name) => write!(f, "{name:?} ends in a dot or a blank, which Windows drops"),
+            Self::ReservedCharacter(c) => write!(f, "{c:?} is not allowed in names on Windows"),
+            Self::ShortName(name) => write!(f, "{name:?} has the shape of a short name (8.3) of Windows"),
+            Self::NotUnicode => f.write_str("the path is not UTF-8"),
+        }
+    }
+}
+
+/// What a spelling that passes is made of, or why it does not.
+pub(crate) enum Verdict<'p> {
+    /// The path without a leading `./`.
+    Fine(&'p str),
+    /// It has a `..` component.
+    Climbs,
+    Refused(Spelling),
+}
+
+/// Checks all that is refused whatever the access is.
+pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
+    use Spelling as S;
+    use Verdict::Refused;
+    if path.is_empty() {
+        return Refused(S::Empty);
+    }
+    if path.len() > 4096 {
+        return Refused(S::LongPath);
+    }
+    if let Some(c) = path.chars().find(|c| c.is_control()) {
+        return Refused(S::Control(c));
+    }
+    let mut path = path;
+    while let Some(rest) = path.strip_prefix("./") {
+        path = rest;
+    }
+    if path.is_empty() || path == "." {
+        return Refused(S::Root);
+    }
+    if path.starts_with(['/', '\\']) || has_drive(path) || has_scheme(path) {
+        return Refused(S::Absolute);
+    }
+    if path.contains('\\') {
+        return Refused(S::Backslash);
+    }
+    if path.starts_with('~') {
+        return Refused(S::Tilde);
+    }
+    let (whole, trailing) = match path.strip_suffix('/') {
+        Some(rest) => (rest, true),
+        None => (path, false),
+    };
+    let mut refused = trailing.then_some(S::TrailingSlash);
+    for component in whole.split('/') {
+        match component {
+            ".." => return Verdict::Climbs,
+            "" => refused = refused.or(Some(S::EmptyComponent)),
+            "." => refused = refused.or(Some(S::DotComponent)),
+            _ if component.len() > 255 => refused = refused.or(Some(S::LongComponent)),
+            _ => {}
+        }
+    }
+    match refused {
+        Some(problem) => Refused(problem),
+        None => Verdict::Fine(path),
+    }
+}
+
+/// Finds a code point that a reader does not see.
+pub(crate) fn invisible(path: &str) -> Option<char> {
+    if path.is_ascii() {
+        return None;
+    }
+    path.chars().find(|&c| is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}'))
+}
+
+/// Checks one component against the names of other platforms.
+pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
+    if let Some(c) = name.chars().find(|c| matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')) {
+        return Err(Spelling::ReservedCharacter(c));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Err(Spelling::TrailingDotOrBlank(name.into()));
+    }
+    if is_device(name) {
+        return Err(Spelling::ReservedName(name.into()));
+    }
+    if is_short_name(name) {
+        return Err(Spelling::ShortName(name.into()));
+    }
+    Ok(())
+}
+
+/// Tells whether some file system takes `name` for `.git`.
+pub(crate) fn is_dot_git(name: &str) -> bool {
+    // NTFS: an alternate stream of a directory is the directory.
+    let stem = name.split(':').next().unwrap_or(name);
+    let key = fold(stem);
+    let key = key.trim_end_matches(['.', ' ']);
+    key == ".git" || key.strip_prefix("git~").is_some_and(all_digits)
+}
+
+/// Tells whether some file system takes `name` for the state directory's.
+pub(crate) fn is_state_name(name: &str) -> bool {
+    let stem = name.split(':').next().unwrap_or(name);
+    let key = fold(stem);
+    let key = key.trim_end_matches(['.', ' ']);
+    key == crate::state::STATE_DIR || key.strip_prefix("apply-~").is_some_and(all_digits)
+}
+
+fn all_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+fn has_scheme(path: &str) -> bool {
+    path.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"))
+}
+
+/// `CON`, `NUL.txt`, `com1`, `LPT²`…: a device on Windows, whatever extension follows.
+fn is_device(name: &str) -> bool {
+    let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end_matches(' ');
+    if stem.chars().count() > 7 {
+        return false;
+    }
+    let stem = stem.to_ascii_uppercase();
+    if matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$") {
+        return true;
+    }
+    let digit = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    digit.is_some_and(|digit| {
+        let mut chars = digit.chars();
+        matches!((chars.next(), chars.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
+    })
+}
+
+/// `PROGRA~1`, `A~12.TXT`: what Windows makes of long names.
+fn is_short_name(name: &str) -> bool {
+    let (base, extension) = name.split_once('.').unwrap_or((name, ""));
+    if base.len() > 8 || extension.len() > 3 || extension.contains('.') {
+        return false;
+    }
+    base.rsplit_once('~').is_some_and(|(before, digits)| !before.is_empty() && all_digits(digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(path: &str) -> &'static str {
+        match check_spelling(path) {
+            Verdict::Fine(_) => "fine",
+            Verdict::Climbs => "traversal",
+            Verdict::Refused(problem) => problem.reason(),
+        }
+    }
+
+    #[test]
+    fn spellings() {
+        let long = "x".repeat(256);
+        let deep = "x/".repeat(2049);
+        for (path, expected) in [
+            ("a", "fine"),
+            ("./a", "fine"),
+            ("././a", "fine"),
+            ("..foo", "fine"),
+            ("a..b/c", "fine"),
+            ("...", "fine"),
+            ("é è/naïve ☃", "fine"),
+            ("a~b", "fine"),
+            ("", "empty_path"),
+            (".", "root"),
+            ("./", "root"),
+            ("/etc/passwd", "absolute_path"),
+            (".//etc/passwd", "absolute_path"),
+            ("//server/share", "absolute_path"),
+            ("\\\\server\\share", "absolute_path"),
+            ("C:/x", "absolute_path"),
+            ("c:x", "absolute_path"),
+            ("file:x", "absolute_path"),
+            ("FILE:///etc/passwd", "absolute_path"),
+            ("..", "traversal"),
+            ("../x", "traversal"),
+            ("a/../x", "traversal"),
+            ("./../x", "traversal"),
+            ("a/..", "traversal"),
+            ("a/../", "traversal"),
+            ("a//../b", "traversal"),
+            ("a\\..\\b", "backslash"),
+            ("a/", "trailing_slash"),
+            ("a//b", "empty_component"),
+            ("a/./b", "dot_component"),
+            ("a/.", "dot_component"),
+            ("~/x", "tilde"),
+            ("~x", "tilde"),
+            ("a\0b", "control_character"),
+            ("a\nb", "control_character"),
+            ("a\u{1b}[31mb", "control_character"),
+            ("a\u{85}b", "control_character"),
+            (&long, "too_long"),
+            (&deep, "too_long"),
+        ] {
+            assert_eq!(verdict(path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn git_in_every_spelling() {
+        for name in [
+            ".git", ".GIT", ".Git", ".git.", ".git ", ".git. .", "git~1", "GIT~1", "git~2", ".g\u{200c}it", ".git\u{200d}",
+            "．ｇｉｔ", ".gıt", ".git::$INDEX_ALLOCATION", ".git:x", "\u{feff}.git", ".gi\u{ad}t", ".git\u{a0}",
+        ] {
+            // A dotless i folds to itself: no file system takes it for an i.
+            assert_eq!(is_dot_git(name), name != ".gıt", "{name:?}");
+        }
+        for name in [".gitignore", ".github", "git", "foo.git", ".git2", "git~", "git~x", "x.git"] {
+            assert!(!is_dot_git(name), "{name:?}");
+        }
+        for name in [".apply-patch", ".Apply-Patch", ".apply-patch.", "APPLY-~1", ".apply\u{200b}-patch"] {
+            assert!(is_state_name(name), "{name:?}");
+        }
+        assert!(!is_state_name("apply-patch"));
+    }
+
+    #[test]
+    fn names_of_other_platforms() {
+        for name in [
+            "con", "CON", "nul.txt", "Aux.tar.gz", "com1", "LPT9.x", "com¹", "con .txt", "conin$", "a.", "a ", "a:b", "a*", "a?",
+            "a\"", "a<", "a>", "a|", "PROGRA~1", "abc~12.txt",
+        ] {
+            assert!(check_portable(name).is_err(), "{name:?}");
+        }
+        for name in ["console", "com", "com0", "com10", "null", "lpt", "a.b", "file~", "file.txt~", "a~b", "~1", "much-longer~1"] {
+            assert_eq!(check_portable(name), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn invisible_code_points() {
+        for name in ["a\u{200b}", "a\u{202e}b", "\u{feff}a", "a\u{2066}", "a\u{ad}b", "a\u{2028}b", "\u{e0041}"] {
+            assert!(invisible(name).is_some(), "{name:?}");
+        }
+        assert_eq!(invisible("naïve ☃ 日本語 \u{a0}"), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading regular files, whole or as a stream.
+
+use crate::error::{At as _, Error};
+use crate::metadata::{FileKind, Metadata};
+use crate::rel_path::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Fd, Open, code};
+
+impl Root {
+    /// Reads a regular file of at most `limit` bytes.
+    ///
+    /// The metadata is the opened file's, from before the first byte was read: a change during or
+    /// after the reading shows in a later comparison.
+    pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
+        let (file, seen) = self.open_file(path)?;
+        let bytes = read_whole(&file.handle, seen.size, limit, path.as_str())?;
+        Ok((bytes, seen))
+    }
+
+    /// Opens a regular file for reading.
+    pub fn open_file(&self, path: &RelPath) -> Result<(OpenFile, Metadata), Error> {
+        let handle = match self.open_beneath(path, Open::Read) {
+            Ok(Some(handle)) => handle,
+            Ok(None) => return Err(Error::NotFound { path: path.as_str().into() }),
+            Err(error) if error.is_code(code::NXIO) => {
+                return Err(Error::NotAFile { path: path.as_str().into(), kind: FileKind::Other });
+            }
+            Err(error) => return Err(error),
+        };
+        let file = OpenFile { handle, path: path.as_str().into() };
+        let mut seen = file.metadata()?;
+        if seen.kind != FileKind::File {
+            return Err(Error::NotAFile { path: path.as_str().into(), kind: seen.kind });
+        }
+        self.check_not_git(path, Some(&seen))?;
+        seen.has_xattrs = sys::has_xattrs(&file.handle);
+        Ok((file, seen))
+    }
+}
+
+/// A regular file open for reading.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub(crate) handle: Fd,
+    pub(crate) path: Box<str>,
+}
+
+impl OpenFile {
+    /// Reads on into `buffer`; 0 at the end.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        sys::read_some(&self.handle, buffer).at("read", &self.path)
+    }
+
+    /// Reads at an offset, wherever [`OpenFile::read`] stands.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+        sys::read_at(&self.handle, buffer, offset).at("read", &self.path)
+    }
+
+    /// Looks at the open file.
+    pub fn metadata(&self) -> Result<Metadata, Error> {
+        sys::stat(&self.handle).at("look at", &self.path)
+    }
+}
+
+impl std::io::Read for OpenFile {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        sys::read_some(&self.handle, buffer)
+    }
+}
+
+/// Reads to the end, of a file that is thought to have `size` bytes.
+pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result<Vec<u8>, Error> {
+    let too_large = |size| Error::TooLarge { path: path.into(), size, limit };
+    if size > limit {
+        return Err(too_large(size));
+    }
+    // One more than the size, so that the end is seen without growing.
+    let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(room).map_err(|_| too_large(size))?;
+    loop {
+        if sys::read_append(file, &mut bytes).at("read", path)? == 0 {
+            return Ok(bytes);
+        }
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
+        if bytes.len() == bytes.capacity() {
+            bytes.try_reserve(bytes.len().max(1 << 16)).map_err(|_| too_large(bytes.len() as u64))?;
+        }
+    }
+}

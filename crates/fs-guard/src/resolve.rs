@@ -1,0 +1,396 @@
+//! From a checked path to an open file, over no link and no mount point.
+//!
+//! The kernel resolves the whole path beneath the root's handle where it can (`openat2`); elsewhere
+//! each component is opened in its parent without following links. No decision is made by comparing
+//! paths: when resolution fails, the path is looked at once more, only to say why.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::Ordering;
+
+use crate::error::{At as _, Error, Rule};
+use crate::metadata::{FileKind, Metadata};
+use crate::policy::{Access, HardLinks};
+use crate::rel_path::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Fd, Open, code};
+
+impl Root {
+    /// Looks at what is at the path itself, never following a link.
+    ///
+    /// `None` when nothing is there, also because a directory on the way is missing or is a file.
+    /// A link or a mount point on the way is an error; a link at the end is told as such.
+    pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        let Some(file) = self.open_beneath(path, Open::Look)? else { return Ok(None) };
+        let seen = sys::stat(&file).at("look at", path)?;
+        self.check_not_git(path, Some(&seen))?;
+        Ok(Some(seen))
+    }
+
+    /// Looks at what is at the path and applies the rules for `access` to it.
+    pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+        let seen = self.metadata(path)?;
+        if let Some(seen) = &seen {
+            self.check_pre_image(path, seen, access)?;
+        }
+        Ok(seen)
+    }
+
+    /// Applies the rules of links, special files, hard links, devices and permissions to what was
+    /// seen at a path.
+    pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+        let named = || path.as_str().to_owned();
+        match seen.kind {
+            FileKind::Symlink if access == Access::Delete => return Ok(()),
+            FileKind::Symlink => return Err(self.explain_link(path)),
+            FileKind::Directory | FileKind::Other => return Err(Error::NotAFile { path: named(), kind: seen.kind }),
+            FileKind::File => {}
+        }
+        match access {
+            Access::Read => return Ok(()),
+            Access::Create => return Err(Error::AlreadyExists { path: named() }),
+            Access::Update | Access::Delete => {}
+        }
+        if seen.nlink > 1 && self.policy().hard_links == HardLinks::Refuse {
+            return Err(Error::HardLinked { path: named(), links: seen.nlink });
+        }
+        if seen.dev != self.metadata.dev && !self.on_the_roots_device(path)? {
+            return Err(Error::OtherDevice { path: named() });
+        }
+        if !self.is_writable(path, seen)? {
+            return Err(Error::ReadOnly { path: named() });
+        }
+        Ok(())
+    }
+
+    /// Returns the text of a symbolic link.
+    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
+        let (parent, name) = path.split();
+        let missing = || Error::NotFound { path: path.as_str().into() };
+        match parent {
+            None => sys::read_link(&self.handle, name).at("read the link", path),
+            Some(parent) => {
+                let parent = RelPath::new_unchecked(parent);
+                let parent = self.open_beneath(&parent, Open::Look)?.ok_or_else(missing)?;
+                sys::read_link(&parent, name).at("read the link", path)
+            }
+        }
+    }
+
+    /// Resolves links that stay beneath the root, for reading: the path that is really there.
+    ///
+    /// The rules for names and forbidden paths are applied to that path too, and it is opened like
+    /// any other, over no link.
+    pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
+        let named = || path.as_str().to_owned();
+        match self.real_path(path.as_str()) {
+            Real::Inside { path: real, link: None } if real == path.as_str() => Ok(path.clone()),
+            Real::Inside { path: real, .. } if real.is_empty() => {
+                Err(Error::NotAFile { path: named(), kind: FileKind::Directory })
+            }
+            Real::Inside { path: real, .. } => self.check(&real, Access::Read),
+            Real::Outside { link } => Err(Error::LeadsOut { path: named(), link }),
+            Real::Endless { link } => Err(Error::Symlink { path: named(), link, real_path: None }),
+            Real::Unknown(source) => Err(Error::Io { operation: "follow", path: named(), source }),
+        }
+    }
+
+    /// Opens `path`; `None` when nothing is there.
+    pub(crate) fn open_beneath(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
+        let text = path.as_str();
+        let error = match self.open_raw(text, how) {
+            Ok(file) => return Ok(Some(file)),
+            Err(error) => error,
+        };
+        match error.raw_os_error() {
+            Some(code::NOENT) => Ok(None),
+            Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, how, error),
+            _ => Err(error).at("open", path),
+        }
+    }
+
+    fn open_raw(&self, path: &str, how: Open) -> io::Result<Fd> {
+        if !self.walk.load(Ordering::Relaxed) {
+            if let Some(result) = sys::open_beneath(&self.handle, path, how) {
+                return result;
+            }
+        }
+        self.open_walking(path, how)
+    }
+
+    fn open_walking(&self, path: &str, how: Open) -> io::Result<Fd> {
+        let mut at: Option<Fd> = None;
+        let (parents, name) = match path.rsplit_once('/') {
+            Some((parents, name)) => (Some(parents), name),
+            None => (None, path),
+        };
+        for step in parents.into_iter().flat_map(|parents| parents.split('/')) {
+            let next = sys::open_at(at.as_ref().unwrap_or(&self.handle), step, Open::Step)?;
+            self.same_mount(&next)?;
+            at = Some(next);
+        }
+        let file = sys::open_at(at.as_ref().unwrap_or(&self.handle), name, how)?;
+        self.same_mount(&file)?;
+        Ok(file)
+    }
+
+    /// Fails like the kernel does when `file` is on another mount than the root.
+    fn same_mount(&self, file: &Fd) -> io::Result<()> {
+        let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
+        let same = match (root, root.and_then(|_| sys::mount_id(file, None))) {
+            (Some(root), Some(this)) => root == this,
+            _ => sys::stat(file)?.dev == self.metadata.dev,
+        };
+        if same { Ok(()) } else { Err(io::Error::from_raw_os_error(code::XDEV)) }
+    }
+
+    /// Says why a path could not be resolved.
+    fn explain(&self, path: &RelPath, how: Open, error: io::Error) -> Result<Option<Fd>, Error> {
+        let named = || path.as_str().to_owned();
+        let mut at: Option<Fd> = None;
+        let mut end = 0;
+        let whole = path.as_str();
+        for name in path.components() {
+            end += name.len();
+            let last = end == whole.len();
+            let dir = at.as_ref().unwrap_or(&self.handle);
+            let seen = match sys::stat_at(dir, name) {
+                Ok(seen) => seen,
+                Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
+                Err(error) => return Err(error).at("look at", &whole[..end]),
+            };
+            if seen.kind == FileKind::Symlink && !(last && how == Open::Look) {
+                return Err(self.explain_link(path));
+            }
+            let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
+            if sys::mount_id(dir, Some(name)) != root || (root.is_none() && seen.dev != self.metadata.dev) {
+                return Err(Error::Mount { path: named(), mount: whole[..end].into() });
+            }
+            if last {
+                if how == Open::Directory && seen.kind != FileKind::Directory {
+                    return Err(Error::NotADirectory { path: named(), component: named() });
+                }
+                break;
+            }
+            if seen.kind != FileKind::Directory {
+                return Ok(None);
+            }
+            at = Some(match sys::open_at(dir, name, Open::Step) {
+                Ok(next) => next,
+                // It was swapped under our eyes.
+                Err(_) => return Err(Error::Changed { path: named() }),
+            });
+            end += 1;
+        }
+        // All is well now: someone swapped a component meanwhile.
+        match error.raw_os_error() {
+            Some(code::NOTDIR) => Err(error).at("open", path),
+            _ => Err(Error::Changed { path: named() }),
+        }
+    }
+
+    /// The error for a path with a link in it.
+    fn explain_link(&self, path: &RelPath) -> Error {
+        let named = || path.as_str().to_owned();
+        match self.real_path(path.as_str()) {
+            Real::Outside { link } => Error::LeadsOut { path: named(), link },
+            Real::Inside { path: real, link } => Error::Symlink {
+                path: named(),
+                link: link.unwrap_or_else(named),
+                real_path: (!real.is_empty()).then_some(real),
+            },
+            Real::Endless { link } => Error::Symlink { path: named(), link, real_path: None },
+            Real::Unknown(_) => Error::Symlink { path: named(), link: named(), real_path: None },
+        }
+    }
+
+    /// Follows links by hand, beneath the root, to tell where a path leads.
+    fn real_path(&self, path: &str) -> Real {
+        let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
+        let mut done: Vec<(String, Option<Fd>)> = Vec::new();
+        let mut first_link = None;
+        let mut links = 0;
+        while let Some(name) = todo.pop_front() {
+            match &*name {
+                "" | "." => continue,
+                ".." => {
+                    if done.pop().is_none() {
+                        return Real::Outside { link: first_link.unwrap_or_else(|| path.into()) };
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            let dir = match done.last() {
+                None => &self.handle,
+                Some((_, Some(dir))) => dir,
+                // Beneath something missing or a file: no links there.
+                Some((_, None)) => {
+                    done.push((name, None));
+                    continue;
+                }
+            };
+            let kind = match sys::stat_at(dir, &name) {
+                Ok(seen) => Some(seen.kind),
+                Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => None,
+                Err(error) => return Real::Unknown(error),
+            };
+            if kind == Some(FileKind::Symlink) {
+                let so_far = done.iter().map(|(name, _)| name.as_str());
+                let link = so_far.chain([&*name]).collect::<Vec<_>>().join("/");
+                let link = first_link.get_or_insert(link).clone();
+                links += 1;
+                if links > 40 {
+                    return Real::Endless { link };
+                }
+                let text = match sys::read_link(dir, &name) {
+                    Ok(text) => text,
+                    Err(error) => return Real::Unknown(error),
+                };
+                let Ok(text) = String::from_utf8(text) else {
+                    return Real::Endless { link };
+                };
+                let text = if text.starts_with('/') {
+                    let Some(inside) = self.strip_root(&text) else { return Real::Outside { link } };
+                    done.clear();
+                    inside
+                } else {
+                    text
+                };
+                for part in text.rsplit('/') {
+                    todo.push_front(part.to_owned());
+                }
+                continue;
+            }
+            let next = if kind == Some(FileKind::Directory) {
+                sys::open_at(dir, &name, Open::Step).ok()
+            } else {
+                None
+            };
+            done.push((name, next));
+        }
+        let names: Vec<String> = done.into_iter().map(|(name, _)| name).collect();
+        Real::Inside { path: names.join("/"), link: first_link }
+    }
+
+    /// The part of an absolute link text beneath the root's own real path.
+    #[allow(clippy::disallowed_methods, reason = "only to tell where a link leads; nothing is opened by it")]
+    fn strip_root(&self, text: &str) -> Option<String> {
+        let root = std::fs::canonicalize(self.path()).ok()?;
+        let rest = std::path::Path::new(text).strip_prefix(root).ok()?;
+        rest.to_str().map(str::to_owned)
+    }
+
+    /// Some file systems (overlays) show other device numbers for files than for directories.
+    fn on_the_roots_device(&self, path: &RelPath) -> Result<bool, Error> {
+        let Some(parent) = path.parent() else { return Ok(true) };
+        Ok(self.metadata(&parent)?.is_some_and(|parent| parent.dev == self.metadata.dev))
+    }
+
+    fn is_writable(&self, path: &RelPath, seen: &Metadata) -> Result<bool, Error> {
+        if seen.mode & 0o222 == 0 {
+            return Ok(false);
+        }
+        if seen.uid == sys::user() {
+            return Ok(seen.mode & 0o200 != 0);
+        }
+        let (parent, name) = path.split();
+        let result = match parent {
+            None => sys::may_write_file(&self.handle, name),
+            Some(parent) => match self.open_beneath(&RelPath::new_unchecked(parent), Open::Look)? {
+                Some(parent) => sys::may_write_file(&parent, name),
+                None => return Err(Error::Changed { path: path.as_str().into() }),
+            },
+        };
+        match result {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.raw_os_error(), Some(code::ACCES | code::PERM | code::ROFS)) => Ok(false),
+            Err(error) => Err(error).at("look at", path),
+        }
+    }
+
+    /// Refuses paths in directories that are git's, whatever they are called.
+    pub(crate) fn check_not_git(&self, path: &RelPath, seen: Option<&Metadata>) -> Result<(), Error> {
+        let forbidden = |rule| Error::Forbidden { path: path.as_str().into(), rule };
+        if let Some(seen) = seen
+            && Some((seen.dev, seen.ino)) == self.dot_git()
+        {
+            return Err(forbidden(Rule::GitDirectory));
+        }
+        self.check_dir_not_git("", path)?;
+        for (end, _) in path.as_str().match_indices('/') {
+            self.check_dir_not_git(&path.as_str()[..end], path)?;
+        }
+        // The path may name the directory itself.
+        if seen.is_some_and(|seen| seen.kind == FileKind::Directory) {
+            self.check_dir_not_git(path.as_str(), path)?;
+        }
+        Ok(())
+    }
+
+    /// The inode of the root's `.git`.
+    pub(crate) fn dot_git(&self) -> Option<(u64, u64)> {
+        *self.dot_git.get_or_init(|| sys::stat_at(&self.handle, ".git").ok().map(|seen| (seen.dev, seen.ino)))
+    }
+
+    fn check_dir_not_git(&self, dir: &str, path: &RelPath) -> Result<(), Error> {
+        if self.learnt().not_git.contains(dir) {
+            return Ok(());
+        }
+        let has = |name: &str| {
+            let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+            self.open_raw(&entry, Open::Look).is_ok()
+        };
+        // What git takes for a repository; with `commondir`, the other two are elsewhere.
+        if (has("objects") && has("refs") || has("commondir")) && has("HEAD") {
+            let shown = if dir.is_empty() { "." } else { dir };
+            return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
+        }
+        self.learnt().not_git.insert(dir.into());
+        Ok(())
+    }
+
+    /// Refuses a set of new files that would make a directory a bare git repository.
+    pub fn check_no_new_repository<'p>(
+        &self,
+        appearing: impl IntoIterator<Item = &'p RelPath>,
+    ) -> Result<(), Error> {
+        let mut parts: std::collections::BTreeMap<String, (u8, &RelPath)> = std::collections::BTreeMap::new();
+        for path in appearing {
+            let mut start = 0;
+            for name in path.components() {
+                let bit = match &*name.to_ascii_lowercase() {
+                    "head" => 1,
+                    "objects" => 2,
+                    "refs" => 4,
+                    "commondir" => 8,
+                    _ => 0,
+                };
+                if bit != 0 {
+                    let dir = path.as_str()[..start].trim_end_matches('/');
+                    parts.entry(dir.to_owned()).or_insert((0, path)).0 |= bit;
+                }
+                start += name.len() + 1;
+            }
+        }
+        for (dir, (new, path)) in parts {
+            let has = |name: &str, bit: u8| {
+                let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+                new & bit != 0 || self.open_raw(&entry, Open::Look).is_ok()
+            };
+            if has("HEAD", 1) && (has("objects", 2) && has("refs", 4) || has("commondir", 8)) {
+                let shown = if dir.is_empty() { "." } else { &dir };
+                return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a path with links leads.
+enum Real {
+    Inside { path: String, link: Option<String> },
+    Outside { link: String },
+    Endless { link: String },
+    Unknown(io::Error),
+}

@@ -1,0 +1,249 @@
+//! Files that have their bytes but not yet their name.
+
+use std::io::IoSlice;
+
+use crate::digest::{Hasher, Sha256};
+use crate::dir::Spot;
+use crate::dirs::Dirs;
+use crate::error::{At as _, Error};
+use crate::metadata::Metadata;
+use crate::read::OpenFile;
+use crate::rel_path::RelPath;
+use crate::sys::{self, Fd, Open, code};
+
+impl Spot {
+    /// Creates a file here, where nothing may be, to be written and then published elsewhere.
+    ///
+    /// `mode` is cut by the umask, like that of any new file.
+    pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
+        match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
+            Ok(handle) => Ok(NewFile { spot: self.clone(), handle, acl: None, gid: None }),
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => {
+                Err(Error::AlreadyExists { path: self.path() })
+            }
+            Err(error) => Err(error).at("create", self.path()),
+        }
+    }
+
+    /// Creates a symbolic link here, to be published elsewhere.
+    pub fn create_link(&self, target: &[u8]) -> Result<StagedFile, Error> {
+        sys::symlink(target, &self.dir.handle, &self.name).at("create the link", self.path())?;
+        self.staged()
+    }
+
+    /// Takes up what an earlier process staged here.
+    pub fn staged(&self) -> Result<StagedFile, Error> {
+        let metadata = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
+        Ok(StagedFile { spot: self.clone(), metadata, handle: None })
+    }
+}
+
+/// A file being written.
+#[derive(Debug)]
+pub struct NewFile {
+    spot: Spot,
+    handle: Fd,
+    acl: Option<Vec<u8>>,
+    gid: Option<u32>,
+}
+
+impl NewFile {
+    /// Writes bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write_pieces(&mut [IoSlice::new(bytes)])
+    }
+
+    /// Writes several pieces, one after the other.
+    pub fn write_pieces(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), Error> {
+        sys::write_all(&self.handle, pieces).at("write", self.spot.path())
+    }
+
+    /// Copies the rest of a file and returns the hash of what was copied.
+    pub fn copy(&mut self, from: &mut OpenFile, size: u64) -> Result<Sha256, Error> {
+        let mut hasher = Hasher::new();
+        let mut buffer = vec![0; usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17)];
+        loop {
+            let length = from.read(&mut buffer)?;
+            if length == 0 {
+                return Ok(hasher.finish());
+            }
+            hasher.update(&buffer[..length]);
+            self.write(&buffer[..length])?;
+        }
+    }
+
+    /// Gives the file what a new file at `path` would have inherited: the group of a set-group-id
+    /// directory, the default ACL.
+    pub fn inherit(&mut self, dirs: &Dirs<'_>, path: &RelPath) -> Result<(), Error> {
+        let (parent, acl) = dirs.inheritance(path)?;
+        self.gid = (parent.mode & 0o2000 != 0).then_some(parent.gid);
+        self.acl = acl;
+        Ok(())
+    }
+
+    /// Copies extended attributes, ACLs included. (Set-id bits and capabilities are dropped.)
+    pub fn copy_xattrs(&mut self, from: &OpenFile) -> Result<(), Error> {
+        let path = || self.spot.path();
+        for name in sys::xattr_names(&from.handle).at("read the attributes of", &*from.path)? {
+            let must = name.starts_with(b"user.") || name == b"system.posix_acl_access";
+            if !must && name != b"security.selinux" {
+                continue;
+            }
+            let Some(value) = sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)? else {
+                continue;
+            };
+            match sys::set_xattr(&self.handle, &name, &value) {
+                Err(error) if !must || matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::PERM)) => {}
+                result => result.at("set the attributes of", path())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets owner and mode (`None`: what a new file gets) and ends the writing.
+    ///
+    /// The owner is kept as far as the system lets this process. With `keep_open` the handle stays
+    /// open for the sync to come.
+    pub fn finish(
+        self,
+        mode: Option<u32>,
+        owner_of: Option<&Metadata>,
+        keep_open: bool,
+    ) -> Result<StagedFile, Error> {
+        let path = || self.spot.path();
+        let look = || sys::stat(&self.handle).at("look at", path());
+        let mut seen = look()?;
+        let mut changed = false;
+        let owner = owner_of.map(|of| (of.uid, of.gid)).or(self.gid.map(|gid| (seen.uid, gid)));
+        if let Some((uid, gid)) = owner
+            && (uid, gid) != (seen.uid, seen.gid)
+        {
+            // Giving files away is for root, giving them to a group for its members.
+            if sys::set_owner(&self.handle, Some(uid), Some(gid)).is_err() && gid != seen.gid {
+                let _ = sys::set_owner(&self.handle, None, Some(gid));
+            }
+            changed = true;
+        }
+        let mut mode = mode;
+        if let Some(acl) = &self.acl
+            && sys::set_xattr(&self.handle, b"system.posix_acl_access", acl).is_ok()
+        {
+            // A default ACL takes the place of the umask.
+            mode = Some(mode.unwrap_or(look()?.mode & 0o666));
+            changed = true;
+        }
+        if let Some(mode) = mode
+            && (changed || mode & 0o777 != seen.mode)
+        {
+            sys::set_mode(&self.handle, mode & 0o777).at("set the mode of", path())?;
+            changed = true;
+        }
+        if changed {
+            seen = look()?;
+        }
+        let Self { spot, handle, .. } = self;
+        Ok(StagedFile { spot, metadata: seen, handle: keep_open.then_some(handle) })
+    }
+}
+
+/// A file (or link) with its bytes, mode and attributes, waiting for its name.
+#[derive(Debug)]
+pub struct StagedFile {
+    pub(crate) spot: Spot,
+    pub(crate) metadata: Metadata,
+    pub(crate) handle: Option<Fd>,
+}
+
+impl StagedFile {
+    /// Looks at the file as it was staged.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Returns where it waits.
+    #[must_use]
+    pub fn spot(&self) -> &Spot {
+        &self.spot
+    }
+
+    /// Gives it its name, where nothing may be.
+    pub fn publish_new(self, place: &Spot) -> Result<(), NotPublished> {
+        match self.spot.rename_new(place) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(NotPublished { file: self, error }),
+        }
+    }
+
+    /// Swaps it with the file at `place`, which is handed back displaced, in its turn waiting here.
+    ///
+    /// The caller has to look whether what came out is what it meant to displace.
+    pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, NotPublished> {
+        match self.spot.exchange_raw(place) {
+            Ok(()) => Ok(DisplacedFile { spot: self.spot }),
+            Err(source) => {
+                let error = match source.raw_os_error() {
+                    Some(code::NOENT) => Error::Changed { path: place.path() },
+                    _ => Error::Io { operation: "replace", path: place.path(), source },
+                };
+                Err(NotPublished { file: self, error })
+            }
+        }
+    }
+}
+
+/// A file that did not get its name; it still waits where it was staged.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct NotPublished {
+    /// The file.
+    pub file: StagedFile,
+    /// Why.
+    #[source]
+    pub error: Error,
+}
+
+/// A file whose name was taken away.
+#[derive(Debug)]
+pub struct DisplacedFile {
+    spot: Spot,
+}
+
+impl DisplacedFile {
+    /// Takes a file's name away and keeps the file at `slot`, where nothing may be.
+    pub fn take(place: &Spot, slot: &Spot) -> Result<Self, Error> {
+        match place.rename_new(slot) {
+            Ok(()) => Ok(Self { spot: slot.clone() }),
+            Err(Error::NotFound { path }) => Err(Error::Changed { path }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns where it is kept.
+    #[must_use]
+    pub fn spot(&self) -> &Spot {
+        &self.spot
+    }
+
+    /// Gives it a name again, where nothing may be.
+    pub fn put_back(self, place: &Spot) -> Result<(), Error> {
+        self.spot.rename_new(place)
+    }
+
+    /// Swaps it with the file at `place` again; what comes out is kept here.
+    pub fn swap_back(self, place: &Spot) -> Result<Self, Error> {
+        match self.spot.exchange_raw(place) {
+            Ok(()) => Ok(self),
+            Err(source) => Err(match source.raw_os_error() {
+                Some(code::NOENT) => Error::Changed { path: place.path() },
+                _ => Error::Io { operation: "replace", path: place.path(), source },
+            }),
+        }
+    }
+
+    /// Takes up what an earlier process displaced.
+    #[must_use]
+    pub fn at(slot: &Spot) -> Self {
+        Self { spot: slot.clone() }
+    }
+}

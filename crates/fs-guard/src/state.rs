@@ -1,0 +1,88 @@
+//! The state directory beneath the root, where no patch reaches.
+
+use crate::dir::Dir;
+use crate::error::{At as _, Error};
+use crate::metadata::{FileKind, FileTime};
+use crate::rel_path::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Open, code};
+
+/// The name of the state directory in the root.
+pub const STATE_DIR: &str = ".apply-patch";
+
+impl Root {
+    /// Opens the state directory; `None` when there is none.
+    ///
+    /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
+    /// user's that nobody else may enter.
+    pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
+        let untrusted = |problem| Error::UntrustedState { path: STATE_DIR.into(), problem };
+        match sys::stat_at(&self.handle, STATE_DIR) {
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
+            result if result.as_ref().is_ok_and(|seen| seen.kind != FileKind::Directory) => {
+                return Err(untrusted("it is not a directory"));
+            }
+            result => result.at("look at", STATE_DIR)?,
+        };
+        // Over no mount point either, unlike an ordinary open.
+        let path = RelPath::new_unchecked(STATE_DIR);
+        match self.open_beneath(&path, Open::Step) {
+            Ok(Some(_)) => self.as_dir("")?.open_dir(STATE_DIR),
+            Ok(None) => Ok(None),
+            Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
+            Err(_) => Err(untrusted("it is not a directory of this file system")),
+        }
+    }
+
+    /// Opens the state directory, which is created when missing. When it was, the root directory's
+    /// modification time from before comes with it, for [`Root::remove_state_dir`].
+    pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
+        if let Some(dir) = self.state_dir()? {
+            return Ok((dir, None));
+        }
+        let root = self.as_dir("")?;
+        let before = root.metadata()?.mtime;
+        match root.create_dir(STATE_DIR) {
+            Ok(dir) => {
+                // Nothing in it shall be opened to others by a default ACL of the root.
+                let _ = sys::remove_xattr(&dir.handle, b"system.posix_acl_default");
+                Ok((dir, Some(before)))
+            }
+            Err(Error::AlreadyExists { path }) => Ok((self.state_dir()?.ok_or(Error::Changed { path })?, None)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the state directory if it is empty, and gives the root directory the modification
+    /// time back that it had before.
+    pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
+        let root = self.as_dir("")?;
+        let removed = root.remove_dir(STATE_DIR)?;
+        if removed {
+            let _ = root.set_mtime(mtime);
+        }
+        Ok(removed)
+    }
+
+    /// Reads the index of the root's git repository, to see whether something is tracked there;
+    /// `None` when there is none of at most `limit` bytes.
+    #[must_use]
+    pub fn git_index(&self, limit: u64) -> Option<Vec<u8>> {
+        let index = RelPath::new_unchecked(".git/index");
+        if let Ok(Some(handle)) = self.open_beneath(&index, Open::Read) {
+            let size = sys::stat(&handle).ok()?.size;
+            return crate::read::read_whole(&handle, size, limit, index.as_str()).ok();
+        }
+        // A work tree beside its repository: `.git` is a file that tells where that is.
+        let handle = self.open_beneath(&RelPath::new_unchecked(".git"), Open::Read).ok()??;
+        let text = crate::read::read_whole(&handle, 0, 4096, ".git").ok()?;
+        let dir = std::str::from_utf8(&text).ok()?.strip_prefix("gitdir:")?.trim();
+        crate::read_input(&self.path().join(dir).join("index"), limit).ok()
+    }
+
+    /// Returns the root's own handle as a directory, to be synced.
+    pub fn as_dir(&self, path: &str) -> Result<Dir, Error> {
+        let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
+        Ok(Dir::new(handle, path))
+    }
+}

@@ -1,0 +1,98 @@
+//! Making many files durable at once.
+
+use crate::append::AppendFile;
+use crate::dir::{Dir, Spot};
+use crate::error::{At as _, Error};
+use crate::stage::StagedFile;
+use crate::sys::{self, Fd, Open};
+
+/// Up to so many files are synced each on its own.
+const FEW: usize = 2;
+/// With more unwritten data than this in the system, `syncfs` would wait for strangers.
+const CALM: u64 = 64 << 20;
+const THREADS: usize = 16;
+
+/// Files and directories that shall be durable together.
+///
+/// Two files are synced each; more by one call for the file system where that is known to work and
+/// little else waits to be written; otherwise each, on several threads.
+#[derive(Debug, Default)]
+pub struct SyncGroup<'f> {
+    open: Vec<(&'f Fd, String)>,
+    closed: Vec<Spot>,
+    dirs: Vec<Dir>,
+}
+
+impl<'f> SyncGroup<'f> {
+    /// Starts with nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a staged file.
+    pub fn file(&mut self, file: &'f StagedFile) {
+        if file.metadata.kind != crate::FileKind::File {
+            return; // a link is a part of its directory
+        }
+        match &file.handle {
+            Some(handle) => self.open.push((handle, file.spot.path())),
+            None => self.closed.push(file.spot.clone()),
+        }
+    }
+
+    /// Adds a file by its place.
+    pub fn spot(&mut self, spot: Spot) {
+        self.closed.push(spot);
+    }
+
+    /// Adds a log.
+    pub fn log(&mut self, log: &'f AppendFile) {
+        self.open.push((log.handle(), log.path().to_owned()));
+    }
+
+    /// Adds a directory: the names in it.
+    pub fn dir(&mut self, dir: &Dir) {
+        self.dirs.push(dir.clone());
+    }
+
+    /// Waits until all of it is durable.
+    ///
+    /// `whole` tells that all of it is on the file system of that directory, so that one call for
+    /// the file system will do.
+    pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
+        let many = self.open.len() + self.closed.len() > FEW + 2 || self.dirs.len() > 2 * FEW + 2;
+        if many
+            && let Some(dir) = whole
+            && sys::dirty_bytes().is_some_and(|bytes| bytes < CALM)
+            && let Some(result) = sys::sync_file_system(&dir.handle)
+        {
+            return result.at("sync the file system of", dir.path());
+        }
+        for (handle, path) in &self.open {
+            sys::sync(handle).at("sync", path)?;
+        }
+        sync_closed(&self.closed)?;
+        self.dirs.iter().try_for_each(|dir| match dir.sync() {
+            // A directory that may not be listed cannot be synced.
+            Err(error) if error.io().is_some_and(|error| error.raw_os_error() == Some(sys::code::BADF)) => Ok(()),
+            result => result,
+        })
+    }
+}
+
+fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
+    let one = |spot: &Spot| -> Result<(), Error> {
+        let file = sys::open_at(&spot.dir.handle, &spot.name, Open::Read).at("open", spot.path())?;
+        sys::sync(&file).at("sync", spot.path())
+    };
+    if spots.len() <= 4 {
+        return spots.iter().try_for_each(one);
+    }
+    let share = spots.len().div_ceil(THREADS);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            spots.chunks(share).map(|chunk| scope.spawn(move || chunk.iter().try_for_each(one))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a sync does not panic"))
+    })
+}

@@ -1,0 +1,146 @@
+//! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
+//!
+//! Without the feature `fault-injection` nothing of this is compiled in.
+
+/// Whether a call changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "fault-injection"), allow(dead_code, reason = "compiled out"))]
+pub(crate) enum Side {
+    Read,
+    Write,
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+#[allow(clippy::unnecessary_wraps, reason = "the other version fails")]
+pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(feature = "fault-injection")]
+pub(crate) use on::point;
+#[cfg(feature = "fault-injection")]
+pub use on::{Fault, arm, calls, cross_device, disarm, lack};
+#[cfg(feature = "fault-injection")]
+pub(crate) use on::{crosses_device, lacks};
+
+#[cfg(feature = "fault-injection")]
+mod on {
+    use std::cell::{Cell, RefCell};
+    use std::io;
+
+    use super::Side;
+    use crate::sys::Rename;
+
+    /// What happens at the k-th call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Fault {
+        /// It fails with this system error code; later calls work.
+        Once(i32),
+        /// It and all later calls fail with this system error code.
+        FromThenOn(i32),
+        /// It and all later calls do nothing: what is on disk stays as a kill would leave it.
+        Crash,
+        /// As `Crash`, at the `at`-th call of this name.
+        CrashAt(&'static str),
+        /// It and all later calls that need space on the disk fail with this system error code.
+        FromThenOnWhereSpaceIsNeeded(i32),
+        /// Calls are only counted and listed.
+        Nothing,
+    }
+
+    struct Armed {
+        fault: Fault,
+        at: usize,
+        reads_too: bool,
+        seen: Vec<&'static str>,
+        dead: bool,
+    }
+
+    thread_local! {
+        static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
+        static LACK: Cell<(bool, bool)> = const { Cell::new((false, false)) };
+        static CROSS_DEVICE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Lets renames between different directories fail, as between file systems.
+    pub fn cross_device(yes: bool) {
+        CROSS_DEVICE.set(yes);
+    }
+
+    pub(crate) fn crosses_device() -> bool {
+        CROSS_DEVICE.get()
+    }
+
+    /// Takes ways to rename away from this thread, as on file systems without them.
+    pub fn lack(exchange: bool, no_replace: bool) {
+        LACK.set((exchange, no_replace));
+    }
+
+    pub(crate) fn lacks(how: Rename) -> bool {
+        let (exchange, no_replace) = LACK.get();
+        match how {
+            Rename::Exchange => exchange,
+            Rename::NoReplace => no_replace,
+            Rename::Replace => false,
+        }
+    }
+
+    /// Lets the `at`-th call (from 1) of this thread fail; only calls that change something count,
+    /// unless `reads_too`.
+    pub fn arm(fault: Fault, at: usize, reads_too: bool) {
+        ARMED.set(Some(Armed { fault, at, reads_too, seen: Vec::new(), dead: false }));
+    }
+
+    /// Ends it and returns the names of the calls counted.
+    pub fn disarm() -> Vec<&'static str> {
+        ARMED.take().map(|armed| armed.seen).unwrap_or_default()
+    }
+
+    /// Returns how many calls were counted so far.
+    #[must_use]
+    pub fn calls() -> usize {
+        ARMED.with_borrow(|armed| armed.as_ref().map_or(0, |armed| armed.seen.len()))
+    }
+
+    pub(crate) fn point(call: &'static str, side: Side) -> io::Result<()> {
+        ARMED.with_borrow_mut(|armed| {
+            let Some(armed) = armed else { return Ok(()) };
+            if armed.dead {
+                return Err(dead());
+            }
+            if side == Side::Read && !armed.reads_too {
+                return Ok(());
+            }
+            armed.seen.push(call);
+            let now = armed.seen.len();
+            match armed.fault {
+                Fault::Once(code) if now == armed.at => Err(io::Error::from_raw_os_error(code)),
+                Fault::FromThenOn(code) if now >= armed.at => Err(io::Error::from_raw_os_error(code)),
+                Fault::FromThenOnWhereSpaceIsNeeded(code) if now >= armed.at && needs_space(call) => {
+                    Err(io::Error::from_raw_os_error(code))
+                }
+                Fault::Crash => {
+                    armed.dead = now >= armed.at;
+                    if armed.dead { Err(dead()) } else { Ok(()) }
+                }
+                Fault::CrashAt(name) => {
+                    armed.dead = armed.seen.iter().filter(|&&seen| seen == name).count() >= armed.at;
+                    if armed.dead { Err(dead()) } else { Ok(()) }
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn needs_space(call: &str) -> bool {
+        matches!(
+            call,
+            "openat" | "openat2" | "write" | "writev" | "pwrite" | "mkdirat" | "symlinkat" | "linkat" | "fsetxattr" | "fsync"
+        )
+    }
+
+    fn dead() -> io::Error {
+        io::Error::other("the machine is off (fault injection)")
+    }
+}

@@ -1,0 +1,569 @@
+//! Unix through rustix; what only Linux has is marked.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
+
+use super::fault::{self, Side};
+use super::{Open, Rename};
+use crate::metadata::{FileKind, FileTime, Metadata};
+
+/// An open file or directory.
+pub(crate) type Fd = OwnedFd;
+
+/// System error codes that are told apart.
+pub(crate) mod code {
+    use rustix::io::Errno;
+
+    pub(crate) const NOENT: i32 = Errno::NOENT.raw_os_error();
+    pub(crate) const EXIST: i32 = Errno::EXIST.raw_os_error();
+    pub(crate) const ACCES: i32 = Errno::ACCESS.raw_os_error();
+    pub(crate) const PERM: i32 = Errno::PERM.raw_os_error();
+    pub(crate) const ROFS: i32 = Errno::ROFS.raw_os_error();
+    pub(crate) const LOOP: i32 = Errno::LOOP.raw_os_error();
+    pub(crate) const XDEV: i32 = Errno::XDEV.raw_os_error();
+    pub(crate) const NOTDIR: i32 = Errno::NOTDIR.raw_os_error();
+    pub(crate) const ISDIR: i32 = Errno::ISDIR.raw_os_error();
+    pub(crate) const NXIO: i32 = Errno::NXIO.raw_os_error();
+    pub(crate) const NOSYS: i32 = Errno::NOSYS.raw_os_error();
+    pub(crate) const INVAL: i32 = Errno::INVAL.raw_os_error();
+    pub(crate) const OPNOTSUPP: i32 = Errno::OPNOTSUPP.raw_os_error();
+    pub(crate) const BADF: i32 = Errno::BADF.raw_os_error();
+    pub(crate) const NOTEMPTY: i32 = Errno::NOTEMPTY.raw_os_error();
+    pub(crate) const MLINK: i32 = Errno::MLINK.raw_os_error();
+    pub(crate) const NAMETOOLONG: i32 = Errno::NAMETOOLONG.raw_os_error();
+    pub(crate) const NODATA: i32 = {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            Errno::NODATA.raw_os_error()
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        {
+            Errno::NOENT.raw_os_error()
+        }
+    };
+}
+
+/// Makes a call, again when a signal interrupted it.
+fn call<T>(
+    name: &'static str,
+    side: Side,
+    mut make: impl FnMut() -> rustix::io::Result<T>,
+) -> io::Result<T> {
+    let mut patience = 100;
+    loop {
+        let result = fault::point(name, side).and_then(|()| make().map_err(io::Error::from));
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && patience > 0 => patience -= 1,
+            result => return result,
+        }
+    }
+}
+
+fn read<T>(name: &'static str, make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    call(name, Side::Read, make)
+}
+
+fn write<T>(name: &'static str, make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    call(name, Side::Write, make)
+}
+
+impl Open {
+    fn flags(self) -> (OFlags, Mode, Side) {
+        // `openat2` takes no other flags together with PATH.
+        let bare = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let common = bare | OFlags::NOCTTY;
+        let look = if cfg!(target_os = "linux") { PATH } else { OFlags::NONBLOCK };
+        match self {
+            Self::Read => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
+            Self::Directory => (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read),
+            Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), Side::Read),
+            Self::Look => (bare | look, Mode::empty(), Side::Read),
+            Self::CreateNew(mode) => {
+                (common | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode_of(mode), Side::Write)
+            }
+            Self::Append(mode) => {
+                (common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK, mode_of(mode), Side::Write)
+            }
+            Self::ReadWrite(mode) => {
+                (common | OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK, mode_of(mode), Side::Write)
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+const PATH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PATH: OFlags = OFlags::empty();
+
+fn mode_of(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o7777) as _)
+}
+
+/// Opens a directory by an ordinary path, following links: the user named it.
+pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
+    let flags = OFlags::CLOEXEC | OFlags::DIRECTORY;
+    match read("open", || fs::open(path, flags | OFlags::RDONLY, Mode::empty())) {
+        Err(error) if error.raw_os_error() == Some(code::ACCES) => {
+            read("open", || fs::open(path, flags | PATH, Mode::empty()))
+        }
+        result => result,
+    }
+}
+
+/// Opens a file by an ordinary path for reading, following links: the user named it.
+pub(crate) fn open_input(path: &Path) -> io::Result<Fd> {
+    let flags = OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOCTTY;
+    read("open", || fs::open(path, flags, Mode::empty()))
+}
+
+/// Opens `name`, one component, in `dir`; a link is never followed.
+pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
+    let (flags, mode, side) = how.flags();
+    call("openat", side, || fs::openat(dir, name, flags, mode))
+}
+
+/// Opens `path` beneath `dir` in one go, over no link and no mount point.
+///
+/// `None` when the kernel cannot do that.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result<Fd>> {
+    use rustix::fs::ResolveFlags as R;
+    let resolve = R::BENEATH | R::NO_SYMLINKS | R::NO_MAGICLINKS | R::NO_XDEV;
+    let (flags, mode, side) = how.flags();
+    let mut patience = 128;
+    loop {
+        let result = call("openat2", side, || fs::openat2(dir, path, flags, mode, resolve));
+        match &result {
+            // A rename anywhere in the system raced with the resolution.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::AGAIN.raw_os_error()) => {
+                if patience == 0 {
+                    return None;
+                }
+                patience -= 1;
+            }
+            // No such call, or a seccomp filter that knows only older ones.
+            Err(error) if matches!(error.raw_os_error(), Some(code::NOSYS | code::PERM)) => return None,
+            _ => return Some(result),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
+    None
+}
+
+/// Looks at an open file.
+pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
+    read("fstat", || fs::fstat(fd)).map(|stat| metadata(&stat))
+}
+
+/// Looks at `name` in `dir`; a link is never followed.
+pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
+    read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
+}
+
+/// As [`stat_at`], for a name that need not be UTF-8.
+pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
+    read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
+    clippy::useless_conversion,
+    reason = "field types differ by platform"
+)]
+fn metadata(stat: &fs::Stat) -> Metadata {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Symlink => FileKind::Symlink,
+        FileType::Directory => FileKind::Directory,
+        _ => FileKind::Other,
+    };
+    Metadata {
+        kind,
+        size: stat.st_size as u64,
+        mode: u32::from(stat.st_mode) & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        nlink: stat.st_nlink as u64,
+        dev: stat.st_dev as u64,
+        ino: stat.st_ino as u64,
+        mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+        ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+        racy: true,
+        has_xattrs: None,
+    }
+    .observed_at(now())
+}
+
+/// Returns the time of day, as file systems stamp it.
+pub(crate) fn now() -> FileTime {
+    #[cfg(target_os = "linux")]
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    #[cfg(not(target_os = "linux"))]
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "below a billion; types differ by platform")]
+    (time.tv_sec as i64, time.tv_nsec as u32)
+}
+
+/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where the kernel tells.
+#[cfg(target_os = "linux")]
+pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
+    use rustix::fs::StatxFlags;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
+    let seen = fs::statx(dir, name.unwrap_or(""), flags, StatxFlags::MNT_ID).ok()?;
+    let told = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    told.then_some(seen.stx_mnt_id)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
+    None
+}
+
+/// Reads into `buffer` from where the last read ended.
+pub(crate) fn read_some(fd: &Fd, buffer: &mut [u8]) -> io::Result<usize> {
+    read("read", || rustix::io::read(fd, &mut *buffer))
+}
+
+/// Appends up to `limit` bytes to `bytes`, without clearing memory first; returns how many.
+pub(crate) fn read_append(fd: &Fd, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    read("read", || rustix::io::read(fd, rustix::buffer::spare_capacity(bytes)))
+}
+
+/// Reads at `offset`.
+pub(crate) fn read_at(fd: &Fd, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    read("pread", || rustix::io::pread(fd, &mut *buffer, offset))
+}
+
+/// Writes all of `pieces`, one after the other.
+pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<()> {
+    // Linux takes 1024 at a time.
+    let mut pieces = pieces;
+    io::IoSlice::advance_slices(&mut pieces, 0);
+    while !pieces.is_empty() {
+        let some = &pieces[..pieces.len().min(1024)];
+        let written = if let [one] = some {
+            write("write", || rustix::io::write(fd, one))?
+        } else {
+            write("writev", || rustix::io::writev(fd, some))?
+        };
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        io::IoSlice::advance_slices(&mut pieces, written);
+    }
+    Ok(())
+}
+
+/// Replaces all of a file's bytes in place.
+pub(crate) fn rewrite(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
+    write("ftruncate", || fs::ftruncate(fd, 0))?;
+    let mut offset = 0;
+    while offset < bytes.len() {
+        offset += write("pwrite", || rustix::io::pwrite(fd, &bytes[offset..], offset as u64))?;
+    }
+    Ok(())
+}
+
+/// Sets permission bits.
+pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
+    write("fchmod", || fs::fchmod(fd, mode_of(mode)))
+}
+
+/// Sets owner and group, as far as they are given.
+pub(crate) fn set_owner(fd: &Fd, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+    // All ones mean "leave it" to the call, and are no owner.
+    let uid = uid.filter(|&uid| uid != u32::MAX).map(fs::Uid::from_raw);
+    let gid = gid.filter(|&gid| gid != u32::MAX).map(fs::Gid::from_raw);
+    write("fchown", || fs::fchown(fd, uid, gid))
+}
+
+/// Sets the modification time, and leaves the other.
+pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
+    let omit = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT as _ };
+    let times = Timestamps {
+        last_access: omit,
+        last_modification: Timespec { tv_sec: seconds as _, tv_nsec: nanos as _ },
+    };
+    write("futimens", || fs::futimens(fd, &times))
+}
+
+/// Tells whether a file has extended attributes, if that can be told.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
+    read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
+}
+
+/// Lists the names of a file's extended attributes.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
+    let mut small = [0_u8; 512];
+    let length = match read("flistxattr", || fs::flistxattr(fd, &mut small[..])) {
+        Ok(length) => length,
+        Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => return Ok(Vec::new()),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::RANGE.raw_os_error()) => {
+            let mut large = vec![0; 1 << 16];
+            let length = read("flistxattr", || fs::flistxattr(fd, &mut large[..]))?;
+            return Ok(split_names(&large[..length]));
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(split_names(&small[..length]))
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn split_names(list: &[u8]) -> Vec<Vec<u8>> {
+    list.split(|&b| b == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+/// Reads one extended attribute; `None` when the file does not have it.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    let mut value = vec![0; 1 << 16];
+    match read("fgetxattr", || fs::fgetxattr(fd, name, &mut value[..])) {
+        Ok(length) => {
+            value.truncate(length);
+            Ok(Some(value))
+        }
+        Err(error) if matches!(error.raw_os_error(), Some(code::NODATA | code::OPNOTSUPP | code::NOSYS)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sets one extended attribute.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
+    write("fsetxattr", || fs::fsetxattr(fd, name, value, fs::XattrFlags::empty()))
+}
+
+/// Removes one extended attribute.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn remove_xattr(fd: &Fd, name: &[u8]) -> io::Result<()> {
+    write("fremovexattr", || fs::fremovexattr(fd, name))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod no_xattrs {
+    use super::{Fd, io};
+
+    pub(crate) fn has_xattrs(_: &Fd) -> Option<bool> {
+        Some(false)
+    }
+    pub(crate) fn xattr_names(_: &Fd) -> io::Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+    pub(crate) fn xattr(_: &Fd, _: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+    pub(crate) fn set_xattr(_: &Fd, _: &[u8], _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+    pub(crate) fn remove_xattr(_: &Fd, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) use no_xattrs::*;
+
+/// Renames; `Unsupported` when the file system or kernel lacks the way asked for.
+pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
+    #[cfg(feature = "fault-injection")]
+    if fault::crosses_device() && between_state_and_files(from.0, to.0) {
+        return Err(io::Error::from_raw_os_error(code::XDEV));
+    }
+    if how == Rename::Replace {
+        return write("renameat", || fs::renameat(from.0, from.1, to.0, to.1));
+    }
+    rename_with(from, to, how)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_with(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
+    let flags = match how {
+        Rename::Exchange => fs::RenameFlags::EXCHANGE,
+        _ => fs::RenameFlags::NOREPLACE,
+    };
+    let result = if lacking(how) {
+        Err(io::Error::from_raw_os_error(code::INVAL))
+    } else {
+        write("renameat2", || fs::renameat_with(from.0, from.1, to.0, to.1, flags))
+    };
+    result.map_err(|error| match error.raw_os_error() {
+        Some(code::INVAL | code::NOSYS | code::OPNOTSUPP) => io::ErrorKind::Unsupported.into(),
+        _ => error,
+    })
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The state directory and what is in it are private; no test makes other directories so.
+#[cfg(feature = "fault-injection")]
+fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
+    let private = |dir: &Fd| fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user());
+    private(one) != private(other)
+}
+
+/// Lets tests take the ways away that some file systems lack.
+#[cfg(feature = "fault-injection")]
+fn lacking(how: Rename) -> bool {
+    fault::lacks(how)
+}
+
+#[cfg(not(feature = "fault-injection"))]
+fn lacking(_: Rename) -> bool {
+    false
+}
+
+/// Gives a file a second name.
+pub(crate) fn link(from: (&Fd, &str), to: (&Fd, &str)) -> io::Result<()> {
+    write("linkat", || fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))
+}
+
+/// Creates a symbolic link.
+pub(crate) fn symlink(target: &[u8], dir: &Fd, name: &str) -> io::Result<()> {
+    write("symlinkat", || fs::symlinkat(target, dir, name))
+}
+
+/// Reads a symbolic link's text.
+pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
+    read("readlinkat", || fs::readlinkat(dir, name, Vec::new())).map(std::ffi::CString::into_bytes)
+}
+
+/// Takes a file's name away.
+pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
+    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::empty()))
+}
+
+/// Creates a directory.
+pub(crate) fn make_dir(dir: &Fd, name: &str, mode: u32) -> io::Result<()> {
+    write("mkdirat", || fs::mkdirat(dir, name, mode_of(mode)))
+}
+
+/// Removes an empty directory.
+pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
+    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::REMOVEDIR))
+}
+
+/// Lists a directory; names that are not UTF-8 are given as bytes.
+pub(crate) fn list(dir: &Fd) -> io::Result<Vec<(Vec<u8>, Option<FileKind>)>> {
+    let open = read("openat", || {
+        fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    })?;
+    let mut entries = Vec::new();
+    for entry in fs::Dir::new(open).map_err(io::Error::from)? {
+        let entry = entry.map_err(io::Error::from)?;
+        let name = entry.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::RegularFile => Some(FileKind::File),
+            FileType::Symlink => Some(FileKind::Symlink),
+            FileType::Directory => Some(FileKind::Directory),
+            FileType::Unknown => None,
+            _ => Some(FileKind::Other),
+        };
+        entries.push((name.to_vec(), kind));
+    }
+    Ok(entries)
+}
+
+/// Makes one file, or one directory's list of names, durable.
+pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
+    write("fsync", || fs::fsync(fd))
+}
+
+/// Makes everything of the file system durable that was written before; `None` where that cannot be relied on.
+#[cfg(target_os = "linux")]
+pub(crate) fn sync_file_system(fd: &Fd) -> Option<io::Result<()>> {
+    // ext2/3/4, xfs, btrfs, tmpfs, overlayfs: measured. syncfs on FUSE does nothing.
+    const KNOWN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630];
+    let seen = fs::fstatfs(fd).ok()?;
+    #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs by platform")]
+    let magic = seen.f_type as u64 & 0xFFFF_FFFF;
+    if !KNOWN.contains(&magic) {
+        return None;
+    }
+    Some(write("syncfs", || fs::syncfs(fd)))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
+    None
+}
+
+/// Returns how many bytes wait to be written in the whole system, where it tells.
+#[cfg(target_os = "linux")]
+pub(crate) fn dirty_bytes() -> Option<u64> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = fs::open("/proc/meminfo", flags, Mode::empty()).ok()?;
+    let mut text = [0; 4096];
+    let length = rustix::io::read(&file, &mut text).ok()?;
+    let text = std::str::from_utf8(&text[..length]).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Dirty:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn dirty_bytes() -> Option<u64> {
+    None
+}
+
+/// Tells whether entries of the open directory may be created and renamed by this process.
+pub(crate) fn may_write(dir: &Fd) -> io::Result<()> {
+    let access = fs::Access::WRITE_OK | fs::Access::EXEC_OK;
+    read("faccessat", || fs::accessat(dir, ".", access, AtFlags::EACCESS))
+}
+
+/// Tells whether the file may be written by this process.
+pub(crate) fn may_write_file(dir: &Fd, name: &str) -> io::Result<()> {
+    read("faccessat", || fs::accessat(dir, name, fs::Access::WRITE_OK, AtFlags::EACCESS))
+}
+
+/// Returns the effective user.
+pub(crate) fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Tells whether a process of this number exists.
+pub(crate) fn process_exists(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| {
+        rustix::process::test_kill_process(pid).is_ok_and(|()| true)
+            || rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::PERM)
+    })
+}
+
+/// Fills `bytes` with random ones.
+pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let flags = rustix::rand::GetRandomFlags::empty();
+            filled += read("getrandom", || rustix::rand::getrandom(&mut bytes[filled..], flags))?;
+        }
+        Ok(())
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let file = fs::open("/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut filled = 0;
+        while filled < bytes.len() {
+            filled += rustix::io::read(&file, &mut bytes[filled..])?;
+        }
+        Ok(())
+    }
+}
+
