@@ -1,0 +1,87 @@
+//! What can go wrong with the store.
+
+use fs_guard::ErrorKind;
+
+use crate::id::TransactionId;
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the store could not be used.
+    #[error(transparent)]
+    Files(#[from] fs_guard::Error),
+    /// There is no such transaction.
+    #[error("there is no transaction {0}")]
+    NoSuchTransaction(TransactionId),
+    /// The transaction displaced no file at this place.
+    #[error("transaction {id} keeps no file {slot}")]
+    NoSuchSlot {
+        /// The transaction.
+        id: TransactionId,
+        /// The slot.
+        slot: u32,
+    },
+    /// A journal cannot be read, or was not written by this program for this user.
+    #[error("the journal of {path:?} is not trusted: {problem}; look at it and remove it")]
+    Journal {
+        /// The transaction's folder.
+        path: String,
+        /// What is wrong.
+        problem: JournalProblem,
+    },
+}
+
+/// Why a journal is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalProblem {
+    /// It is not complete, or was changed.
+    #[error("it is cut off or damaged")]
+    Damaged,
+    /// Its signature is missing or not this user's.
+    #[error("it is not signed with this user's key")]
+    NotSigned,
+    /// It is another transaction's.
+    #[error("it belongs to another transaction")]
+    Misplaced,
+    /// The state directory is tracked by git: somebody else's.
+    #[error("the state directory is tracked by git")]
+    Tracked,
+    /// There is none.
+    #[error("it is missing")]
+    Missing,
+}
+
+impl Error {
+    /// Returns the kind for programs.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Files(error) => error.kind(),
+            Self::NoSuchTransaction(_) | Self::NoSuchSlot { .. } => ErrorKind::NotFound,
+            Self::Journal { .. } => ErrorKind::PermissionDenied,
+        }
+    }
+
+    /// Returns a stable word for what is behind the kind.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Files(error) => error.reason(),
+            Self::NoSuchTransaction(_) => "no_such_transaction",
+            Self::NoSuchSlot { .. } => "no_such_slot",
+            Self::Journal { .. } => "untrusted_state",
+        }
+    }
+
+    /// Returns the path it is about.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Files(error) => error.path(),
+            Self::Journal { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! The journal of a transaction, which is its manifest afterwards.
+//!
+//! Lines of text, so that a person can read one after an accident:
+//!
+//! ```text
+//! apply-patch journal 1
+//! id 20261121-014233-123456-9f3ac1d2
+//! time 2026-11-21T01:42:33.123456Z
+//! tool apply_patch
+//! mkdir src/new
+//! add 0 - file:2cf24d…:5:644:131:1795225353.5 src/new/a.txt
+//! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
+//! delete 2 file:…:9:600:78:… - old.txt
+//! checksum 84983e…
+//! hmac b0344c…
+//! ```
+//!
+//! The checksum tells a journal that was cut off from a whole one; the keyed hash tells one that
+//! this program wrote for this user from one that a repository ships.
+
+use std::fmt::Write as _;
+
+use fs_guard::{FileKind, FileTime, Sha256};
+
+use crate::error::JournalProblem;
+use crate::escape::{escape, unescape};
+use crate::hmac::{hmac, same};
+use crate::id::TransactionId;
+
+const FIRST_LINE: &str = "apply-patch journal 1";
+
+/// Everything that is known of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    /// What the transaction is.
+    pub header: Header,
+    /// The directories it creates, outermost first.
+    pub created_dirs: Vec<String>,
+    /// The directories it removes when they are empty at its end, innermost first, with their modes.
+    pub removed_dirs: Vec<(String, u32)>,
+    /// What it does to files, in the order in which it is done.
+    pub records: Vec<Record>,
+}
+
+/// Who did it, when and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The transaction's name.
+    pub id: TransactionId,
+    /// The tool that was called.
+    pub tool: Option<String>,
+    /// The agent that called it.
+    pub agent: Option<String>,
+    /// The session that it was called in.
+    pub session: Option<String>,
+    /// The transaction that it undoes.
+    pub undo_of: Option<TransactionId>,
+    /// It undoes only a part of that.
+    pub partial: bool,
+}
+
+impl Header {
+    /// Starts with only a name.
+    #[must_use]
+    pub fn new(id: TransactionId) -> Self {
+        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false }
+    }
+}
+
+/// What is done to one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The number of the file in the transaction's folder: the new file until it is published, the
+    /// displaced one from then on.
+    pub slot: u32,
+    /// The path.
+    pub path: String,
+    /// What was there.
+    pub before: Option<FileState>,
+    /// What is there afterwards.
+    pub after: Option<FileState>,
+    /// The new file waits beside the path under this name, not in the transaction's folder.
+    pub sibling: Option<String>,
+}
+
+/// A file or link, as far as it can be recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileState {
+    /// A regular file, or a symbolic link.
+    pub link: bool,
+    /// SHA-256 of the bytes, or of the link's text.
+    pub sha256: Sha256,
+    /// Length in bytes.
+    pub size: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// Inode number.
+    pub ino: u64,
+    /// Modification time.
+    pub mtime: FileTime,
+}
+
+impl FileState {
+    /// Returns the kind of entry.
+    #[must_use]
+    pub fn kind(&self) -> FileKind {
+        if self.link { FileKind::Symlink } else { FileKind::File }
+    }
+
+    /// Describes a file.
+    #[must_use]
+    pub fn of(metadata: &fs_guard::Metadata, sha256: Sha256) -> Self {
+        Self {
+            link: metadata.kind == FileKind::Symlink,
+            sha256,
+            size: metadata.size,
+            mode: metadata.mode,
+            ino: metadata.ino,
+            mtime: metadata.mtime,
+        }
+    }
+}
+
+/// The kind of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// A file appears.
+    Add,
+    /// A file is replaced.
+    Update,
+    /// A file goes.
+    Delete,
+}
+
+impl Operation {
+    /// Returns the word in the journal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+impl Record {
+    /// Returns what is done.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        match (&self.before, &self.after) {
+            (None, _) => Operation::Add,
+            (Some(_), Some(_)) => Operation::Update,
+            (Some(_), None) => Operation::Delete,
+        }
+    }
+}
+
+impl Journal {
+    /// Writes it, signed when there is a key.
+    #[must_use]
+    pub fn to_text(&self, key: Option<&[u8; 32]>) -> String {
+        let mut text = String::with_capacity(256 + 300 * self.records.len());
+        self.write_body(&mut text).expect("a string takes all");
+        let checksum = Sha256::of(text.as_bytes());
+        writeln!(text, "checksum {checksum}").expect("a string takes all");
+        match key {
+            Some(key) => writeln!(text, "hmac {}", hmac(key, text.as_bytes())),
+            None => writeln!(text, "hmac -"),
+        }
+        .expect("a string takes all");
+        text
+    }
+
+    fn write_body(&self, text: &mut String) -> std::fmt::Result {
+        let Header { id, tool, agent, session, undo_of, partial } = &self.header;
+        writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
+        for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
+            if let Some(value) = value {
+                writeln!(text, "{name} {}", escape(value))?;
+            }
+        }
+        if let Some(undone) = undo_of {
+            writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
+        }
+        for dir in &self.created_dirs {
+            writeln!(text, "mkdir {}", escape(dir))?;
+        }
+        for (dir, mode) in &self.removed_dirs {
+            writeln!(text, "rmdir {mode:o} {}", escape(dir))?;
+        }
+        for record in &self.records {
+            write!(text, "{} {} ", record.operation().as_str(), record.slot)?;
+            write_state(text, record.before.as_ref())?;
+            write_state(text, record.after.as_ref())?;
+            writeln!(text, "{}", escape(&record.path))?;
+            if let Some(sibling) = &record.sibling {
+                writeln!(text, "sibling {}", escape(sibling))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a journal and checks that it is whole and, when there is a key, signed with it.
+    pub fn parse(bytes: &[u8], key: Option<&[u8; 32]>) -> Result<Self, JournalProblem> {
+        let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
+        let damaged = || JournalProblem::Damaged;
+        let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
+        let (rest, signature) = rest.rsplit_once("\nhmac ").ok_or_else(damaged)?;
+        let (body, checksum) = rest.rsplit_once("\nchecksum ").ok_or_else(damaged)?;
+        let body = &text[..=body.len()];
+        if checksum.parse() != Ok(Sha256::of(body.as_bytes())) {
+            return Err(damaged());
+        }
+        if let Some(key) = key {
+            let signed = hmac(key, &text.as_bytes()[..=rest.len()]);
+            let given = signature.parse().map_err(|_| JournalProblem::NotSigned)?;
+            if !same(&signed, &given) {
+                return Err(JournalProblem::NotSigned);
+            }
+        }
+        read_body(body).ok_or_else(damaged)
+    }
+
+    /// Returns how many bytes of displaced files the transaction keeps.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        self.records.iter().filter_map(|record| record.before.as_ref()).map(|before| before.size).sum()
+    }
+}
+
+fn write_state(text: &mut String, state: Option<&FileState>) -> std::fmt::Result {
+    match state {
+        None => text.write_str("- "),
+        Some(s) => {
+            let kind = if s.link { "link" } else { "file" };
+            let (seconds, nanos) = s.mtime;
+            write!(text, "{kind}:{}:{}:{:o}:{}:{seconds}.{nanos} ", s.sha256, s.size, s.mode, s.ino)
+        }
+    }
+}
+
+fn read_state(text: &str) -> Option<Option<FileState>> {
+    if text == "-" {
+        return Some(None);
+    }
+    let mut parts = text.split(':');
+    let mut next = || parts.next();
+    let link = match next()? {
+        "file" => false,
+        "link" => true,
+        _ => return None,
+    };
+    let state = FileState {
+        link,
+        sha256: next()?.parse().ok()?,
+        size: next()?.parse().ok()?,
+        mode: u32::from_str_radix(next()?, 8).ok()?,
+        ino: next()?.parse().ok()?,
+        mtime: {
+            let (seconds, nanos) = next()?.split_once('.')?;
+            (seconds.parse().ok()?, nanos.parse().ok()?)
+        },
+    };
+    next().is_none().then_some(Some(state))
+}
+
+fn read_body(body: &str) -> Option<Journal> {
+    let mut lines = body.lines();
+    if lines.next()? != FIRST_LINE {
+        return None;
+    }
+    let id = lines.next()?.strip_prefix("id ")?.parse().ok()?;
+    let mut journal = Journal {
+        header: Header::new(id),
+        created_dirs: Vec::new(),
+        removed_dirs: Vec::new(),
+        records: Vec::new(),
+    };
+    for line in lines {
+        let (word, rest) = line.split_once(' ')?;
+        match word {
+            "time" => {}
+            "tool" => journal.header.tool = Some(unescape(rest)?),
+            "agent" => journal.header.agent = Some(unescape(rest)?),
+            "session" => journal.header.session = Some(unescape(rest)?),
+            "undo-of" | "undo-part-of" => {
+                journal.header.undo_of = Some(rest.parse().ok()?);
+                journal.header.partial = word == "undo-part-of";
+            }
+            "mkdir" => journal.created_dirs.push(unescape(rest)?),
+            "rmdir" => {
+                let (mode, dir) = rest.split_once(' ')?;
+                journal.removed_dirs.push((unescape(dir)?, u32::from_str_radix(mode, 8).ok()?));
+            }
+            "sibling" => journal.records.last_mut()?.sibling = Some(unescape(rest)?),
+            "add" | "update" | "delete" => {
+                let mut parts = rest.splitn(4, ' ');
+                let record = Record {
+                    slot: parts.next()?.parse().ok()?,
+                    before: read_state(parts.next()?)?,
+                    after: read_state(parts.next()?)?,
+                    path: unescape(parts.next()?)?,
+                    sibling: None,
+                };
+                if record.operation().as_str() != word || (record.before.is_none() && record.after.is_none()) {
+                    return None;
+                }
+                journal.records.push(record);
+            }
+            _ => return None,
+        }
+    }
+    Some(journal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Journal {
+        let id = "20261121-014233-123456-9f3ac1d2".parse().unwrap();
+        let state = |text: &str, ino| FileState {
+            link: false,
+            sha256: Sha256::of(text.as_bytes()),
+            size: text.len() as u64,
+            mode: 0o644,
+            ino,
+            mtime: (1_795_225_353, 5),
+        };
+        let record = |slot, path: &str, before, after| Record { slot, path: path.into(), before, after, sibling: None };
+        Journal {
+            header: Header {
+                tool: Some("apply_patch".into()),
+                session: Some("two\nlines\\ and \u{1b}".into()),
+                undo_of: Some(id),
+                partial: true,
+                ..Header::new(id)
+            },
+            created_dirs: vec!["src/new dir".into()],
+            removed_dirs: vec![("old".into(), 0o755)],
+            records: vec![
+                record(0, "src/new dir/ä b.txt", None, Some(state("a", 1))),
+                Record { sibling: Some("b.txt.1.apply-patch.tmp".into()), ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3))) },
+                record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),
+            ],
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let key = [7; 32];
+        for key in [None, Some(&key)] {
+            let text = sample().to_text(key);
+            assert_eq!(Journal::parse(text.as_bytes(), key), Ok(sample()), "{text}");
+        }
+        assert_eq!(sample().kept_bytes(), 7);
+    }
+
+    #[test]
+    fn every_truncation_and_every_changed_byte_is_noticed() {
+        let key = [7; 32];
+        let text = sample().to_text(Some(&key)).into_bytes();
+        for length in 0..text.len() {
+            assert!(Journal::parse(&text[..length], Some(&key)).is_err(), "cut at {length}");
+            assert!(Journal::parse(&text[..length], None).is_err() || length == text.len(), "cut at {length}");
+            let mut changed = text.clone();
+            changed[length] ^= 1;
+            assert!(Journal::parse(&changed, Some(&key)).is_err(), "changed at {length}");
+        }
+    }
+
+    #[test]
+    fn another_key_or_none_is_not_signed() {
+        let unsigned = sample().to_text(None);
+        assert_eq!(Journal::parse(unsigned.as_bytes(), Some(&[1; 32])), Err(JournalProblem::NotSigned));
+        let other = sample().to_text(Some(&[2; 32]));
+        assert_eq!(Journal::parse(other.as_bytes(), Some(&[1; 32])), Err(JournalProblem::NotSigned));
+    }
+}

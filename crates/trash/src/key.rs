@@ -1,0 +1,57 @@
+//! The key that journals are signed with.
+
+use std::path::PathBuf;
+
+use fs_guard::Error;
+
+/// The key; it is not shown.
+#[derive(Clone)]
+pub(crate) struct Key([u8; 32]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// Where the key is kept: never in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeyPlace {
+    /// `$XDG_STATE_HOME/apply-patch/key`, else `~/.local/state/apply-patch/key`.
+    #[default]
+    User,
+    /// `key` in this directory.
+    Directory(PathBuf),
+    /// Nowhere: journals are not signed.
+    Nowhere,
+}
+
+impl KeyPlace {
+    /// Reads the key, which is made at the first use; `None` when there is no place for one.
+    pub(crate) fn key(&self) -> Result<Option<Key>, Error> {
+        match self.directory() {
+            Some(dir) => Ok(fs_guard::secret(&dir, "key")?.map(Key)),
+            None => Ok(None),
+        }
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        match self {
+            Self::Directory(dir) => Some(dir.clone()),
+            Self::Nowhere => None,
+            Self::User => {
+                let absolute = |name: &str| {
+                    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+                };
+                let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+                Some(state.join("apply-patch"))
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod escape;
+mod hmac;
+mod id;
+mod journal;
+mod key;
+mod locked;
+mod pending;
+mod retention;
+mod store;
+mod time;
+mod tracked;
+
+pub use error::{Error, JournalProblem};
+pub use id::{ParseIdError, TransactionId};
+pub use journal::{FileState, Header, Journal, Operation, Record};
+pub use key::KeyPlace;
+pub use locked::{LockedStore, Unfinished};
+pub use pending::Pending;
+pub use retention::{Purged, Retention};
+pub use store::{Store, TrashEntry, parse_stored_path, stored_path};
+pub use time::{format_time, parse_time};

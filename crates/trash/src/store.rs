@@ -1,0 +1,213 @@
+//! The store as one reads it: finished transactions and the files they displaced.
+
+use std::cell::OnceCell;
+use std::time::SystemTime;
+
+use fs_guard::{Dir, Root, STATE_DIR, Sha256, Spot};
+
+use crate::error::{Error, JournalProblem};
+use crate::id::TransactionId;
+use crate::journal::Journal;
+use crate::key::{Key, KeyPlace};
+use crate::tracked::tracks;
+
+pub(crate) const JOURNAL: &str = "journal";
+/// The journal's name once the transaction is being rolled back: renaming it needs no space on the disk.
+pub(crate) const ABORTED: &str = "journal.aborted";
+pub(crate) const TRASH: &str = "trash";
+pub(crate) const PENDING: &str = "pending";
+const JOURNAL_LIMIT: u64 = 256 << 20;
+const INDEX_LIMIT: u64 = 1 << 30;
+
+/// The state directory of a workspace.
+#[derive(Debug)]
+pub struct Store<'r> {
+    pub(crate) root: &'r Root,
+    pub(crate) dir: Dir,
+    key_place: KeyPlace,
+    key: OnceCell<Option<Key>>,
+}
+
+/// A displaced file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrashEntry {
+    /// The transaction that displaced it.
+    pub id: TransactionId,
+    /// Its number there.
+    pub slot: u32,
+    /// Where it was.
+    pub path: String,
+    /// When it was displaced.
+    pub time: SystemTime,
+    /// Whether its path went away (otherwise a new version took its place).
+    pub deleted: bool,
+    /// Whether it is a symbolic link.
+    pub link: bool,
+    /// Its length in bytes.
+    pub size: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// The hash of its bytes.
+    pub sha256: Sha256,
+}
+
+impl TrashEntry {
+    /// Returns the path of the kept file beneath the root.
+    #[must_use]
+    pub fn stored_path(&self) -> String {
+        stored_path(self.id, self.slot)
+    }
+}
+
+/// Returns the path, beneath the root, of a file that a transaction displaced.
+#[must_use]
+pub fn stored_path(id: TransactionId, slot: u32) -> String {
+    format!("{STATE_DIR}/{TRASH}/{id}/{slot}")
+}
+
+/// Reads what [`stored_path`] gives.
+#[must_use]
+pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let rest = path.strip_prefix(STATE_DIR)?.strip_prefix('/')?.strip_prefix(TRASH)?.strip_prefix('/')?;
+    let (id, slot) = rest.split_once('/')?;
+    Some((id.parse().ok()?, slot.parse().ok()?))
+}
+
+impl<'r> Store<'r> {
+    /// Opens the store for reading; `None` when the workspace has none.
+    pub fn open(root: &'r Root, key_place: KeyPlace) -> Result<Option<Self>, Error> {
+        Ok(root.state_dir()?.map(|dir| Self::new(root, dir, key_place)))
+    }
+
+    pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
+        Self { root, dir, key_place, key: OnceCell::new() }
+    }
+
+    /// Returns the state directory.
+    #[must_use]
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Returns the finished transactions, the newest first.
+    pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
+        let Some(trash) = self.dir.open_dir(TRASH)? else { return Ok(Vec::new()) };
+        let mut ids: Vec<TransactionId> = trash.names()?.iter().filter_map(|name| name.parse().ok()).collect();
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(ids)
+    }
+
+    /// Reads a finished transaction's journal.
+    pub fn journal(&self, id: TransactionId) -> Result<Journal, Error> {
+        let folder = self.folder(id)?;
+        let found = self.read_journal(&folder, id)?.map(|(journal, _)| journal);
+        found.ok_or_else(|| Error::Journal { path: folder.path().into(), problem: JournalProblem::Missing })
+    }
+
+    /// Returns where a file is that a transaction displaced.
+    pub fn slot(&self, id: TransactionId, slot: u32) -> Result<Spot, Error> {
+        Ok(self.folder(id)?.spot(&slot.to_string()))
+    }
+
+    /// Lists the displaced files, the newest first.
+    ///
+    /// Transactions whose journals are not trusted are handed back beside them.
+    pub fn entries(&self) -> Result<(Vec<TrashEntry>, Vec<Error>), Error> {
+        let mut entries = Vec::new();
+        let mut refused = Vec::new();
+        for id in self.transactions()? {
+            match self.journal(id) {
+                Ok(journal) => {
+                    let aborted = self.is_aborted(id)?;
+                    for entry in entries_of(&journal) {
+                        // After a roll-back most slots are empty or hold the new file.
+                        if !aborted || self.slot(id, entry.slot)?.hash()? == Some(entry.sha256) {
+                            entries.push(entry);
+                        }
+                    }
+                }
+                Err(error @ Error::Journal { .. }) => refused.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((entries, refused))
+    }
+
+    fn folder(&self, id: TransactionId) -> Result<Dir, Error> {
+        let folder = match self.dir.open_dir(TRASH)? {
+            Some(trash) => trash.open_dir(&id.to_string())?,
+            None => None,
+        };
+        folder.ok_or(Error::NoSuchTransaction(id))
+    }
+
+    pub(crate) fn key(&self) -> Result<Option<&[u8; 32]>, Error> {
+        if let Some(key) = self.key.get() {
+            return Ok(key.as_ref().map(Key::bytes));
+        }
+        let key = self.key_place.key()?;
+        Ok(self.key.get_or_init(|| key).as_ref().map(Key::bytes))
+    }
+
+    /// Tells whether journals are signed here.
+    pub fn is_signed(&self) -> Result<bool, Error> {
+        Ok(self.key()?.is_some())
+    }
+
+    /// Tells whether a transaction in the trash was rolled back, as far as that was possible: its
+    /// files that could not be put back are kept there.
+    pub fn is_aborted(&self, id: TransactionId) -> Result<bool, Error> {
+        Ok(self.folder(id)?.spot(ABORTED).metadata()?.is_some())
+    }
+
+    /// Reads the journal in a transaction's folder, and whether the transaction is being rolled
+    /// back; `None` when there is none.
+    pub(crate) fn read_journal(&self, folder: &Dir, id: TransactionId) -> Result<Option<(Journal, bool)>, Error> {
+        let refuse = |problem| Error::Journal { path: folder.path().into(), problem };
+        let read = |name: &str| match folder.spot(name).read(JOURNAL_LIMIT) {
+            Ok((bytes, _)) => Ok(Some(bytes)),
+            Err(fs_guard::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(Error::from(error)),
+        };
+        let (bytes, aborted) = match read(JOURNAL)? {
+            Some(bytes) => (bytes, false),
+            None => match read(ABORTED)? {
+                Some(bytes) => (bytes, true),
+                None => return Ok(None),
+            },
+        };
+        let key = self.key()?;
+        let journal = Journal::parse(&bytes, key).map_err(refuse)?;
+        if journal.header.id != id {
+            return Err(refuse(JournalProblem::Misplaced));
+        }
+        if key.is_none() && self.is_tracked() {
+            return Err(refuse(JournalProblem::Tracked));
+        }
+        Ok(Some((journal, aborted)))
+    }
+
+    fn is_tracked(&self) -> bool {
+        let index = self.root.git_index(INDEX_LIMIT);
+        index.is_some_and(|index| tracks(&index, &format!("{STATE_DIR}/")))
+    }
+}
+
+fn entries_of(journal: &Journal) -> impl Iterator<Item = TrashEntry> {
+    let id = journal.header.id;
+    journal.records.iter().filter_map(move |record| {
+        let before = record.before.as_ref()?;
+        Some(TrashEntry {
+            id,
+            slot: record.slot,
+            path: record.path.clone(),
+            time: id.time(),
+            deleted: record.after.is_none(),
+            link: before.link,
+            size: before.size,
+            mode: before.mode,
+            sha256: before.sha256,
+        })
+    })
+}

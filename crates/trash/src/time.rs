@@ -1,0 +1,125 @@
+//! Points in time as text: RFC 3339, UTC, microseconds.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Writes a time as `2026-11-21T01:42:33.123456Z`.
+#[must_use]
+pub fn format_time(time: SystemTime) -> String {
+    let fields = Fields::of(micros(time));
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
+        fields.year, fields.month, fields.day, fields.hour, fields.minute, fields.second, fields.micro
+    )
+}
+
+/// Reads what [`format_time`] writes; `None` for anything else.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<SystemTime> {
+    let bytes = text.as_bytes();
+    let shape = b"0000-00-00T00:00:00.000000Z";
+    let fits = bytes.len() == shape.len()
+        && bytes.iter().zip(shape).all(|(&b, &s)| if s == b'0' { b.is_ascii_digit() } else { b == s });
+    if !fits {
+        return None;
+    }
+    let number = |from: usize, to: usize| text[from..to].parse::<u64>().ok();
+    Fields {
+        year: number(0, 4)?,
+        month: number(5, 7)?,
+        day: number(8, 10)?,
+        hour: number(11, 13)?,
+        minute: number(14, 16)?,
+        second: number(17, 19)?,
+        micro: number(20, 26)?,
+    }
+    .time()
+}
+
+pub(crate) fn micros(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The parts of a date and a time of day.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) year: u64,
+    pub(crate) month: u64,
+    pub(crate) day: u64,
+    pub(crate) hour: u64,
+    pub(crate) minute: u64,
+    pub(crate) second: u64,
+    pub(crate) micro: u64,
+}
+
+impl Fields {
+    /// Splits microseconds since 1970 (Howard Hinnant's `civil_from_days`).
+    pub(crate) fn of(micros: u64) -> Self {
+        let (seconds, micro) = (micros / 1_000_000, micros % 1_000_000);
+        let (days, rest) = (seconds / 86_400, seconds % 86_400);
+        let shifted = days + 719_468;
+        let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * day_of_year + 2) / 153;
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        Self {
+            year: year_of_era + era * 400 + u64::from(month <= 2),
+            month,
+            day: day_of_year - (153 * shifted_month + 2) / 5 + 1,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+            micro,
+        }
+    }
+
+    /// Puts them together again; `None` when they are no date after 1970.
+    pub(crate) fn time(&self) -> Option<SystemTime> {
+        let in_range = self.year >= 1970
+            && (1..=12).contains(&self.month)
+            && (1..=31).contains(&self.day)
+            && self.hour < 24
+            && self.minute < 60
+            && self.second < 60;
+        if !in_range {
+            return None;
+        }
+        let year = self.year - u64::from(self.month <= 2);
+        let (era, year_of_era) = (year / 400, year % 400);
+        let shifted_month = if self.month > 2 { self.month - 3 } else { self.month + 9 };
+        let day_of_year = (153 * shifted_month + 2) / 5 + self.day - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+        let seconds = days * 86_400 + self.hour * 3600 + self.minute * 60 + self.second;
+        let micros = seconds * 1_000_000 + self.micro;
+        let time = UNIX_EPOCH + Duration::from_micros(micros);
+        (Self::of(micros) == *self).then_some(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_times() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000000Z"),
+            (1_795_225_353, "2026-11-21T01:42:33.000000Z"),
+            (4_102_444_799, "2099-12-31T23:59:59.000000Z"),
+        ] {
+            let time = UNIX_EPOCH + Duration::from_secs(seconds);
+            assert_eq!(format_time(time), text);
+            assert_eq!(parse_time(text), Some(time));
+        }
+    }
+
+    #[test]
+    fn no_times() {
+        for text in ["", "2026-11-21", "2026-13-01T00:00:00.000000Z", "2026-02-30T00:00:00.000000Z", "2026-11-21T01:42:33Z", "1969-12-31T23:59:59.000000Z", "２026-11-21T01:42:33.000000Z"] {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+    }
+}
