@@ -1,0 +1,171 @@
+//! One file, in memory: hunks in, replaced byte ranges out.
+//!
+//! Bytes that no hunk touches are never copied or rewritten. An inserted line takes the terminator
+//! of the line it replaces, or else of its neighbour.
+
+use patch_grammar::Hunk;
+
+use crate::lines::Lines;
+use crate::locate::{self, Draft, HunkReject, HunkTrouble, Placed, Rules};
+use crate::options::{AddNewline, FinalNewline};
+use crate::transition::Splice;
+
+/// The changes of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced, in file order.
+    pub splices: Vec<Splice>,
+    /// Where each hunk went.
+    pub placed: Vec<Placed>,
+}
+
+impl Edit {
+    /// The whole file after the changes.
+    #[must_use]
+    pub fn apply(&self, source: &[u8]) -> Vec<u8> {
+        splice(source, &self.splices)
+    }
+}
+
+/// `source` with `splices` made.
+pub(crate) fn splice(source: &[u8], splices: &[Splice]) -> Vec<u8> {
+    let grown: usize = splices.iter().map(|splice| splice.text.len()).sum();
+    let mut result = Vec::with_capacity(source.len() + grown);
+    let mut from = 0;
+    for splice in splices {
+        result.extend_from_slice(&source[from..splice.start]);
+        result.extend_from_slice(&splice.text);
+        from = splice.end;
+    }
+    result.extend_from_slice(&source[from..]);
+    result
+}
+
+/// Places the hunks of one update in a file and gives what changes.
+///
+/// `source` must be shorter than 4 GiB. No file is touched.
+///
+/// # Errors
+///
+/// All hunks that cannot be placed, each with its reason.
+pub fn edit<'p>(
+    source: &[u8],
+    hunks: &'p [Hunk<'p>],
+    placement: &Rules,
+    final_newline: FinalNewline,
+) -> Result<Edit, Vec<HunkReject>> {
+    let lines = Lines::new(source);
+    let located = locate::locate(&lines, hunks, placement)?;
+    let writer = Writer { hunks, final_newline, draft: &located.draft };
+    let splices = writer.splices()?;
+    Ok(Edit { splices, placed: located.placed })
+}
+
+/// The bytes of a new file.
+pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(added.text.len());
+    let mut last = "";
+    for line in added.lines() {
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        last = line;
+    }
+    let surplus = added.no_newline || (rule == AddNewline::Joined && last.is_empty());
+    if surplus && !bytes.is_empty() {
+        bytes.pop();
+    }
+    bytes
+}
+
+/// Turns a draft into replaced byte ranges.
+struct Writer<'a, 'f, 'p> {
+    hunks: &'p [Hunk<'p>],
+    final_newline: FinalNewline,
+    draft: &'a Draft<'f, 'p>,
+}
+
+impl Writer<'_, '_, '_> {
+    fn splices(&self) -> Result<Vec<Splice>, Vec<HunkReject>> {
+        let lines = self.draft.lines;
+        let mut splices = Vec::new();
+        let mut rejects = Vec::new();
+        for hunk in 0..self.hunks.len() {
+            let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);
+            if marked && lines.ends_in_newline() {
+                rejects.push(self.reject(hunk, HunkTrouble::FinalNewline));
+            }
+        }
+        for (before, inserted, after) in self.draft.changes() {
+            let start = match before {
+                Some(line) => lines.range(line).end,
+                None if self.draft.drops_bom => 0,
+                None => lines.start(0),
+            };
+            let end = if after == lines.len() { lines.bytes().len() } else { lines.start(after) };
+            let mut text = Vec::new();
+            if let Some(line) = before
+                && lines.terminator(line).is_empty()
+                && !inserted.is_empty()
+            {
+                text.extend_from_slice(self.terminator(Some(line)));
+            }
+            for (nth, &node) in inserted.iter().enumerate() {
+                let line = self.draft.inserted(node).expect("an inserted line");
+                let last = nth + 1 == inserted.len() && after == lines.len();
+                text.extend_from_slice(&line.text);
+                if line.no_newline && !last {
+                    rejects.push(self.reject(line.hunk, HunkTrouble::FinalNewline));
+                }
+                if !last || self.ends_in_newline(line.hunk, line.no_newline) {
+                    text.extend_from_slice(self.terminator(line.model));
+                }
+            }
+            if lines.bytes()[start..end] != text {
+                splices.push(Splice { start, end, text });
+            }
+        }
+        rejects.extend(self.badly_encoded(&splices));
+        if rejects.is_empty() {
+            return Ok(splices);
+        }
+        rejects.sort_by_key(|reject| reject.hunk);
+        rejects.dedup_by_key(|reject| reject.hunk);
+        Err(rejects)
+    }
+
+    /// Whether a new last line has a line feed.
+    fn ends_in_newline(&self, hunk: usize, marked: bool) -> bool {
+        let was_marked = || self.hunks[hunk].old_lines().any(|line| line.no_newline);
+        !marked && (was_marked() || self.final_newline == FinalNewline::Add || self.draft.lines.ends_in_newline())
+    }
+
+    /// The terminator of a pre-image line, or of the one before it if it has none, or else the one
+    /// that most lines have.
+    fn terminator(&self, model: Option<usize>) -> &[u8] {
+        let lines = self.draft.lines;
+        let near = model.map(|line| (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line))));
+        match near {
+            Some((own, _)) if !own.is_empty() => own,
+            Some((_, Some(before))) => before,
+            _ => lines.dominant_terminator(),
+        }
+    }
+
+    /// Rejects for hunks that insert more than ASCII into a file that is not UTF-8.
+    fn badly_encoded(&self, splices: &[Splice]) -> Vec<HunkReject> {
+        if splices.iter().all(|splice| splice.text.is_ascii()) || std::str::from_utf8(self.draft.lines.bytes()).is_ok()
+        {
+            return Vec::new();
+        }
+        let inserts = |hunk: &usize| {
+            self.hunks[*hunk]
+                .new_lines()
+                .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
+        };
+        (0..self.hunks.len()).filter(inserts).map(|hunk| self.reject(hunk, HunkTrouble::Encoding)).collect()
+    }
+
+    fn reject(&self, hunk: usize, trouble: HunkTrouble) -> HunkReject {
+        HunkReject { hunk, patch_line: self.hunks[hunk].line, trouble }
+    }
+}

@@ -1,0 +1,32 @@
+//! Plans patches against files and commits them, all or nothing.
+//!
+//! One road, every stage of it a type: a [`Patch`] is text that parses; [`plan()`] reads the files and
+//! gives a [`Plan`], a list of path [transitions](transition) that can be looked at, shown and approved; the
+//! [`transaction`] commits exactly that plan, or nothing of it, and can take it back.
+//!
+//! [`edit`](fn@edit) does the middle of the road for one file in memory.
+#![forbid(unsafe_code)]
+
+mod apply;
+mod diff;
+mod edit;
+mod lines;
+mod locate;
+mod options;
+mod plan;
+mod reject;
+pub mod transaction;
+pub mod transition;
+
+pub use apply::{Applied, ApplyError, Report, Settings, apply, gravest};
+pub use edit::{Edit, edit};
+pub use fs_guard::{ErrorKind, Sha256};
+pub use locate::{
+    Advice, Ambiguous, Candidate, Difference, HunkReject, HunkTrouble, Nearest, Note, Order, Pass, Placed, Rules,
+};
+pub use options::{
+    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
+};
+pub use patch_grammar::{ParseError, Patch, decode, parse};
+pub use plan::{Change, Operation, Plan, PlanNote, plan};
+pub use reject::{Problem, Reject};

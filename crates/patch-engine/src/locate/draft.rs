@@ -1,0 +1,210 @@
+//! The file as the hunks leave it: the pre-image's lines and the inserted ones, as a linked list.
+//!
+//! The links of the pre-image are implied (line 3 follows line 2); only those that a hunk broke are
+//! stored. So applying a hunk costs as much as the hunk is long, wherever in the file it stands.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use patch_grammar::{Line, LineKind};
+
+use crate::lines::Lines;
+
+/// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the end
+/// of the file, and `len + 1` the place before the first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Node(pub(crate) usize);
+
+/// A line that a hunk inserted.
+#[derive(Debug, Clone)]
+pub(crate) struct Inserted<'p> {
+    pub(crate) text: Cow<'p, [u8]>,
+    pub(crate) hunk: usize,
+    /// The pre-image line whose terminator it takes.
+    pub(crate) model: Option<usize>,
+    /// Whether a marker says that it has no line feed.
+    pub(crate) no_newline: bool,
+}
+
+/// The post-state.
+#[derive(Debug)]
+pub(crate) struct Draft<'f, 'p> {
+    pub(crate) lines: &'f Lines<'f>,
+    next: HashMap<usize, usize, foldhash::fast::RandomState>,
+    previous: HashMap<usize, usize, foldhash::fast::RandomState>,
+    inserted: Vec<Inserted<'p>>,
+    /// Pre-image lines that are gone, and the hunks that deleted them.
+    deleted: BTreeMap<usize, usize>,
+    /// Pre-image lines that are not followed by the next one any more, and the last hunks that
+    /// changed what follows.
+    broken: BTreeMap<usize, usize>,
+    /// Whether the byte-order mark goes with the first line.
+    pub(crate) drops_bom: bool,
+}
+
+impl<'f, 'p> Draft<'f, 'p> {
+    pub(crate) fn new(lines: &'f Lines<'f>) -> Self {
+        Self {
+            lines,
+            next: HashMap::default(),
+            previous: HashMap::default(),
+            inserted: Vec::new(),
+            deleted: BTreeMap::new(),
+            broken: BTreeMap::new(),
+            drops_bom: false,
+        }
+    }
+
+    /// The place before the first line.
+    pub(crate) fn before_all(&self) -> Node {
+        Node(self.lines.len() + 1)
+    }
+
+    /// The place after the last line.
+    pub(crate) fn end(&self) -> Node {
+        Node(self.lines.len())
+    }
+
+    pub(crate) fn next(&self, node: Node) -> Node {
+        Node(match self.next.get(&node.0) {
+            Some(&next) => next,
+            None if node == self.before_all() => 0,
+            None => node.0 + 1,
+        })
+    }
+
+    pub(crate) fn previous(&self, node: Node) -> Node {
+        Node(match self.previous.get(&node.0) {
+            Some(&previous) => previous,
+            None if node.0 == 0 => self.lines.len() + 1,
+            None => node.0 - 1,
+        })
+    }
+
+    /// The pre-image line of a node.
+    pub(crate) fn old(&self, node: Node) -> Option<usize> {
+        (node.0 < self.lines.len()).then_some(node.0)
+    }
+
+    /// The inserted line of a node.
+    pub(crate) fn inserted(&self, node: Node) -> Option<&Inserted<'p>> {
+        self.inserted.get(node.0.checked_sub(self.lines.len() + 2)?)
+    }
+
+    pub(crate) fn is_deleted(&self, line: usize) -> bool {
+        self.deleted.contains_key(&line)
+    }
+
+    /// Whether the pre-image lines `start..start + len` still stand, one after the other.
+    pub(crate) fn is_intact(&self, start: usize, len: usize) -> bool {
+        let end = start + len;
+        self.deleted.range(start..end).next().is_none()
+            && self.broken.range(start..end.saturating_sub(1).max(start)).next().is_none()
+    }
+
+    /// The hunk that changed the pre-image lines `start..start + len`, if one did.
+    pub(crate) fn changed_by(&self, start: usize, len: usize) -> Option<usize> {
+        let end = start + len;
+        let broken = || self.broken.range(start..end.saturating_sub(1).max(start)).next();
+        self.deleted.range(start..end).next().or_else(broken).map(|(_, &hunk)| hunk)
+    }
+
+    fn link(&mut self, hunk: usize, left: usize, right: usize) {
+        self.next.insert(left, right);
+        self.previous.insert(right, left);
+        if left < self.lines.len() {
+            if right == left + 1 {
+                self.broken.remove(&left);
+            } else {
+                self.broken.insert(left, hunk);
+            }
+        }
+    }
+
+    /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
+    /// `reindent` gives the text of an inserted line. Gives back the hunk's lines as they now stand.
+    pub(crate) fn apply(
+        &mut self,
+        hunk: usize,
+        hunk_lines: &'p [Line<'p>],
+        matched: &[Node],
+        after: Node,
+        mut reindent: impl FnMut(&'p str) -> Cow<'p, [u8]>,
+    ) -> Vec<Node> {
+        let mut cursor = match matched.first() {
+            Some(&first) => self.previous(first),
+            None => after,
+        };
+        let mut matched = matched.iter().copied();
+        let mut result = Vec::with_capacity(hunk_lines.len());
+        for run in
+            hunk_lines.chunk_by(|left, right| (left.kind == LineKind::Context) == (right.kind == LineKind::Context))
+        {
+            if run[0].kind == LineKind::Context {
+                for _ in run {
+                    cursor = matched.next().expect("every old line was matched");
+                    result.push(cursor);
+                }
+                continue;
+            }
+            let deletions = run.iter().filter(|line| line.kind == LineKind::Delete).count();
+            let gone: Vec<usize> = matched
+                .by_ref()
+                .take(deletions)
+                .map(|node| self.old(node).expect("insertions are not deleted"))
+                .collect();
+            for &line in &gone {
+                let (left, right) = (self.previous(Node(line)), self.next(Node(line)));
+                self.link(hunk, left.0, right.0);
+                self.deleted.insert(line, hunk);
+                self.broken.remove(&line);
+            }
+            let before = self.model(cursor).or_else(|| self.old(self.next(cursor)));
+            for (nth, line) in run.iter().filter(|line| line.kind == LineKind::Insert).enumerate() {
+                let node = self.lines.len() + 2 + self.inserted.len();
+                self.inserted.push(Inserted {
+                    text: reindent(line.text),
+                    hunk,
+                    model: gone.get(nth).or(gone.last()).copied().or(before),
+                    no_newline: line.no_newline,
+                });
+                let right = self.next(cursor);
+                self.link(hunk, cursor.0, node);
+                self.link(hunk, node, right.0);
+                cursor = Node(node);
+                result.push(cursor);
+            }
+        }
+        result
+    }
+
+    /// The pre-image line that a line inserted after `node` resembles.
+    fn model(&self, node: Node) -> Option<usize> {
+        match self.inserted(node) {
+            Some(inserted) => inserted.model,
+            None => self.old(node),
+        }
+    }
+
+    /// The stretches that changed, in file order: the last line that stays before it, the inserted
+    /// lines, and the first line that stays after it (or the end).
+    pub(crate) fn changes(&self) -> Vec<(Option<usize>, Vec<Node>, usize)> {
+        let start = self.before_all();
+        let first = (self.next(start) != Node(0) || self.lines.len() == 0).then_some(start);
+        let broken = self.broken.keys().copied().map(Node);
+        let mut changes = Vec::new();
+        for left in first.into_iter().chain(broken) {
+            let mut inserted = Vec::new();
+            let mut right = self.next(left);
+            while right.0 > self.lines.len() {
+                inserted.push(right);
+                right = self.next(right);
+            }
+            let from = self.old(left);
+            if !inserted.is_empty() || right.0 != from.map_or(0, |line| line + 1) {
+                changes.push((from, inserted, right.0));
+            }
+        }
+        changes
+    }
+}

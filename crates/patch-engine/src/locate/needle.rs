@@ -1,0 +1,119 @@
+//! A hunk as the locator sees it.
+
+use std::ops::Range;
+
+use patch_grammar::{Hunk, LineKind};
+
+use super::pass::Pass;
+use super::scope::without_line_numbers;
+use crate::lines::{BOM, Lines};
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Needle<'p> {
+    pub(crate) index: usize,
+    pub(crate) hunk: &'p Hunk<'p>,
+    /// Context and deleted lines; separators included.
+    pub(crate) old: Vec<&'p [u8]>,
+    /// How many of the last old lines may be separators.
+    pub(crate) separators: usize,
+    /// Headers that name a line.
+    pub(crate) headers: Vec<&'p str>,
+    /// Whether a header has line numbers and nothing else.
+    pub(crate) numbered: bool,
+    /// Where the hunk must be, if it says so itself.
+    pub(crate) fixed: Option<Fixed>,
+}
+
+/// A place that a hunk names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fixed {
+    /// Its first line has a byte-order mark.
+    Start,
+    /// Its last line is the last line of the file.
+    End,
+}
+
+impl<'p> Needle<'p> {
+    pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>) -> Self {
+        let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text.as_bytes()).collect();
+        let at_end = hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline);
+        let mut fixed = at_end.then_some(Fixed::End);
+        if let Some(first) = old.first_mut()
+            && lines.has_bom()
+            && let Some(rest) = first.strip_prefix(BOM)
+        {
+            (*first, fixed) = (rest, fixed.or(Some(Fixed::Start)));
+        }
+        // Empty lines after inserted ones alone are separators in any case: as context they would
+        // pull a hunk that has no place of its own to some empty line of the file.
+        let mut separators = hunk.separators;
+        if separators == old.len() && hunk.lines.len() > separators {
+            old.clear();
+            separators = 0;
+        }
+        let headers = hunk.headers.iter().map(|header| without_line_numbers(header.text));
+        let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
+        let numbered = headers.len() < hunk.headers.len();
+        Self { index, hunk, old, separators, headers, numbered, fixed }
+    }
+
+    /// Whether the hunk has no lines to look for.
+    pub(crate) fn is_insertion(&self) -> bool {
+        self.old.is_empty()
+    }
+
+    /// The lines to look for when `dropped` separators are left out.
+    pub(crate) fn old_without(&self, dropped: usize) -> &[&'p [u8]] {
+        &self.old[..self.old.len() - dropped]
+    }
+
+    /// The numbers of separators that may be left out: none, or all.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = usize> + use<> {
+        let all = (self.separators > 0 && self.separators < self.old.len()).then_some(self.separators);
+        std::iter::once(0).chain(all)
+    }
+
+    /// Whether the hunk's lines stand at `start` of the file.
+    pub(crate) fn fits(&self, lines: &Lines<'_>, start: usize, dropped: usize, pass: Pass) -> bool {
+        let old = self.old_without(dropped);
+        start + old.len() <= lines.len()
+            && old.iter().enumerate().all(|(offset, text)| pass.same(text, lines.content(start + offset)))
+    }
+
+    /// The kinds of the hunk's lines in order, without `dropped` separators.
+    pub(crate) fn lines(&self, dropped: usize) -> &'p [patch_grammar::Line<'p>] {
+        let dropped = if self.old.is_empty() { self.hunk.separators } else { dropped };
+        &self.hunk.lines[..self.hunk.lines.len() - dropped]
+    }
+
+    /// The old lines from the first to the last that is deleted or stands beside an insertion,
+    /// counted from the hunk's first; `None` when it changes nothing.
+    pub(crate) fn core(&self, dropped: usize) -> Option<Range<usize>> {
+        let mut old = 0;
+        let mut core = None::<Range<usize>>;
+        for line in self.lines(dropped) {
+            let deletes = usize::from(line.kind == LineKind::Delete);
+            if line.kind != LineKind::Context {
+                core = Some(core.map_or(old, |core| core.start)..old + deletes);
+            }
+            old += usize::from(line.kind != LineKind::Insert);
+        }
+        core
+    }
+}
+
+impl Needle<'_> {
+    /// The reject of this hunk.
+    pub(crate) fn reject(&self, trouble: super::HunkTrouble) -> super::HunkReject {
+        super::HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
+    }
+
+    /// Whether the hunk, placed at `start`, deletes the line that has the byte-order mark, mark
+    /// included.
+    pub(crate) fn deletes_bom(&self, start: usize) -> bool {
+        let first = self.hunk.old_lines().next();
+        let marked = |line: &patch_grammar::Line<'_>| line.text.as_bytes().starts_with(BOM);
+        start == 0 && first.is_some_and(|line| line.kind == LineKind::Delete && marked(line))
+    }
+}

@@ -1,0 +1,146 @@
+//! The matching passes: what of a line is compared.
+
+use std::borrow::Cow;
+
+/// What is overlooked when a line of a hunk is compared with a line of the file. The order is from
+/// strict to lenient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pass {
+    /// Nothing.
+    Exact,
+    /// Blanks at the end.
+    Trailing,
+    /// Blanks at both ends.
+    Blanks,
+    /// Blanks at both ends, and typographic dashes, quotes and spaces count as their ASCII forms.
+    Unicode,
+}
+
+impl Pass {
+    /// All passes, from strict to lenient.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Trailing, Self::Blanks, Self::Unicode];
+
+    /// A stable short name, as on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "none",
+            Self::Trailing => "trailing",
+            Self::Blanks => "blanks",
+            Self::Unicode => "unicode",
+        }
+    }
+
+    /// The part of `line` that this pass compares.
+    pub(crate) fn key(self, line: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Exact => Cow::Borrowed(line),
+            Self::Trailing => Cow::Borrowed(trim_end(line)),
+            Self::Blanks => Cow::Borrowed(trim(line)),
+            Self::Unicode => {
+                let line = trim(line);
+                if line.is_ascii() { Cow::Borrowed(line) } else { Cow::Owned(fold_punctuation(line)) }
+            }
+        }
+    }
+
+    /// Whether two lines are the same for this pass.
+    pub(crate) fn same(self, left: &[u8], right: &[u8]) -> bool {
+        left == right || (self != Self::Exact && self.key(left) == self.key(right))
+    }
+}
+
+/// The number of bytes of `line` that are blanks at its beginning.
+pub(crate) fn indentation(line: &[u8]) -> usize {
+    line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// Drops white space of any kind (the Unicode property `White_Space`) at both ends.
+pub(crate) fn trim(line: &[u8]) -> &[u8] {
+    let mut line = trim_end(line);
+    while let Some(len) = leading_space(line) {
+        line = &line[len..];
+    }
+    line
+}
+
+fn trim_end(mut line: &[u8]) -> &[u8] {
+    while let Some(len) = trailing_space(line) {
+        line = &line[..line.len() - len];
+    }
+    line
+}
+
+fn leading_space(line: &[u8]) -> Option<usize> {
+    match *line {
+        [b' ' | b'\t'..=b'\r', ..] => Some(1),
+        [0xc2, 0x85 | 0xa0, ..] => Some(2),
+        [a, b, c, ..] if is_wide_space(a, b, c) => Some(3),
+        _ => None,
+    }
+}
+
+fn trailing_space(line: &[u8]) -> Option<usize> {
+    match *line {
+        [.., b' ' | b'\t'..=b'\r'] => Some(1),
+        [.., 0xc2, 0x85 | 0xa0] => Some(2),
+        [.., a, b, c] if is_wide_space(a, b, c) => Some(3),
+        _ => None,
+    }
+}
+
+/// U+1680, U+2000–200A, U+2028, U+2029, U+202F, U+205F and U+3000 as UTF-8.
+fn is_wide_space(a: u8, b: u8, c: u8) -> bool {
+    matches!(
+        (a, b, c),
+        (0xe1, 0x9a, 0x80) | (0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf) | (0xe2, 0x81, 0x9f) | (0xe3, 0x80, 0x80)
+    )
+}
+
+/// Dashes U+2010–2015 and U+2212 become `-`, quotes U+2018–201B `'`, U+201C–201F `"`, and the spaces
+/// U+00A0, U+2002–200A, U+202F, U+205F, U+3000 a blank: the table of the applier that the models
+/// were trained with. Bytes that are not UTF-8 stay.
+fn fold_punctuation(line: &[u8]) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let plain = match c {
+                '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+                '\u{2018}'..='\u{201b}' => '\'',
+                '\u{201c}'..='\u{201f}' => '"',
+                '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+                other => other,
+            };
+            folded.extend_from_slice(plain.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        folded.extend_from_slice(chunk.invalid());
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pass_overlooks_what_its_name_says_and_no_more() {
+        for (left, right, first) in [
+            ("a", "a", Some(Pass::Exact)),
+            ("a", "a \t", Some(Pass::Trailing)),
+            ("a", "a\u{a0}", Some(Pass::Trailing)),
+            ("  a", "\ta", Some(Pass::Blanks)),
+            ("\u{3000}a", "a", Some(Pass::Blanks)),
+            ("a - b", "a \u{2013} b", Some(Pass::Unicode)),
+            ("'q' \"r\"", "\u{2018}q\u{2019}\u{a0}\u{201c}r\u{201d}", Some(Pass::Unicode)),
+            ("a  b", "a b", None),
+            ("A", "a", None),
+            ("", " ", Some(Pass::Trailing)),
+            ("e\u{301}", "\u{e9}", None),
+        ] {
+            let found = Pass::ALL.into_iter().find(|pass| pass.same(left.as_bytes(), right.as_bytes()));
+            assert_eq!(found, first, "{left:?} {right:?}");
+        }
+        assert!(Pass::Unicode.same(b"\xff\xe2\x80\x93", b"\xff-"), "bytes that are not UTF-8 are kept");
+        assert!(!Pass::Unicode.same(b"\xff", b"\xfe"));
+    }
+}

@@ -1,0 +1,208 @@
+//! What to say about a hunk that has no place: the nearest region, and how to tell places apart.
+//!
+//! This is the only room where likeness counts, and it places nothing.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use patch_grammar::LineKind;
+
+use super::needle::Needle;
+use super::pass::{Pass, indentation};
+use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
+use super::scope::{self, ScopeEnds};
+use super::search::{Automaton, FOREIGN, Numbers, SATURATION};
+use super::{Order, Rules};
+use crate::lines::Lines;
+
+/// How many context lines an advice has at most; more would not be pasted.
+const ADVICE_LINES: usize = 20;
+
+/// How many places get an advice.
+const ADVISED: usize = 8;
+
+/// How like two lines must be to be called near, when no line of the hunk is in the file: the share
+/// of letter pairs that they have in common.
+const LIKENESS: f64 = 0.6;
+
+/// How many lines of a file are compared by likeness.
+const COMPARED_LINES: usize = 20_000;
+
+/// The trouble of a hunk whose old lines are nowhere.
+pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> HunkTrouble {
+    if let Some(lines) = already_applied(lines, needle) {
+        return HunkTrouble::AlreadyApplied { lines };
+    }
+    let nearest = near_by_pass(lines, needle, rules)
+        .or_else(|| near_by_votes(lines, needle))
+        .or_else(|| near_by_likeness(lines, needle));
+    HunkTrouble::ContextNotFound { nearest: nearest.map(Box::new) }
+}
+
+/// Where the new lines of a hunk stand in one block.
+fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
+    let hunk = needle.lines(needle.separators);
+    let new: Vec<&[u8]> =
+        hunk.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text.as_bytes()).collect();
+    let changes = hunk.iter().any(|line| line.kind != LineKind::Context);
+    let telling = new.iter().filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).count();
+    let inserts = hunk.iter().any(|line| line.kind == LineKind::Insert && !line.text.trim().is_empty());
+    // Context alone says little: two lines that stand side by side do so in many files.
+    if !changes || telling == 0 || (!inserts && telling < 2) {
+        return None;
+    }
+    let start = find_block(lines, &new, Pass::Exact)?;
+    Some(start + 1..=start + new.len())
+}
+
+/// The first place of a block of lines.
+fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
+    let mut numbers = Numbers::new(pass);
+    let sequence: Vec<u32> = block.iter().map(|line| numbers.insert(line)).collect();
+    let found = Automaton::new(&[sequence]).run(lines.iter().map(|line| numbers.get(line)));
+    found[0].starts.first().map(|&start| start as usize)
+}
+
+/// The place that a pass which was not tried would have found.
+fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
+        for dropped in needle.variants() {
+            if let Some(start) = find_block(lines, needle.old_without(dropped), pass) {
+                return Some(Nearest { pass: Some(pass), ..region(lines, needle, start as isize, dropped) });
+            }
+        }
+    }
+    None
+}
+
+/// The place where most lines of the hunk agree, lines compared as leniently as can be.
+fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
+    /// How many places in the hunk one line votes for.
+    const VOTES_PER_LINE: usize = 8;
+    let mut numbers = Numbers::new(Pass::Unicode);
+    let mut offsets: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (offset, line) in needle.old.iter().enumerate() {
+        if !super::pass::trim(line).is_empty() {
+            offsets.entry(numbers.insert(line)).or_default().push(offset);
+        }
+    }
+    let mut seen: HashMap<u32, usize> = HashMap::new();
+    let mut votes: HashMap<isize, (usize, usize)> = HashMap::new();
+    for (index, line) in lines.iter().enumerate() {
+        let id = numbers.get(line);
+        if id == FOREIGN {
+            continue;
+        }
+        *seen.entry(id).or_default() += 1;
+        for &offset in offsets[&id].iter().take(VOTES_PER_LINE) {
+            let vote = votes.entry(index as isize - offset as isize).or_default();
+            *vote = (vote.0 + 1, vote.1 + line.len());
+        }
+    }
+    // Among equals the one with the longer lines in common, then the first.
+    let (&start, _) = votes.iter().max_by_key(|&(&start, &vote)| (vote, -start))?;
+    let scattered =
+        offsets.len() > 1 && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
+    Some(Nearest { scattered, ..region(lines, needle, start, 0) })
+}
+
+/// The place of the line that is most like the longest line of the hunk.
+fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
+    let (offset, wanted) = needle.old.iter().enumerate().max_by_key(|(_, line)| line.len())?;
+    let wanted = std::str::from_utf8(super::pass::trim(wanted)).ok().filter(|line| line.len() >= 4)?;
+    let like = |line: &[u8]| std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted));
+    let (index, likeness) = lines
+        .iter()
+        .take(COMPARED_LINES)
+        .enumerate()
+        .filter(|(_, line)| line.len() < 4 * wanted.len() + 80)
+        .map(|(index, line)| (index, like(line)))
+        .max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0)))?;
+    (likeness >= LIKENESS).then(|| region(lines, needle, index as isize - offset as isize, 0))
+}
+
+/// What there is to say about the lines from `start` on, held against the hunk.
+fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) -> Nearest {
+    let old = needle.old_without(dropped);
+    let mut agreeing = 0;
+    let mut difference = None;
+    for (offset, (wanted, line)) in old.iter().zip(needle.hunk.old_lines()).enumerate() {
+        let index = usize::try_from(start + offset as isize).ok();
+        let found = index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
+        if found == Some(wanted) {
+            agreeing += 1;
+        } else if difference.is_none() {
+            let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+            let (wanted, found) = (text(wanted), found.map(text));
+            let same = |found: &String| wanted.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+            let column = found.as_ref().map_or(0, same) + 1;
+            let file_line = index.map_or(1, |index| index.min(lines.len()) + 1);
+            difference = Some(Difference { patch_line: line.line, file_line, wanted, found, column });
+        }
+    }
+    let first = start.max(0) as usize;
+    let last = (start + old.len() as isize).clamp(first as isize + 1, lines.len().max(first + 1) as isize) as usize;
+    Nearest { lines: first + 1..=last, agreeing, of: old.len(), difference, pass: None, scattered: false }
+}
+
+/// The places `starts`, each with what would make a hunk mean it.
+pub(crate) fn candidates(lines: &Lines<'_>, starts: &[u32], len: usize, order: Order) -> Vec<Candidate> {
+    let advise = starts.len() > 1 && starts.len() < SATURATION;
+    let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
+    let candidate = |(nth, &start): (usize, &u32)| {
+        let start = start as usize;
+        let advice = (advise && nth < ADVISED).then(|| advice(lines, starts, start, len, ends.as_ref())).flatten();
+        Candidate { lines: start + 1..=start + len.max(1), advice }
+    };
+    starts.iter().enumerate().map(candidate).collect()
+}
+
+/// The fewest lines that tell the place at `start` from all others.
+fn advice<'f>(lines: &Lines<'f>, starts: &[u32], start: usize, len: usize, ends: Option<&ScopeEnds>) -> Option<Advice> {
+    let text = |index: usize| String::from_utf8_lossy(lines.content(index)).into_owned();
+    let line = |index: Option<usize>| index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
+    let others = || starts.iter().map(|&other| other as usize).filter(|&other| other != start);
+    let above = |at: usize, distance: usize| line(at.checked_sub(distance));
+    let below = |at: usize, distance: usize| line(Some(at + len - 1 + distance));
+    // The distance of the first line that differs, for the other place that differs last.
+    let needed = |side: &dyn Fn(usize, usize) -> Option<&'f [u8]>| {
+        let differs =
+            |other: usize| (1..=ADVICE_LINES).find(|&distance| side(start, distance) != side(other, distance));
+        let distance = others().map(differs).try_fold(0, |most, distance| Some(most.max(distance?)))?;
+        side(start, distance).map(|_| distance)
+    };
+    let before = needed(&above);
+    let after = if len > 0 { needed(&below) } else { None };
+    let fewest = before.into_iter().chain(after).min();
+    if fewest != Some(1)
+        && let Some(ends) = ends
+        && let Some(header) = header_of(lines, starts, start, ends)
+    {
+        return Some(Advice::Header(text(header).trim().to_owned()));
+    }
+    match (before, after) {
+        (Some(before), after) if after.is_none_or(|after| before <= after) => {
+            Some(Advice::Before((start - before..start).map(text).collect()))
+        }
+        (_, Some(after)) => Some(Advice::After((start + len..start + len + after).map(text).collect())),
+        _ => None,
+    }
+}
+
+/// The nearest line above that opens a block, is the only one of its text, and has no other place
+/// in its scope.
+fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) -> Option<usize> {
+    let depth = indentation(lines.content(start.min(lines.len().checked_sub(1)?)));
+    let opens = |&index: &usize| {
+        let line = lines.content(index);
+        let opener =
+            line.get(indentation(line)).is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@'));
+        indentation(line) < depth && opener
+    };
+    let header = (start.saturating_sub(500)..start).rev().find(opens)?;
+    let name = super::pass::trim(lines.content(header));
+    let unique = lines.iter().filter(|line| super::pass::trim(line) == name).count() == 1;
+    let scope = scope::resolve(&["x"], &[Pass::Exact], ends, |_, _| vec![header as u32])?;
+    let inside = starts.iter().filter(|&&other| scope::contains(&scope.inside, other)).count();
+    (unique && inside == 1).then_some(header)
+}

@@ -1,0 +1,153 @@
+//! Every rule of the engine that can be chosen, and the two profiles that preset them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use fs_guard::Sha256;
+use patch_grammar::ParseOptions;
+
+use crate::locate::{Ambiguous, Order, Pass, Rules};
+
+/// A named preset of [`Options`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Profile {
+    /// Exact matches, one place for each hunk, nothing replaced: the default.
+    #[default]
+    Strict,
+    /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
+    Codex,
+}
+
+impl Profile {
+    /// The name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Codex => "codex",
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "strict" => Ok(Self::Strict),
+            "codex" => Ok(Self::Codex),
+            _ => Err(UnknownProfile(name.to_owned())),
+        }
+    }
+}
+
+/// There is no profile of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile {0:?}; there are `strict` and `codex`")]
+pub struct UnknownProfile(String);
+
+/// How the lines of a new file are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AddNewline {
+    /// Line feeds between the lines, and one more unless the last line is empty.
+    Joined,
+    /// A line feed after every line.
+    EveryLine,
+}
+
+/// Whether a file that an update gives a new last line ends in a line feed. Markers for a missing
+/// line feed go before this rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinalNewline {
+    /// As the pre-image does.
+    Keep,
+    /// Always.
+    Add,
+}
+
+/// What a file must be before the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// Nothing is there.
+    Absent,
+    /// A file with this SHA-256.
+    Hash(Sha256),
+}
+
+impl FromStr for Expected {
+    type Err = fs_guard::ParseSha256Error;
+
+    /// Reads 64 hexadecimal digits, or nothing for [`Expected::Absent`].
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() { Ok(Self::Absent) } else { text.parse().map(Self::Hash) }
+    }
+}
+
+/// All rules of planning.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What is tolerated around and in the patch text.
+    pub parse: ParseOptions,
+    /// Where hunks go.
+    pub placement: Rules,
+    /// How the lines of a new file are joined.
+    pub add_newline: AddNewline,
+    /// Whether an updated file gets a final line feed.
+    pub final_newline: FinalNewline,
+    /// Whether Add and moves replace an existing file.
+    pub overwrite: bool,
+    /// Whether missing parent directories are created.
+    pub create_parents: bool,
+    /// Whether files may be deleted.
+    pub allow_delete: bool,
+    /// Whether files may be moved.
+    pub allow_move: bool,
+    /// The largest file that is read or written, in bytes.
+    pub max_file_size: u64,
+    /// What files must be before the patch, by path; files that are not named are not checked.
+    pub expected: BTreeMap<String, Expected>,
+}
+
+/// The largest patch text in bytes that callers should read: 64 MiB.
+pub const MAX_PATCH_SIZE: u64 = 64 << 20;
+
+/// The largest file by default: 256 MiB.
+pub const MAX_FILE_SIZE: u64 = 256 << 20;
+
+impl Options {
+    /// The rules of a profile.
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        let codex = profile == Profile::Codex;
+        Self {
+            parse: ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() },
+            placement: Rules {
+                order: if codex { Order::File } else { Order::PostState },
+                passes: if codex { Pass::ALL.to_vec() } else { vec![Pass::Exact] },
+                ambiguous: Ambiguous::Reject,
+                append_without_anchor: codex,
+            },
+            add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
+            final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },
+            overwrite: codex,
+            create_parents: codex,
+            allow_delete: true,
+            allow_move: true,
+            max_file_size: MAX_FILE_SIZE,
+            expected: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new(Profile::default())
+    }
+}

@@ -1,0 +1,358 @@
+//! Why a patch cannot be planned: every reason at once, as data.
+
+use std::fmt;
+
+use fs_guard::{ErrorKind, Sha256};
+
+use crate::locate::{Advice, HunkTrouble, Pass};
+use crate::options::Expected;
+
+/// One thing that keeps a patch from applying.
+#[derive(Debug)]
+pub struct Reject {
+    /// The 0-based section; `None` for an expectation about a file that the patch does not touch.
+    pub section: Option<usize>,
+    /// The path it is about, as the patch spells it.
+    pub path: String,
+    /// The 0-based hunk of the section.
+    pub hunk: Option<usize>,
+    /// The 1-based line of the patch.
+    pub patch_line: Option<u32>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The guard refuses the path, or the system failed.
+    Guard(fs_guard::Error),
+    /// There is no file to update, delete or move.
+    Missing,
+    /// The directory of a new file does not exist, and the options do not create it.
+    MissingParent {
+        /// The outermost missing directory.
+        directory: String,
+    },
+    /// Another section makes a file where a directory is needed.
+    ParentIsFile {
+        /// The file.
+        file: String,
+    },
+    /// A file is there already, and the options do not replace it.
+    Exists,
+    /// A file would be replaced that another section of the patch reads or changes.
+    ReplacesUsed {
+        /// The other section, 0-based.
+        other: usize,
+    },
+    /// Another path of the patch differs only by case or Unicode normalisation.
+    Collides {
+        /// The other path.
+        with: String,
+    },
+    /// A file would move to where it is.
+    SamePath,
+    /// A file is not what was expected.
+    Stale {
+        /// What was expected.
+        expected: Expected,
+        /// What is there; `None` when nothing is.
+        actual: Option<Sha256>,
+    },
+    /// The file has a NUL byte in its first 8 KiB.
+    Binary {
+        /// Its size in bytes.
+        size: u64,
+        /// Its hash.
+        sha256: Sha256,
+    },
+    /// The options do not let the patch delete files.
+    DeleteNotAllowed,
+    /// The options do not let the patch move files.
+    MoveNotAllowed,
+    /// A hunk has no place.
+    Hunk(HunkTrouble),
+    /// A hunk has no place in this file, but its old lines are in another file of the patch.
+    InOtherFile {
+        /// What is wrong in this file.
+        trouble: HunkTrouble,
+        /// The other file.
+        file: String,
+        /// The 1-based first line there.
+        line: usize,
+    },
+}
+
+impl Reject {
+    /// The kind of SPEC §8.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match &self.problem {
+            Problem::Guard(error) => error.kind(),
+            Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
+            Problem::Exists | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => ErrorKind::AlreadyExists,
+            Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
+            Problem::Stale { .. } => ErrorKind::StaleFile,
+            Problem::Binary { .. } => ErrorKind::BinaryFile,
+            Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
+            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => match trouble {
+                HunkTrouble::MultipleMatches { .. } => ErrorKind::MultipleMatches,
+                HunkTrouble::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
+                _ => ErrorKind::PatchApplyError,
+            },
+        }
+    }
+
+    /// The stable word for the reason behind the kind.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match &self.problem {
+            Problem::Guard(error) => error.reason(),
+            Problem::Missing => "not_found",
+            Problem::MissingParent { .. } => "missing_parent",
+            Problem::ParentIsFile { .. } => "not_a_directory",
+            Problem::Exists => "exists",
+            Problem::ReplacesUsed { .. } => "replaces_used",
+            Problem::Collides { .. } => "collision",
+            Problem::SamePath => "same_path",
+            Problem::Stale { .. } => "stale",
+            Problem::Binary { .. } => "binary",
+            Problem::DeleteNotAllowed => "delete_not_allowed",
+            Problem::MoveNotAllowed => "move_not_allowed",
+            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => trouble.reason(),
+        }
+    }
+
+    /// The trouble of a hunk, if it is one.
+    #[must_use]
+    pub fn hunk_trouble(&self) -> Option<&HunkTrouble> {
+        match &self.problem {
+            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => Some(trouble),
+            _ => None,
+        }
+    }
+
+    /// What the sender of the patch can do about it, in one or two sentences.
+    #[must_use]
+    pub fn next_action(&self) -> String {
+        let path = &self.path;
+        match &self.problem {
+            Problem::Guard(error) => match error.kind() {
+                ErrorKind::OutsideWorkspace => "use a path beneath the workspace root".into(),
+                ErrorKind::PermissionDenied => {
+                    "leave this file alone, or ask the person in charge to approve it".into()
+                }
+                ErrorKind::AlreadyExists => "use the existing file's exact name".into(),
+                ErrorKind::NotFound => "check the path; list the directory first".into(),
+                _ => "use a plain relative path with `/` between names".into(),
+            },
+            Problem::Missing => format!("check the path of {path}; to create the file use `*** Add File: {path}`"),
+            Problem::MissingParent { directory } => {
+                format!("create {directory} first, use an existing directory, or allow parents to be created")
+            }
+            Problem::ParentIsFile { file } => format!("choose another path: {file} is a file in this patch"),
+            Problem::Exists => format!("read {path} and change it with `*** Update File: {path}`"),
+            Problem::ReplacesUsed { .. } => "send the change of that file as a separate patch".into(),
+            Problem::Collides { with } => format!("use one spelling: {with} or {path}"),
+            Problem::SamePath => "leave out the move".into(),
+            Problem::Stale { .. } => format!("read {path} again and write the patch against what is there now"),
+            Problem::Binary { .. } => format!("{path} is not text; delete or move it, or write it by another tool"),
+            Problem::DeleteNotAllowed | Problem::MoveNotAllowed => {
+                "leave this section out, or ask for permission".into()
+            }
+            Problem::InOtherFile { file, line, .. } => {
+                format!(
+                    "put the hunk under `*** Update File: {file}` (its lines are there, from line {line}), or read {path} again"
+                )
+            }
+            Problem::Hunk(trouble) => hunk_action(trouble, path),
+        }
+    }
+}
+
+fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
+    match trouble {
+        HunkTrouble::ContextNotFound { nearest: Some(nearest) } => {
+            let (first, last) = (nearest.lines.start(), nearest.lines.end());
+            match nearest.pass {
+                Some(pass) => format!(
+                    "the lines are there but for blanks or punctuation: copy lines {first}-{last} of {path} exactly, or allow fuzz `{}`",
+                    pass.as_str()
+                ),
+                None => format!("read lines {first}-{last} of {path} again and copy the old lines from there"),
+            }
+        }
+        HunkTrouble::ContextNotFound { nearest: None } => {
+            format!("read {path} again: nothing in it is like these lines")
+        }
+        HunkTrouble::OutsideScope { candidates, .. } | HunkTrouble::AnchorNotFound { candidates, .. } => {
+            match candidates.first() {
+                Some(place) => {
+                    let (first, last) = (place.lines.start(), place.lines.end());
+                    format!("correct the `@@` header; the old lines are at lines {first}-{last} of {path}")
+                }
+                None => format!("read {path} again and use a line of it as the `@@` header"),
+            }
+        }
+        HunkTrouble::MultipleMatches { candidates, .. } => {
+            let advised = candidates.iter().find_map(|place| Some((place, place.advice.as_ref()?)));
+            match advised {
+                Some((place, advice)) => {
+                    let (first, last) = (place.lines.start(), place.lines.end());
+                    match advice {
+                        Advice::Before(lines) => {
+                            format!(
+                                "add context lines; to mean lines {first}-{last}, put {} line(s) before the hunk's first: {lines:?}",
+                                lines.len()
+                            )
+                        }
+                        Advice::After(lines) => {
+                            format!(
+                                "add context lines; to mean lines {first}-{last}, put {} line(s) after the hunk's last: {lines:?}",
+                                lines.len()
+                            )
+                        }
+                        Advice::Header(header) => {
+                            format!("to mean lines {first}-{last}, begin the hunk with `@@ {header}`")
+                        }
+                    }
+                }
+                None => "add context lines until the hunk fits in one place".into(),
+            }
+        }
+        HunkTrouble::OverlappingEdits { other, .. } => format!("write hunk {} and this one as one hunk", other + 1),
+        HunkTrouble::AlreadyApplied { .. } => "leave the hunk out: it is done already".into(),
+        HunkTrouble::NoAnchor => "add a context line, or `*** End of File` after the hunk to append to the file".into(),
+        HunkTrouble::FinalNewline => {
+            "put `\\ No newline at end of file` only after the last line of a file that has none".into()
+        }
+        HunkTrouble::Encoding => format!("{path} is not UTF-8: insert ASCII only, or convert the file first"),
+    }
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.problem, self.hunk) {
+            // The guard's messages name the path themselves.
+            (Problem::Guard(error), _) => return write!(f, "{error}"),
+            (_, Some(hunk)) => write!(f, "{}: hunk {}", self.path, hunk + 1)?,
+            (_, None) => write!(f, "{}", self.path)?,
+        }
+        if let Some(line) = self.patch_line {
+            write!(f, " (patch line {line})")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Guard(error) => write!(f, "{error}"),
+            Self::Missing => f.write_str("there is no such file"),
+            Self::MissingParent { directory } => write!(f, "the directory {directory} does not exist"),
+            Self::ParentIsFile { file } => write!(f, "{file} is a file, so nothing can be beneath it"),
+            Self::Exists => f.write_str("a file is there already"),
+            Self::ReplacesUsed { other } => {
+                write!(f, "this would replace a file that section {} of the patch reads or changes", other + 1)
+            }
+            Self::Collides { with } => {
+                write!(f, "the patch also names {with}, which differs only by case or Unicode normalisation")
+            }
+            Self::SamePath => f.write_str("the file would move to where it is"),
+            Self::Stale { expected, actual } => {
+                let expected = match expected {
+                    Expected::Absent => "no file".to_owned(),
+                    Expected::Hash(hash) => format!("SHA-256 {hash}"),
+                };
+                match actual {
+                    Some(actual) => write!(f, "expected {expected}, found SHA-256 {actual}"),
+                    None => write!(f, "expected {expected}, found no file"),
+                }
+            }
+            Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
+            Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
+            Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
+            Self::Hunk(trouble) => write!(f, "{trouble}"),
+            Self::InOtherFile { trouble, file, line } => {
+                write!(f, "{trouble}; they are in {file} from line {line}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for HunkTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
+            Self::ContextNotFound { nearest: Some(nearest) } => {
+                let (first, last) = (nearest.lines.start(), nearest.lines.end());
+                write!(f, "its old lines are not in the file; nearest are lines {first}-{last}")?;
+                match nearest.pass {
+                    Some(Pass::Trailing) => f.write_str(", which differ only in blanks at line ends"),
+                    Some(Pass::Unicode) => f.write_str(", which differ only in blanks and typographic punctuation"),
+                    Some(_) => f.write_str(", which differ only in blanks"),
+                    None => {
+                        write!(f, ", where {} of {} agree", nearest.agreeing, nearest.of)?;
+                        if nearest.scattered {
+                            f.write_str(" (all of them are in the file, but in another order or not together)")?;
+                        }
+                        Ok(())
+                    }
+                }
+            }
+            Self::OutsideScope { header, candidates } => {
+                write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
+                places(f, candidates, false)
+            }
+            Self::AnchorNotFound { header, candidates } => {
+                write!(f, "the header `@@ {header}` names no line of the file")?;
+                if candidates.is_empty() {
+                    return Ok(());
+                }
+                f.write_str("; the old lines are")?;
+                places(f, candidates, false)
+            }
+            Self::MultipleMatches { candidates, more, out_of_order } => {
+                f.write_str("it fits in more than one place:")?;
+                places(f, candidates, *more)?;
+                if *out_of_order {
+                    f.write_str(", and no choice keeps the order of the hunks")?;
+                }
+                Ok(())
+            }
+            Self::OverlappingEdits { other, lines } => {
+                write!(f, "it changes what hunk {} changes", other + 1)?;
+                match lines {
+                    Some(lines) => write!(f, " (lines {}-{})", lines.start(), lines.end()),
+                    None => Ok(()),
+                }
+            }
+            Self::AlreadyApplied { lines } => {
+                write!(f, "it is applied already: its new lines are at lines {}-{}", lines.start(), lines.end())
+            }
+            Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
+            Self::FinalNewline => {
+                f.write_str("its marker for a missing line feed does not fit: that line is not the last, or the file ends in a line feed")
+            }
+            Self::Encoding => f.write_str("it inserts text that is not ASCII, and the file is not UTF-8"),
+        }
+    }
+}
+
+fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
+    /// How many places a message names.
+    const NAMED: usize = 6;
+    for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
+        let (first, last) = (candidate.lines.start(), candidate.lines.end());
+        f.write_str(if nth == 0 { " lines " } else { ", " })?;
+        if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
+    }
+    match candidates.len() {
+        len if more => write!(f, " and more than {} others", len.saturating_sub(NAMED)),
+        len if len > NAMED => write!(f, " and {} others", len - NAMED),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! What can go wrong with transactions.
+
+use fs_guard::{ErrorKind, Sha256};
+use workspace_trash::TransactionId;
+
+/// A file that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    /// Its path.
+    pub path: String,
+    /// The hash it should have; `None` when nothing should be there.
+    pub expected: Option<Sha256>,
+    /// The hash it has; `None` when nothing is there, or no file.
+    pub actual: Option<Sha256>,
+}
+
+/// A transaction could not be locked, looked at or planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] workspace_trash::Error),
+    /// A file could not be used.
+    #[error(transparent)]
+    Files(#[from] fs_guard::Error),
+    /// Files are no longer what the transaction left.
+    #[error("changed since transaction {id}: {}", paths(.drifts))]
+    Drifted {
+        /// The transaction to be undone.
+        id: TransactionId,
+        /// Every file that differs.
+        drifts: Vec<Drift>,
+    },
+    /// The transaction did nothing to the path.
+    #[error("transaction {id} did not touch {path:?}")]
+    NotInTransaction {
+        /// The transaction.
+        id: TransactionId,
+        /// The path.
+        path: String,
+    },
+    /// There is nothing to be undone, or redone.
+    #[error("there is no transaction to {0}")]
+    NothingTo(&'static str),
+    /// The transaction was rolled back.
+    #[error("transaction {0} was rolled back; there is nothing to undo")]
+    Aborted(TransactionId),
+    /// A transaction that was cut off could not be finished or reverted.
+    #[error("the interrupted transaction in {journal:?} cannot be recovered: {cause}")]
+    NotRecovered {
+        /// Its journal.
+        journal: String,
+        /// Why.
+        cause: Box<CommitError>,
+    },
+}
+
+fn paths(drifts: &[Drift]) -> String {
+    drifts.iter().map(|drift| format!("{:?}", drift.path)).collect::<Vec<_>>().join(", ")
+}
+
+impl Error {
+    /// Returns the kind for programs.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Store(error) => error.kind(),
+            Self::Files(error) => error.kind(),
+            Self::Drifted { .. } => ErrorKind::StaleFile,
+            Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
+            Self::Aborted(_) => ErrorKind::CommandFailed,
+            Self::NotRecovered { cause, .. } => cause.kind(),
+        }
+    }
+
+    /// Returns the path it is about; the first one where there are several.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Store(error) => error.path(),
+            Self::Files(error) => error.path(),
+            Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
+            Self::NotInTransaction { path, .. } => Some(path),
+            Self::NotRecovered { journal, .. } => Some(journal),
+            Self::NothingTo(_) | Self::Aborted(_) => None,
+        }
+    }
+}
+
+/// A plan could not be committed. Unless it says otherwise, everything is as it was before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// A file is not what the plan was made for.
+    #[error("{:?} was changed since the plan was made", .0.path)]
+    Stale(Drift),
+    /// A file could not be used.
+    #[error(transparent)]
+    Files(#[from] fs_guard::Error),
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] workspace_trash::Error),
+    /// The observer refused, as when the audit log cannot be written.
+    #[error("refused before anything was written: {0}")]
+    Refused(String),
+    /// The plan does nothing.
+    #[error("there is nothing to commit")]
+    Nothing,
+    /// The roll-back could not be finished: some files are not as they were before.
+    #[error("{cause}; the roll-back could not be finished{} (journal: {journal})", left(.paths))]
+    RollbackIncomplete {
+        /// Where the journal is.
+        journal: String,
+        /// The files that were changed by someone else meanwhile and were left so; what the commit
+        /// had displaced is in the trash. Empty when the roll-back itself failed: `recover` goes on.
+        paths: Vec<String>,
+        /// Why the commit failed, or why the roll-back did.
+        cause: Box<CommitError>,
+    },
+}
+
+fn left(paths: &[String]) -> String {
+    match paths {
+        [] => String::new(),
+        paths => format!("; changed by someone else and left so: {}", paths.join(", ")),
+    }
+}
+
+impl CommitError {
+    /// Returns the kind for programs.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Stale(_) => ErrorKind::StaleFile,
+            Self::Files(error) => error.kind(),
+            Self::Store(error) => error.kind(),
+            Self::Refused(_) | Self::Nothing => ErrorKind::CommandFailed,
+            Self::RollbackIncomplete { cause, .. } => cause.kind(),
+        }
+    }
+
+    /// Returns the path it is about.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Stale(drift) => Some(&drift.path),
+            Self::Files(error) => error.path(),
+            Self::Store(error) => error.path(),
+            Self::RollbackIncomplete { cause, .. } => cause.path(),
+            Self::Refused(_) | Self::Nothing => None,
+        }
+    }
+
+    /// Tells whether every file is as it was before.
+    #[must_use]
+    pub fn is_rolled_back(&self) -> bool {
+        !matches!(self, Self::RollbackIncomplete { .. })
+    }
+}

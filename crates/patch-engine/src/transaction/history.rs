@@ -1,0 +1,105 @@
+//! What was committed in a workspace.
+
+use std::collections::BTreeMap;
+
+use workspace_trash::{Journal, Store, TransactionId, TrashEntry};
+
+use super::error::Error;
+use super::workspace::Workspace;
+
+/// A finished transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its journal.
+    pub journal: Journal,
+    /// The transaction that undid it, as long as that is not undone itself.
+    pub undone_by: Option<TransactionId>,
+    /// It was rolled back but for files that someone else had changed; the journal tells what it was about to do.
+    pub aborted: bool,
+}
+
+impl Workspace {
+    /// Returns the finished transactions, the newest first.
+    pub fn log(&self) -> Result<Vec<LogEntry>, Error> {
+        match self.store()? {
+            Some(store) => log(&store),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns one finished transaction.
+    pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
+        let found = self.log()?.into_iter().find(|entry| entry.journal.header.id == id);
+        Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
+    }
+
+    /// Lists the displaced files, the newest first.
+    pub fn trash(&self) -> Result<Vec<TrashEntry>, Error> {
+        match self.store()? {
+            Some(store) => Ok(store.entries()?.0),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+fn log(store: &Store<'_>) -> Result<Vec<LogEntry>, Error> {
+    let mut entries = Vec::new();
+    // The newest first: whether an undo is undone is known before what it undoes is looked at.
+    let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
+    for id in store.transactions()? {
+        let journal = match store.journal(id) {
+            Ok(journal) => journal,
+            // Not ours, so no part of the history.
+            Err(workspace_trash::Error::Journal { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let aborted = store.is_aborted(id)?;
+        let undone_by = undone.get(&id).copied();
+        if let Some(target) = journal.header.undo_of
+            && !journal.header.partial
+            && !aborted
+            && undone_by.is_none()
+        {
+            undone.insert(target, id);
+        }
+        entries.push(LogEntry { journal, undone_by, aborted });
+    }
+    Ok(entries)
+}
+
+/// Finds the newest transaction that counts and is (or is not) an undo.
+///
+/// To redo is to undo an undo; what comes out of it is no undo.
+pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<TransactionId>, Error> {
+    let entries = log(store)?;
+    let targets: BTreeMap<TransactionId, Option<TransactionId>> =
+        entries.iter().map(|entry| (entry.journal.header.id, entry.journal.header.undo_of)).collect();
+    let depth = |id: TransactionId| {
+        let mut depth = 0;
+        let mut at = id;
+        while let Some(Some(target)) = targets.get(&at) {
+            depth += 1;
+            at = *target;
+        }
+        depth
+    };
+    let found = entries.iter().find(|entry| {
+        let header = &entry.journal.header;
+        let counts = entry.undone_by.is_none() && !entry.aborted && !header.partial;
+        // A redo stands for the transaction that it brought back, which is found itself.
+        let depth = depth(header.id);
+        counts && if undo { depth % 2 == 1 } else { depth == 0 }
+    });
+    Ok(found.map(|entry| entry.journal.header.id))
+}
+
+/// Finds the undo that counts: `id` itself, or the one that undid `id`.
+pub(super) fn active_undo_of(store: &Store<'_>, id: TransactionId) -> Result<Option<TransactionId>, Error> {
+    let entries = log(store)?;
+    let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
+    let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
+    if let Some(undo) = entry.undone_by {
+        return Ok(Some(undo));
+    }
+    Ok(entry.journal.header.undo_of.map(|_| id))
+}

@@ -1,0 +1,36 @@
+//! From a plan to files, all or nothing; and back.
+//!
+//! 1. *Stage*: every new file is written, with its final mode and attributes, in the transaction's
+//!    folder in the state directory. Nothing in the workspace has changed.
+//! 2. *Journal*: what is about to happen, beside the staged files. One sync makes both durable: the
+//!    commit point. Before it recovery discards the folder, after it recovery finishes the work.
+//! 3. *Publish*: new files get their names where nothing is; a changed file is swapped with its new
+//!    version in one step, and what came out is looked at: when it is not the file the plan was made
+//!    for, everything is rolled back, and the other writer's bytes are where that writer put them.
+//!    Deletes come last. A second sync makes it durable.
+//! 4. *Finish*: the folder, which by now holds the displaced files, moves into the trash. Undo reads
+//!    it there.
+//!
+//! What was published is always read from the folder: a slot holds the new file before, the
+//! displaced one after.
+
+mod commit;
+mod error;
+mod history;
+mod options;
+mod publish;
+mod recover;
+mod rollback;
+mod siblings;
+mod stage;
+mod undo;
+mod workspace;
+
+pub use commit::Committed;
+pub use error::{CommitError, Drift, Error};
+pub use history::LogEntry;
+pub use options::{CommitObserver, CommitOptions, Durability};
+pub use recover::{Outcome, Recovered};
+pub use undo::UndoPlan;
+pub use workspace::{Locked, Workspace};
+pub use workspace_trash::{KeyPlace, TransactionId};

@@ -1,0 +1,178 @@
+//! Putting back what a transaction changed, as far as it came.
+
+use std::collections::BTreeSet;
+
+use fs_guard::{Dirs, DisplacedFile, Metadata, RelPath, Spot};
+use workspace_trash::{FileState, Journal, Operation, Pending, Record};
+
+use super::error::CommitError;
+use super::publish::is_ours;
+use super::siblings;
+
+/// What the slot of a record holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// Nothing.
+    Empty,
+    /// The new file, whole.
+    New,
+    /// The new file's inode, with other bytes: a crash came before they were written.
+    Torn,
+    /// The file that was expected to be displaced.
+    Old,
+    /// Some other file: what was displaced instead.
+    Foreign,
+}
+
+/// Looks into a slot. Inodes tell old from new where the bytes do not.
+pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error> {
+    let Some(seen) = slot.metadata()? else { return Ok(Slot::Empty) };
+    let digest = slot.hash()?;
+    let is = |state: &Option<FileState>| {
+        state.as_ref().is_some_and(|s| s.kind() == seen.kind && s.size == seen.size && Some(s.sha256) == digest)
+    };
+    let has_inode = |state: &Option<FileState>| state.as_ref().is_some_and(|s| s.ino == seen.ino);
+    Ok(match (is(&record.before), is(&record.after)) {
+        (true, false) => Slot::Old,
+        (false, true) => Slot::New,
+        // The same bytes (a change of mode, say).
+        (true, true) if has_inode(&record.before) => Slot::Old,
+        (true, true) => Slot::New,
+        (false, false) if has_inode(&record.after) && !has_inode(&record.before) => Slot::Torn,
+        (false, false) => Slot::Foreign,
+    })
+}
+
+/// Undoes every record, the last first, and returns the paths that someone else has changed since:
+/// those are left alone, and what was displaced there is still in its slot.
+pub(super) fn roll_back(
+    dirs: &Dirs<'_>,
+    pending: &Pending<'_>,
+    journal: &Journal,
+    authentic: bool,
+) -> Result<Vec<String>, CommitError> {
+    let made: BTreeSet<&str> = journal.created_dirs.iter().map(String::as_str).collect();
+    let mut left = Vec::new();
+    // A file that gave way to a directory comes back after the directory went.
+    let (files, before_dirs): (Vec<_>, Vec<_>) = journal
+        .records
+        .iter()
+        .rev()
+        .partition(|record| !(record.operation() == Operation::Delete && made.contains(record.path.as_str())));
+    let mut undo = |record: &Record| -> Result<(), CommitError> {
+        let path = dirs.root().check_recorded(&record.path, authentic)?;
+        match undo_record(dirs, pending, &path, record)? {
+            true => Ok(()),
+            false => {
+                left.push(record.path.clone());
+                Ok(())
+            }
+        }
+    };
+    files.into_iter().try_for_each(&mut undo)?;
+    // They may be in directories that go next.
+    siblings::remove_staged(dirs, journal);
+    for dir in journal.created_dirs.iter().rev() {
+        dirs.remove_dir(&dirs.root().check_recorded(dir, authentic)?)?;
+    }
+    before_dirs.into_iter().try_for_each(&mut undo)?;
+    Ok(left)
+}
+
+/// Undoes one record; `false` when someone else's change is in the way.
+fn undo_record(dirs: &Dirs<'_>, pending: &Pending<'_>, path: &RelPath, record: &Record) -> Result<bool, CommitError> {
+    let place = match dirs.place(path) {
+        Ok(place) => place,
+        // The directory was not made yet, or is gone; a displaced file stays in its slot.
+        Err(fs_guard::Error::NotFound { .. }) => {
+            let slot = pending.slot(record.slot);
+            let keeps = record.before.is_some() && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
+            return Ok(!keeps);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let slot = super::commit::stage_spot(pending, record, &place);
+    slot.settle_exchange(&place)?;
+    match record.operation() {
+        Operation::Add => undo_add(&place, &slot, record),
+        Operation::Update => undo_update(&place, &slot, record),
+        Operation::Delete => match look(&slot, record)? {
+            Slot::Empty => Ok(true),
+            _ => match DisplacedFile::at(&slot).put_back(&place) {
+                Ok(()) => Ok(true),
+                Err(fs_guard::Error::AlreadyExists { .. }) => Ok(false),
+                Err(error) => Err(error.into()),
+            },
+        },
+    }
+}
+
+fn undo_add(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, CommitError> {
+    let ours = record.after.as_ref().expect("an added file has an after");
+    if slot.metadata()?.is_some() {
+        return finish_link(place, slot);
+    }
+    let Some(seen) = place.metadata()? else { return Ok(true) };
+    if !is_ours(&seen, place, ours)? {
+        return Ok(false);
+    }
+    let taken = match DisplacedFile::take(place, slot) {
+        Ok(taken) => taken,
+        Err(fs_guard::Error::Changed { .. }) => return Ok(true),
+        Err(error) => return Err(error.into()),
+    };
+    if still_ours(taken.spot(), ours)? {
+        return Ok(true);
+    }
+    taken.put_back(place)?;
+    Ok(false)
+}
+
+/// Where a new name is made by a link, both names may be there: the published one goes.
+fn finish_link(place: &Spot, slot: &Spot) -> Result<bool, CommitError> {
+    if slot.is_also(place) {
+        place.remove()?;
+    }
+    Ok(true)
+}
+
+fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, CommitError> {
+    let ours = record.after.as_ref().expect("an updated file has an after");
+    match look(slot, record)? {
+        Slot::New | Slot::Torn | Slot::Empty => return Ok(true),
+        Slot::Old | Slot::Foreign => {}
+    }
+    let displaced = DisplacedFile::at(slot);
+    match place.metadata()? {
+        None => return put_back(displaced, place),
+        Some(seen) if !is_ours(&seen, place, ours)? => return Ok(false),
+        Some(_) => {}
+    }
+    let swapped = match displaced.swap_back(place) {
+        Ok(swapped) => swapped,
+        Err(fs_guard::Error::Changed { .. }) => return put_back(DisplacedFile::at(slot), place),
+        Err(error) => return Err(error.into()),
+    };
+    if still_ours(swapped.spot(), ours)? {
+        return Ok(true);
+    }
+    // A save came in between: it gets its place again.
+    swapped.swap_back(place)?;
+    Ok(false)
+}
+
+fn put_back(displaced: DisplacedFile, place: &Spot) -> Result<bool, CommitError> {
+    match displaced.put_back(place) {
+        Ok(()) => Ok(true),
+        Err(fs_guard::Error::AlreadyExists { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn still_ours(spot: &Spot, ours: &FileState) -> Result<bool, CommitError> {
+    let seen: Option<Metadata> = spot.metadata()?;
+    Ok(match seen {
+        Some(seen) => is_ours(&seen, spot, ours)?,
+        None => false,
+    })
+}

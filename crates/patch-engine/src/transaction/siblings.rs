@@ -1,0 +1,134 @@
+//! Staging beside the files, where they cannot be renamed out of the state directory: quotas per
+//! project, union file systems, subvolumes.
+//!
+//! The names are listed in the transaction's folder before the first of them is made, so that none
+//! is left behind whenever the commit is cut off.
+
+use fs_guard::{Dir, Dirs, RelPath};
+use workspace_trash::{Journal, Pending};
+
+use super::error::CommitError;
+use super::rollback::{Slot, look};
+use crate::transition::Transition;
+
+const LIST: &str = "siblings";
+const END: &str = ".apply-patch.tmp";
+
+/// Chooses names beside the files, lists them, and makes the directories they will be in.
+pub(super) fn choose(
+    dirs: &Dirs<'_>,
+    pending: &Pending<'_>,
+    plan: &[Transition],
+    create_dirs: &[RelPath],
+) -> Result<Vec<Option<String>>, CommitError> {
+    let mut names = Vec::with_capacity(plan.len());
+    let mut list = String::new();
+    for transition in plan {
+        let mut random = [0; 6];
+        fs_guard::random(&mut random)?;
+        let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = transition.path.file_name();
+        let mut room = 255 - END.len() - random.len() - 1;
+        while !file.is_char_boundary(room.min(file.len())) {
+            room -= 1;
+        }
+        let name = format!("{}.{random}{END}", &file[..room.min(file.len())]);
+        if let Some(parent) = transition.path.parent() {
+            list.push_str(parent.as_str());
+            list.push('/');
+        }
+        list.push_str(&name);
+        list.push('\n');
+        names.push(Some(name));
+    }
+    for dir in create_dirs {
+        list.push_str(dir.as_str());
+        list.push_str("/\n");
+    }
+    let mut file = pending.folder().spot(LIST).create(0o600)?;
+    file.write(list.as_bytes())?;
+    let file = file.finish(None, None, true)?;
+    let mut group = fs_guard::SyncGroup::new();
+    group.file(&file);
+    pending.add_dirs(&mut group);
+    group.sync(None)?;
+    for dir in create_dirs {
+        dirs.create_dir(dir, None)?;
+    }
+    Ok(names)
+}
+
+/// Removes what was staged by a commit that was cut off before its journal was complete.
+///
+/// The list is not signed: only names that nothing but this program gives are removed, and
+/// directories only when they are empty.
+pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitError> {
+    let list = match folder.spot(LIST).read(64 << 20) {
+        Ok((list, _)) => String::from_utf8_lossy(&list).into_owned(),
+        Err(fs_guard::Error::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let (made, files): (Vec<&str>, Vec<&str>) = list.lines().partition(|line| line.ends_with('/'));
+    for line in files.into_iter().filter(|line| line.ends_with(END)) {
+        if let Ok(path) = dirs.root().check_recorded(line, false)
+            && let Ok(place) = dirs.place(&path)
+        {
+            place.remove()?;
+        }
+    }
+    for line in made.into_iter().rev() {
+        if let Ok(path) = dirs.root().check_recorded(line.trim_end_matches('/'), false) {
+            dirs.remove_dir(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves displaced files, which are beside their paths, into the folder.
+pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<(), CommitError> {
+    for record in &journal.records {
+        let Some(name) = &record.sibling else { continue };
+        let path = dirs.root().check_recorded(&record.path, true)?;
+        let Ok(place) = dirs.place(&path) else { continue };
+        let beside = place.dir().spot(name);
+        let Some(seen) = beside.metadata()? else { continue };
+        if record.before.is_none() {
+            continue;
+        }
+        let home = pending.slot(record.slot);
+        if home.metadata()?.is_none() {
+            let part = pending.folder().spot(&format!("{}.part", record.slot));
+            part.remove()?;
+            if seen.kind == fs_guard::FileKind::Symlink {
+                part.create_link(&beside.read_link()?)?;
+            } else {
+                let (mut from, seen) = beside.open()?;
+                let mut file = part.create(0o600)?;
+                file.copy(&mut from, seen.size)?;
+                file.copy_xattrs(&from)?;
+                let file = file.finish(Some(seen.kept_mode()), Some(&seen), true)?;
+                let mut group = fs_guard::SyncGroup::new();
+                group.file(&file);
+                group.sync(None)?;
+            }
+            part.rename_new(&home)?;
+            pending.folder().sync()?;
+        }
+        beside.remove()?;
+    }
+    pending.folder().spot(LIST).remove()?;
+    Ok(())
+}
+
+/// Removes staged files after a roll-back.
+pub(super) fn remove_staged(dirs: &Dirs<'_>, journal: &Journal) {
+    for record in &journal.records {
+        let Some(name) = &record.sibling else { continue };
+        let Ok(path) = dirs.root().check_recorded(&record.path, true) else { continue };
+        let Ok(place) = dirs.place(&path) else { continue };
+        let beside = place.dir().spot(name);
+        if matches!(look(&beside, record), Ok(Slot::New | Slot::Torn)) {
+            let _ = beside.remove();
+        }
+    }
+}

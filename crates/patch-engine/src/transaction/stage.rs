@@ -1,0 +1,145 @@
+//! Writing every new file before any of them has its name.
+
+use std::collections::HashMap;
+use std::io::IoSlice;
+
+use fs_guard::{Dirs, FileKind, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
+use workspace_trash::{Store, stored_path};
+
+use super::error::{CommitError, Drift};
+use crate::transition::{Content, PostImage, Splice, Transition};
+
+/// Stages the new files of a plan.
+pub(super) struct Stager<'p> {
+    dirs: &'p Dirs<'p>,
+    store: &'p Store<'p>,
+    /// What planning saw, by path: for attributes of files that move.
+    seen: HashMap<&'p str, &'p Metadata>,
+    keep_open: bool,
+}
+
+impl<'p> Stager<'p> {
+    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p [Transition], durable: bool) -> Self {
+        let seen = plan.iter().filter_map(|t| Some((t.path.as_str(), &t.before.as_ref()?.metadata))).collect();
+        let new = plan.iter().filter(|t| t.after.is_some()).count();
+        Self { dirs, store, seen, keep_open: durable && new <= 2 }
+    }
+
+    /// Writes the file that shall be at `path` to `slot`.
+    pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
+        match &post.content {
+            Content::Bytes(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
+            Content::Spliced { source, splices } => {
+                self.write(path, post, slot, |file| file.write_pieces(&mut pieces(source, splices)))
+            }
+            Content::CopyOf(from) => {
+                let (mut file, _) = self.dirs.root().open_file(from)?;
+                self.copy(path, post, slot, &mut file, None, from.as_str())
+            }
+            Content::Stored { transaction, slot: number } => {
+                let stored = self.store.slot(*transaction, *number)?;
+                let shown = stored_path(*transaction, *number);
+                if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
+                    let text = stored.read_link()?;
+                    require(&shown, post.sha256, Sha256::of(&text))?;
+                    return Ok(slot.create_link(&text)?);
+                }
+                let (mut file, seen) = stored.open()?;
+                self.copy(path, post, slot, &mut file, Some(&seen), &shown)
+            }
+        }
+    }
+
+    fn copy(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        slot: &Spot,
+        from: &mut OpenFile,
+        stored: Option<&Metadata>,
+        shown: &str,
+    ) -> Result<StagedFile, CommitError> {
+        let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+        let copied = new.copy(from, post.size)?;
+        require(shown, post.sha256, copied)?;
+        match stored {
+            // What was displaced has its attributes still.
+            Some(seen) => {
+                if seen.may_have_xattrs() {
+                    new.copy_xattrs(from)?;
+                }
+                Ok(new.finish(post.mode, Some(seen), self.keep_open)?)
+            }
+            None => self.finish(path, post, new),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &RelPath,
+        post: &PostImage,
+        slot: &Spot,
+        write: impl FnOnce(&mut NewFile) -> Result<(), fs_guard::Error>,
+    ) -> Result<StagedFile, CommitError> {
+        let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+        write(&mut new)?;
+        self.finish(path, post, new)
+    }
+
+    /// Gives the file the attributes of the one it comes from, or those of a new file at its path.
+    fn finish(&self, path: &RelPath, post: &PostImage, mut new: NewFile) -> Result<StagedFile, CommitError> {
+        let Some(source) = &post.attributes_of else {
+            self.inherit(path, &mut new)?;
+            return Ok(new.finish(post.mode, None, self.keep_open)?);
+        };
+        let looked_at;
+        let seen = match self.seen.get(source.as_str()) {
+            Some(seen) => seen,
+            None => {
+                let missing = || fs_guard::Error::NotFound { path: source.as_str().into() };
+                looked_at = self.dirs.root().metadata(source)?.ok_or_else(missing)?;
+                &looked_at
+            }
+        };
+        if seen.may_have_xattrs() {
+            let (file, _) = self.dirs.root().open_file(source)?;
+            new.copy_xattrs(&file)?;
+        }
+        Ok(new.finish(post.mode, Some(seen), self.keep_open)?)
+    }
+
+    fn inherit(&self, path: &RelPath, new: &mut NewFile) -> Result<(), CommitError> {
+        let mut at = path.clone();
+        loop {
+            match new.inherit(self.dirs, &at) {
+                // The directory is made later, and inherits itself.
+                Err(fs_guard::Error::NotFound { .. }) => match at.parent() {
+                    Some(parent) => at = parent,
+                    None => return Ok(()),
+                },
+                result => return Ok(result?),
+            }
+        }
+    }
+}
+
+/// Cuts a file into what stays and what is new.
+fn pieces<'s>(source: &'s [u8], splices: &'s [Splice]) -> Vec<IoSlice<'s>> {
+    let mut pieces = Vec::with_capacity(2 * splices.len() + 1);
+    let mut at = 0;
+    for splice in splices {
+        pieces.push(IoSlice::new(&source[at..splice.start]));
+        pieces.push(IoSlice::new(&splice.text));
+        at = splice.end;
+    }
+    pieces.push(IoSlice::new(&source[at..]));
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitError> {
+    if expected == actual {
+        return Ok(());
+    }
+    Err(CommitError::Stale(Drift { path: path.into(), expected: Some(expected), actual: Some(actual) }))
+}

@@ -1,0 +1,112 @@
+//! The byte rules: terminators, byte-order marks, final line feeds, encodings. One table.
+
+use patch_engine::{FinalNewline, HunkTrouble, Options, Profile, edit, parse};
+
+fn apply(profile: Profile, file: &[u8], body: &str) -> Result<Vec<u8>, &'static str> {
+    let options = Options::new(profile);
+    let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
+    let patch = parse(&text, &options.parse).expect("it parses");
+    match edit(file, patch.sections[0].hunks(), &options.placement, options.final_newline) {
+        Ok(edit) => Ok(edit.apply(file)),
+        Err(rejects) => Err(rejects[0].trouble.reason()),
+    }
+}
+
+#[test]
+fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
+    const BOTH: [Profile; 2] = [Profile::Strict, Profile::Codex];
+    for (file, body, wanted) in [
+        // CRLF, also through a patch that has LF.
+        (&b"a\r\nb\r\n"[..], "@@\n-a\n+c\n", Ok(&b"c\r\nb\r\n"[..])),
+        (b"a\r\nb\r\n", "@@\n a\n+c\n b\n", Ok(b"a\r\nc\r\nb\r\n")),
+        (b"a\nb\n", "@@\r\n-a\r\n+c\r\n", Ok(b"c\nb\n")),
+        // Mixed: the replaced line's own, or the line above.
+        (b"a\r\nb\nc\r\n", "@@\n-b\n+x\n+y\n", Ok(b"a\r\nx\ny\nc\r\n")),
+        (b"a\r\nb\nc\r\n", "@@\n-a\n-b\n+x\n+y\n+z\n", Ok(b"x\r\ny\nz\nc\r\n")),
+        (b"a\r\nb\nc\r\n", "@@\n a\n+x\n b\n", Ok(b"a\r\nx\r\nb\nc\r\n")),
+        (b"a\r\nb\n", "@@\n+x\n a\n", Ok(b"x\r\na\r\nb\n")),
+        // A lone CR is content.
+        (b"a\rb\nc\n", "@@\n-c\n+d\n", Ok(b"a\rb\nd\n")),
+        (b"a\rb\nc\n", "@@\n-a\rb\n+x\ry\n", Ok(b"x\ry\nc\n")),
+        (b"a\rb\rc", "@@\n-b\n+x\n", Err("context_not_found")),
+        // Byte-order mark.
+        (b"\xef\xbb\xbfa\nb\n", "@@\n-a\n+c\n", Ok(b"\xef\xbb\xbfc\nb\n")),
+        (b"\xef\xbb\xbfa\nb\n", "@@\n+c\n a\n", Ok(b"\xef\xbb\xbfc\na\nb\n")),
+        (b"\xef\xbb\xbfa\nb\n", "@@\n-\u{feff}a\n+\u{feff}c\n", Ok(b"\xef\xbb\xbfc\nb\n")),
+        (b"\xef\xbb\xbfa\nb\n", "@@\n-\u{feff}a\n+a\n", Ok(b"a\nb\n")),
+        (b"a\nb\n", "@@\n-a\n+\u{feff}a\n", Ok(b"\xef\xbb\xbfa\nb\n")),
+        (b"\xef\xbb\xbfa\nb\n", "@@\n \u{feff}a\n-b\n", Ok(b"\xef\xbb\xbfa\n")),
+        (b"a\n\xef\xbb\xbfb\n", "@@\n-\u{feff}b\n+c\n", Ok(b"a\nc\n")),
+        // Bytes that are not UTF-8.
+        (b"a\xff\nb\n", "@@\n-b\n+c\n", Ok(b"a\xff\nc\n")),
+        (b"a\xff\nb\n", "@@\n-b\n+\u{e9}\n", Err("encoding")),
+        ("\u{e9}\nb\n".as_bytes(), "@@\n-b\n+\u{e8}\n", Ok("\u{e9}\n\u{e8}\n".as_bytes())),
+        // No final line feed: untouched last lines stay as they are.
+        (b"a\nb", "@@\n-a\n+c\n", Ok(b"c\nb")),
+        (b"a\nb", "@@\n a\n-b\n", Ok(b"a\n")),
+        (b"a\r\nb", "@@\n+c\n b\n", Ok(b"a\r\nc\r\nb")),
+        // Markers say what they say.
+        (b"a\nb", "@@\n-b\n\\ No newline at end of file\n+c\n", Ok(b"a\nc\n")),
+        (b"a\nb", "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n", Ok(b"a\nc")),
+        (b"a\nb\n", "@@\n-b\n+c\n\\ No newline at end of file\n", Ok(b"a\nc")),
+        (b"a\nb\n", "@@\n-a\n+c\n\\ No newline at end of file\n", Err("final_newline")),
+        (b"a\nb\n", "@@\n-b\n\\ No newline at end of file\n+c\n", Err("final_newline")),
+        (b"a\nb", "@@\n a\n b\n\\ No newline at end of file\n+c\n", Ok(b"a\nb\nc\n")),
+        (b"b\na\nb", "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n", Ok(b"b\na\nc")),
+        // Empty files and files without lines.
+        (b"", "@@\n+a\n+b\n", Ok(b"a\nb\n")),
+        (b"\xef\xbb\xbf", "@@\n+a\n", Ok(b"\xef\xbb\xbfa\n")),
+        (b"a\n", "@@\n-a\n", Ok(b"")),
+        (b"\n", "@@\n-\n+a\n", Ok(b"a\n")),
+        (b"\r\n\r\n", "@@\n \n+a\n \n", Ok(b"\r\na\r\n\r\n")),
+    ] {
+        for profile in BOTH {
+            let found = apply(profile, file, body);
+            assert_eq!(
+                found.as_deref(),
+                wanted.as_ref().map(|bytes| &bytes[..]).map_err(|reason| reason),
+                "{profile} {file:?} {body:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_profiles_differ_in_final_line_feeds() {
+    for (file, body, strict, codex) in [
+        (&b"a\nb"[..], "@@\n-b\n+c\n", &b"a\nc"[..], &b"a\nc\n"[..]),
+        (b"a", "@@\n-a\n+b\n+c\n", b"b\nc", b"b\nc\n"),
+        (b"a\r\nb", "@@\n b\n+c\n", b"a\r\nb\r\nc", b"a\r\nb\r\nc\r\n"),
+        (b"a", "@@\n a\n+b\n", b"a\nb", b"a\nb\n"),
+        (b"a\nb\n", "@@\n-b\n+c\n", b"a\nc\n", b"a\nc\n"),
+    ] {
+        assert_eq!(apply(Profile::Strict, file, body).as_deref(), Ok(strict), "{file:?} {body:?}");
+        assert_eq!(apply(Profile::Codex, file, body).as_deref(), Ok(codex), "{file:?} {body:?}");
+    }
+}
+
+#[test]
+fn splices_name_only_what_changes() {
+    let file = b"one\ntwo\nthree\nfour\n";
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n three\n@@\n-four\n+four\n*** End Patch\n";
+    let options = Options::new(Profile::Strict);
+    let patch = parse(text, &options.parse).expect("it parses");
+    let edit = edit(file, patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect("it applies");
+    let ranges: Vec<_> = edit.splices.iter().map(|splice| (splice.start, splice.end, &splice.text[..])).collect();
+    assert_eq!(ranges, [(4, 8, &b"2\n"[..])], "a line replaced by itself is no change");
+    assert_eq!(
+        edit.placed.iter().map(|placed| (placed.first_line, placed.line_count)).collect::<Vec<_>>(),
+        [(1, 3), (4, 1)]
+    );
+}
+
+#[test]
+fn a_reject_for_encoding_names_the_hunk() {
+    let options = Options::new(Profile::Strict);
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+x\n@@\n-b\n+\u{e9}\n*** End Patch\n";
+    let patch = parse(text, &options.parse).expect("it parses");
+    let rejects =
+        edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect_err("refused");
+    assert_eq!(rejects.len(), 1);
+    assert_eq!((rejects[0].hunk, &rejects[0].trouble), (1, &HunkTrouble::Encoding));
+}

@@ -1,0 +1,252 @@
+//! What a commit does when all is well, and when it is refused.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::time::Duration;
+
+use fs_guard::ErrorKind;
+use patch_engine::transaction::{CommitError, CommitObserver, CommitOptions, Durability, TransactionId};
+use patch_engine::transition::Transition;
+
+use crate::support::*;
+
+#[test]
+fn adds_updates_deletes_and_moves() {
+    let tree = Tree::new(&[("a", "old a"), ("d/b", "old b"), ("gone", "x"), ("from", "moved")]);
+    fs::set_permissions(tree.path("from"), fs::Permissions::from_mode(0o750)).unwrap();
+    let done = tree
+        .commit(&[
+            Add("new/deep/file", "n"),
+            Update("a", "new a"),
+            Append("d/b", " and more"),
+            Delete("gone"),
+            Move("from", "new/to"),
+        ])
+        .unwrap();
+    let now = tree.snapshot();
+    assert_eq!(now["new/deep/file"], "file 644 1 \"n\"");
+    assert_eq!(now["a"], "file 644 1 \"new a\"");
+    assert_eq!(now["d/b"], "file 644 1 \"old b and more\"");
+    assert_eq!(now["new/to"], "file 750 1 \"moved\"");
+    assert!(!now.contains_key("gone") && !now.contains_key("from"));
+    let kept: Vec<_> = done.trashed.iter().map(|path| path.as_ref().map(|path| tree.read(path))).collect();
+    assert_eq!(kept, [None, Some("old a".into()), Some("old b".into()), Some("x".into()), None, Some("moved".into())]);
+    assert!(tree.pending().is_empty());
+    assert_eq!(tree.read(".apply-patch/.gitignore"), "*\n");
+    assert_eq!(fs::metadata(tree.path(".apply-patch")).unwrap().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn every_durability_gives_the_same_files() {
+    for durability in [Durability::Full, Durability::Process, Durability::None] {
+        for many in [1, 40] {
+            let names: Vec<String> = (0..many).map(|n| format!("d{}/f{n}", n % 9)).collect();
+            let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "old")).collect();
+            let tree = Tree::new(&files);
+            let steps: Vec<Step<'_>> = names.iter().map(|name| Update(name, "new")).collect();
+            let workspace = tree.open();
+            let locked = lock(&workspace);
+            let plan = plan(&workspace, &steps);
+            let options = CommitOptions { durability, ..CommitOptions::default() };
+            locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+            assert!(names.iter().all(|name| tree.read(name) == "new"));
+        }
+    }
+}
+
+#[test]
+fn chains_of_renames_and_swaps_need_no_order() {
+    let tree = Tree::new(&[("a", "A"), ("b", "B")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    // b -> c, then a -> b.
+    let mut plan = plan(&workspace, &[Move("b", "c"), Move("a", "x")]);
+    let [c, b, mut x, a]: [Transition; 4] = std::mem::take(&mut plan.transitions).try_into().unwrap();
+    x.path = b.path.clone();
+    x.before = b.before;
+    plan.transitions = vec![c, x, a];
+    commit(&locked, &plan).unwrap();
+    assert_eq!((tree.read("b"), tree.read("c"), tree.path("a").exists()), ("A".into(), "B".into(), false));
+}
+
+#[test]
+fn a_file_gives_way_to_a_directory_and_comes_back() {
+    let tree = Tree::new(&[("a", "file")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let before = tree.snapshot();
+    let mut plan = plan(&workspace, &[Delete("a"), Add("x/b", "inside")]);
+    let root = workspace.root();
+    plan.transitions[1].path = root.check("a/b", fs_guard::Access::Create).unwrap();
+    plan.dirs = vec![root.check("a", fs_guard::Access::Create).unwrap()];
+    let done = commit(&locked, &plan).unwrap();
+    assert_eq!(tree.read("a/b"), "inside");
+    drop(locked);
+    let _ = (done, before);
+}
+
+#[test]
+fn keeps_mode_xattrs_and_acls_and_drops_set_id() {
+    let tree = Tree::new(&[("f", "old"), ("g", "old")]);
+    let set = |args: &[&str]| {
+        let ran = std::process::Command::new(args[0]).args(&args[1..]).arg(tree.path("f")).output();
+        ran.is_ok_and(|output| output.status.success())
+    };
+    fs::set_permissions(tree.path("f"), fs::Permissions::from_mode(0o4751)).unwrap();
+    let xattr = set(&["setfattr", "-n", "user.note", "-v", "kept"]);
+    let acl = set(&["setfacl", "-m", "u:1234:r"]);
+    tree.commit(&[Update("f", "new"), Move("g", "h")]).unwrap();
+    let mode = fs::metadata(tree.path("f")).unwrap().mode() & 0o7777;
+    assert_eq!(mode & 0o7000, 0, "{mode:o}");
+    assert_eq!(mode & 0o707, 0o701, "{mode:o}");
+    let get = |program: &str, args: &[&str]| {
+        let output = std::process::Command::new(program).args(args).arg(tree.path("f")).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    if xattr {
+        assert!(get("getfattr", &["-d"]).contains("user.note=\"kept\""));
+    }
+    if acl {
+        assert!(get("getfacl", &["-n", "-p"]).contains("user:1234:r--"));
+    }
+    if !(xattr && acl) {
+        eprintln!("skipped in part: setfattr or setfacl is missing");
+    }
+}
+
+#[test]
+fn a_changed_file_is_stale_and_nothing_happens() {
+    for when in ["content", "touch", "chmod", "gone", "link", "directory"] {
+        let tree = Tree::new(&[("a", "old"), ("z", "old")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Add("n", "x"), Update("z", "new"), Update("a", "new")]);
+        match when {
+            "content" => tree.write("a", "new"),
+            "touch" => tree.write("a", "old"),
+            "chmod" => fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap(),
+            _ => fs::remove_file(tree.path("a")).unwrap(),
+        }
+        match when {
+            "link" => symlink("z", tree.path("a")).unwrap(),
+            "directory" => fs::create_dir(tree.path("a")).unwrap(),
+            _ => {}
+        }
+        let before = tree.snapshot();
+        let result = commit(&locked, &plan);
+        if when == "touch" {
+            // The same bytes: nothing is lost by replacing them.
+            result.unwrap();
+            continue;
+        }
+        let error = result.unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::StaleFile, Some("a")), "{when}: {error}");
+        assert_eq!(tree.snapshot(), before, "{when}");
+    }
+}
+
+#[test]
+fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
+    struct Saver<'t>(&'t Tree);
+    impl CommitObserver for Saver<'_> {
+        fn published(&mut self, index: usize) {
+            if index == 0 {
+                self.0.write("b", "saved by someone");
+            }
+        }
+    }
+    let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
+    let error = locked.commit(&plan.transitions, &[], &options(), &mut Saver(&tree)).unwrap_err();
+    assert!(matches!(&error, CommitError::Stale(drift) if drift.path == "b"), "{error}");
+    assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved by someone".into()));
+    assert!(tree.pending().is_empty());
+}
+
+#[test]
+fn a_save_over_what_was_just_published_survives_the_roll_back() {
+    struct Saver<'t>(&'t Tree);
+    impl CommitObserver for Saver<'_> {
+        fn published(&mut self, index: usize) {
+            if index == 0 {
+                self.0.write("a", "saved over the new a");
+                self.0.write("b", "saved by someone");
+            }
+        }
+    }
+    let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
+    let error = locked.commit(&plan.transitions, &[], &options(), &mut Saver(&tree)).unwrap_err();
+    assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths == &["a"]), "{error}");
+    assert_eq!((tree.read("a"), tree.read("b")), ("saved over the new a".into(), "saved by someone".into()));
+    let trash = workspace.trash().unwrap();
+    assert_eq!(trash.len(), 1);
+    assert_eq!(tree.read(&trash[0].stored_path()), "old a");
+    drop(locked);
+    assert!(lock(&workspace).recovered().is_empty());
+}
+
+#[test]
+fn a_refusing_observer_leaves_nothing_behind() {
+    struct Refuses;
+    impl CommitObserver for Refuses {
+        fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+            Err("the log is full".into())
+        }
+    }
+    let tree = Tree::new(&[("a", "old")]);
+    let mtime = fs::metadata(tree.dir.path()).unwrap().modified().unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new"), Add("n/m", "x")]);
+    let error = locked.commit(&plan.transitions, &plan.dirs, &options(), &mut Refuses).unwrap_err();
+    assert!(matches!(error, CommitError::Refused(_)));
+    drop(locked);
+    assert!(!tree.path(".apply-patch").exists());
+    assert_eq!(fs::metadata(tree.dir.path()).unwrap().modified().unwrap(), mtime);
+    assert_eq!(tree.snapshot().len(), 1);
+}
+
+#[test]
+fn a_second_lock_times_out_and_names_the_holder() {
+    let tree = Tree::new(&[]);
+    let one = tree.open();
+    let two = tree.open();
+    let held = lock(&one);
+    let error = two.lock(Duration::from_millis(60)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+    drop(held);
+    drop(lock(&two));
+    assert!(!tree.path(".apply-patch").exists());
+}
+
+#[test]
+fn hard_links_are_refused_or_broken() {
+    let tree = Tree::new(&[("a", "old")]);
+    fs::hard_link(tree.path("a"), tree.path("b")).unwrap();
+    let error = tree.commit(&[Update("a", "new")]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+    let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..Default::default() };
+    let workspace =
+        patch_engine::transaction::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new")]);
+    commit(&locked, &plan).unwrap();
+    assert_eq!((tree.read("a"), tree.read("b")), ("new".into(), "old".into()));
+}
+
+#[test]
+fn a_deleted_link_goes_itself() {
+    let tree = Tree::new(&[("target", "x")]);
+    symlink("target", tree.path("link")).unwrap();
+    let done = tree.commit(&[Delete("link")]).unwrap();
+    assert!(tree.path("target").exists() && fs::symlink_metadata(tree.path("link")).is_err());
+    let kept = tree.path(done.trashed[0].as_ref().unwrap());
+    assert_eq!(fs::read_link(kept).unwrap().to_str(), Some("target"));
+}

@@ -1,0 +1,143 @@
+//! State directories that a repository ships.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::time::Duration;
+
+use fs_guard::ErrorKind;
+use patch_engine::transaction::{KeyPlace, TransactionId};
+
+use crate::support::*;
+
+/// A transaction that was cut off right after its commit point, as another user's program left it.
+fn cut_off(key: KeyPlace) -> (Tree, String) {
+    let tree = Tree::new(&[("a", "old"), ("b", "old")]);
+    let workspace = open(tree.dir.path(), key);
+    let locked = lock(&workspace);
+    // One that works first: it makes the key.
+    commit(&locked, &plan(&workspace, &[Add("c", "c")])).unwrap();
+    let plan = plan(&workspace, &[Update("a", "forged"), Update("b", "forged")]);
+    let calls = {
+        fs_guard::fault::arm(fs_guard::fault::Fault::CrashAt("renameat2"), 1, false);
+        let _ = commit(&locked, &plan);
+        fs_guard::fault::disarm()
+    };
+    assert!(calls.contains(&"renameat2"));
+    drop(locked);
+    let pending = tree.pending();
+    assert_eq!(pending.len(), 1);
+    let name = pending[0].clone();
+    (tree, name)
+}
+
+#[test]
+fn a_journal_of_ones_own_is_finished() {
+    let key = tempfile::tempdir().unwrap();
+    let place = KeyPlace::Directory(key.path().into());
+    let (tree, id) = cut_off(place.clone());
+    let workspace = open(tree.dir.path(), place);
+    let locked = lock(&workspace);
+    assert_eq!(locked.recovered().len(), 1);
+    assert_eq!(locked.recovered()[0].id, id.parse::<TransactionId>().unwrap());
+    assert_eq!(tree.read("a"), "forged");
+}
+
+#[test]
+fn a_journal_signed_by_another_or_by_none_is_not_replayed() {
+    let other = tempfile::tempdir().unwrap();
+    for key in [KeyPlace::Nowhere, KeyPlace::Directory(other.path().into())] {
+        let (tree, _) = cut_off(key);
+        let error = tree.open().lock(Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+        assert_eq!((tree.read("a"), tree.read("b")), ("old".into(), "old".into()));
+        assert_eq!(tree.pending().len(), 1, "it is left to be looked at");
+    }
+}
+
+#[test]
+fn without_a_key_a_tracked_state_directory_is_not_replayed() {
+    let (tree, _) = cut_off(KeyPlace::Nowhere);
+    tree.write(".git/index", "DIRC\0\0\0\u{2}\0\0\0\u{1}......apply-patch/lock\0");
+    let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::ZERO).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+    assert_eq!(tree.read("a"), "old");
+    fs::remove_file(tree.path(".git/index")).unwrap();
+    drop(lock(&open(tree.dir.path(), KeyPlace::Nowhere)));
+    assert_eq!(tree.read("a"), "forged");
+}
+
+#[test]
+fn without_a_key_the_guard_looks_at_every_path_again() {
+    for path in ["../outside", ".git/hooks/pre-commit", ".env", "/etc/x", ".apply-patch/lock", ".vscode/tasks.json"] {
+        let (tree, id) = cut_off(KeyPlace::Nowhere);
+        let journal = tree.path(&format!(".apply-patch/pending/{id}/journal"));
+        let text = fs::read_to_string(&journal).unwrap();
+        let body = text.split("checksum ").next().unwrap().replace(" a\n", &format!(" {path}\n"));
+        let sum = fs_guard::Sha256::of(body.as_bytes());
+        fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
+        let before = tree.snapshot();
+        let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::ZERO).unwrap_err();
+        let expected = [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
+        assert!(expected.contains(&error.kind()), "{path}: {error}");
+        assert_eq!(tree.snapshot(), before, "{path}");
+    }
+}
+
+#[test]
+fn a_state_directory_that_is_not_ours_is_refused() {
+    for what in ["link", "file", "mode", "inner link", "lock link", "trash link"] {
+        let tree = Tree::new(&[("a", "old")]);
+        let outside = tempfile::tempdir().unwrap();
+        let state = tree.path(".apply-patch");
+        match what {
+            "link" => symlink(outside.path(), &state).unwrap(),
+            "file" => fs::write(&state, "x").unwrap(),
+            _ => {
+                fs::create_dir(&state).unwrap();
+                let mode = if what == "mode" { 0o755 } else { 0o700 };
+                fs::set_permissions(&state, fs::Permissions::from_mode(mode)).unwrap();
+            }
+        }
+        match what {
+            "inner link" => symlink(outside.path(), state.join("pending")).unwrap(),
+            "lock link" => symlink(outside.path().join("x"), state.join("lock")).unwrap(),
+            "trash link" => symlink(outside.path(), state.join("trash")).unwrap(),
+            _ => {}
+        }
+        let workspace = tree.open();
+        let result = workspace.lock(Duration::ZERO).map_err(|error| error.kind()).and_then(|locked| {
+            let plan = plan(&workspace, &[Update("a", "new")]);
+            commit(&locked, &plan).map(|_| ()).map_err(|error| error.kind())
+        });
+        assert_eq!(result, Err(ErrorKind::PermissionDenied), "{what}");
+        assert_eq!(tree.read("a"), "old", "{what}");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "{what}");
+    }
+}
+
+#[test]
+fn a_forged_manifest_in_the_trash_is_not_undone() {
+    let tree = Tree::new(&[("a", "old")]);
+    let done = tree.commit(&[Update("a", "new")]).unwrap();
+    let journal = tree.path(&format!(".apply-patch/trash/{}/journal", done.id));
+    let text = fs::read_to_string(&journal).unwrap();
+    let body = text.split("checksum ").next().unwrap().replace(" a\n", " b\n");
+    let sum = fs_guard::Sha256::of(body.as_bytes());
+    fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
+    let error = tree.open().plan_undo(done.id, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+    assert!(tree.open().log().unwrap().is_empty());
+}
+
+#[test]
+fn a_changed_displaced_file_is_not_restored() {
+    let tree = Tree::new(&[("a", "old")]);
+    let done = tree.commit(&[Update("a", "new")]).unwrap();
+    fs::write(tree.path(done.trashed[0].as_ref().unwrap()), "evil").unwrap();
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let undo = locked.plan_undo(done.id, &[]).unwrap();
+    let error = locked.commit_undo(&undo, &options(), &mut ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StaleFile, "{error}");
+    assert_eq!(tree.read("a"), "new");
+}

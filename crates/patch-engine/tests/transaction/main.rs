@@ -1,0 +1,14 @@
+//! Transactions: all or nothing, also when they fail or are cut off; and back.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    reason = "tests look at files from outside"
+)]
+
+mod basics;
+mod faults;
+mod forged;
+mod processes;
+mod support;
+mod undo;

@@ -1,0 +1,91 @@
+//! Other processes, at the same time.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::*;
+
+/// Threads with a workspace each exclude one another as processes do: locks belong to open files.
+#[test]
+fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
+    let tree = Tree::new(&[("a", "0"), ("b", "0")]);
+    let stop = AtomicBool::new(false);
+    let done = AtomicUsize::new(0);
+    let end = Instant::now() + Duration::from_secs(2);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    let workspace = tree.open();
+                    let locked = lock(&workspace);
+                    let next = (tree.read("a").parse::<usize>().unwrap() + 1).to_string();
+                    let plan = plan(&workspace, &[Update("a", &next), Update("b", &next)]);
+                    commit(&locked, &plan).unwrap();
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let text = fs::read_to_string(tree.path("a")).expect("never missing");
+                text.parse::<usize>().expect("never torn");
+            }
+        });
+        while Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let done = done.load(Ordering::Relaxed).to_string();
+    assert_eq!((tree.read("a"), tree.read("b")), (done.clone(), done));
+}
+
+/// An editor that saves in place and by rename while patches are applied to the same file: whatever
+/// it saved last is there, or is the file a later patch was made for, or is in the trash.
+#[test]
+fn a_busy_editor_loses_no_save() {
+    let tree = Tree::new(&[("f", "editor 0")]);
+    let stop = AtomicBool::new(false);
+    let saves = std::thread::scope(|scope| {
+        let editor = scope.spawn(|| {
+            let mut saves = 0_usize;
+            while !stop.load(Ordering::Relaxed) {
+                saves += 1;
+                let draft = tree.path("f.draft");
+                fs::write(&draft, format!("editor {saves}")).unwrap();
+                fs::rename(&draft, tree.path("f")).unwrap();
+            }
+            saves
+        });
+        let end = Instant::now() + Duration::from_secs(2);
+        let (mut applied, mut stale) = (0, 0);
+        while Instant::now() < end {
+            let workspace = tree.open();
+            let locked = lock(&workspace);
+            let path = workspace.root().check("f", fs_guard::Access::Update).unwrap();
+            let Ok((old, _)) = workspace.root().read(&path, 99) else { continue };
+            let Ok(plan) = std::panic::catch_unwind(|| plan(&workspace, &[Update("f", "patched")])) else { continue };
+            let planned_for = plan.transitions[0].before.as_ref().unwrap().sha256;
+            let _ = old;
+            match commit(&locked, &plan) {
+                Ok(done) => {
+                    applied += 1;
+                    // What was displaced is what the plan was made for, to the byte.
+                    let kept = fs::read(tree.path(done.trashed[0].as_ref().unwrap())).unwrap();
+                    assert_eq!(fs_guard::Sha256::of(&kept), planned_for);
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), fs_guard::ErrorKind::StaleFile, "{error}");
+                    stale += 1;
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        let saves = editor.join().unwrap();
+        eprintln!("{saves} saves, {applied} applied, {stale} stale");
+        saves
+    });
+    let last = tree.read("f");
+    assert!(last == "patched" || last == format!("editor {saves}"), "{last} after {saves}");
+}

@@ -1,0 +1,141 @@
+//! And back: undo, redo, restore, retention.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use fs_guard::{Access, ErrorKind};
+use patch_engine::transaction::{Error, UndoPlan};
+use workspace_trash::Retention;
+
+use crate::support::*;
+
+fn run(
+    tree: &Tree,
+    plan: impl FnOnce(&patch_engine::transaction::Workspace) -> Result<UndoPlan, Error>,
+) -> Result<(), Error> {
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace)?;
+    locked.commit_undo(&plan, &options(), &mut ()).unwrap();
+    Ok(())
+}
+
+#[test]
+fn undo_and_redo_give_both_trees() {
+    let tree = Tree::new(&[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")]);
+    fs::set_permissions(tree.path("gone"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("a", tree.path("link")).unwrap();
+    let old = tree.snapshot();
+    let steps = [
+        Add("x/y/n", "n"),
+        Update("a", "new a"),
+        Append("d/b", "!"),
+        Delete("gone"),
+        Move("from", "x/to"),
+        Delete("link"),
+    ];
+    let done = tree.commit(&steps).unwrap();
+    let new = tree.snapshot();
+    for _ in 0..2 {
+        run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+        assert_eq!(tree.snapshot(), old);
+        run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+        assert_eq!(tree.snapshot(), new);
+    }
+    run(&tree, |workspace| workspace.plan_undo(done.id, &[])).unwrap();
+    assert_eq!(tree.snapshot(), old);
+    assert!(matches!(run(&tree, |workspace| workspace.plan_undo_last()), Err(Error::NothingTo("undo"))));
+    run(&tree, |workspace| workspace.plan_redo(Some(done.id))).unwrap();
+    assert_eq!(tree.snapshot(), new);
+}
+
+#[test]
+fn several_undos_are_redone_in_turn() {
+    let tree = Tree::new(&[("a", "0")]);
+    for text in ["1", "2", "3"] {
+        tree.commit(&[Update("a", text)]).unwrap();
+    }
+    for text in ["2", "1", "0"] {
+        run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+        assert_eq!(tree.read("a"), text);
+    }
+    for text in ["1", "2", "3"] {
+        run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+        assert_eq!(tree.read("a"), text);
+    }
+    assert!(matches!(run(&tree, |workspace| workspace.plan_redo(None)), Err(Error::NothingTo("redo"))));
+}
+
+#[test]
+fn undo_names_every_file_that_drifted() {
+    let tree = Tree::new(&[("a", "old"), ("b", "old"), ("c", "old"), ("d", "old")]);
+    let done = tree.commit(&[Update("a", "new"), Update("b", "new"), Delete("c"), Update("d", "new")]).unwrap();
+    tree.write("a", "edited");
+    tree.write("c", "made again");
+    fs::remove_file(tree.path("d")).unwrap();
+    let error = tree.open().plan_undo(done.id, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StaleFile);
+    let Error::Drifted { drifts, .. } = &error else { panic!("{error}") };
+    let paths: Vec<&str> = drifts.iter().map(|drift| &*drift.path).collect();
+    assert_eq!(paths, ["a", "d", "c"]);
+    // One path of it still goes.
+    let workspace = tree.open();
+    let b = workspace.root().check("b", Access::Update).unwrap();
+    run(&tree, |workspace| workspace.plan_undo(done.id, std::slice::from_ref(&b))).unwrap();
+    assert_eq!((tree.read("a"), tree.read("b")), ("edited".into(), "old".into()));
+    let none = workspace.root().check("none", Access::Update).unwrap();
+    assert!(matches!(workspace.plan_undo(done.id, &[none]), Err(Error::NotInTransaction { .. })));
+}
+
+#[test]
+fn a_deleted_file_is_restored_to_its_place_or_another() {
+    let tree = Tree::new(&[("d/a", "old")]);
+    let done = tree.commit(&[Delete("d/a")]).unwrap();
+    fs::remove_dir(tree.path("d")).unwrap();
+    run(&tree, |workspace| workspace.plan_restore(done.id, 0, None)).unwrap();
+    assert_eq!(tree.read("d/a"), "old");
+    let again = tree.open().plan_restore(done.id, 0, None).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    let target = tree.open().root().check("e/b", Access::Create).unwrap();
+    run(&tree, |workspace| workspace.plan_restore(done.id, 0, Some(&target))).unwrap();
+    assert_eq!(tree.read("e/b"), "old");
+    assert_eq!(tree.open().plan_restore(done.id, 9, None).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn retention_keeps_the_last_and_purges_the_rest() {
+    let tree = Tree::new(&[("a", "0")]);
+    for n in 1..=30 {
+        tree.commit(&[Update("a", &n.to_string())]).unwrap();
+    }
+    assert_eq!(tree.open().log().unwrap().len(), 30);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let retention = Retention { keep_last: 5, max_count: 10, ..Retention::default() };
+    assert_eq!(locked.purge(&retention, true).unwrap().transactions.len(), 20);
+    assert_eq!(workspace.log().unwrap().len(), 30);
+    assert_eq!(locked.purge(&retention, false).unwrap().transactions.len(), 20);
+    assert_eq!(workspace.log().unwrap().len(), 10);
+    drop(locked);
+    assert!(tree.pending().is_empty());
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!(tree.read("a"), "29");
+}
+
+#[test]
+fn the_mode_of_removed_directories_comes_back() {
+    let tree = Tree::new(&[("d/e/f", "x")]);
+    fs::set_permissions(tree.path("d/e"), fs::Permissions::from_mode(0o750)).unwrap();
+    let old = tree.snapshot();
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Delete("d/e/f")]);
+    let dir = |path| workspace.root().check(path, Access::Delete).unwrap();
+    let options = patch_engine::transaction::CommitOptions { remove_dirs: vec![dir("d/e"), dir("d")], ..options() };
+    let done = locked.commit(&plan.transitions, &[], &options, &mut ()).unwrap();
+    assert_eq!(done.removed_dirs.len(), 2);
+    assert!(tree.snapshot().is_empty());
+    drop(locked);
+    run(&tree, |workspace| workspace.plan_undo(done.id, &[])).unwrap();
+    assert_eq!(tree.snapshot(), old);
+}
