@@ -1,0 +1,247 @@
+//! The command line as it is written. Nothing is decided here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Applies the patches that language models write: all or nothing, never a guess, undoable.
+#[derive(Debug, Parser)]
+#[command(
+    name = "apply-patch",
+    version,
+    disable_help_subcommand = true,
+    after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
+        Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale, 5 I/O or lock,\n\
+        6 changed in part, 130/143 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The workspace: the directory that paths are relative to, and that is never left
+    #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
+    pub(crate) root: PathBuf,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_possible_values = true)]
+    pub(crate) color: When,
+    /// Print exactly one JSON object, failures included
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Apply a patch to the workspace
+    Apply(Box<Apply>),
+    /// Tell whether a patch would apply; nothing is written
+    Check(Box<Check>),
+    /// Print the tree of a patch as JSON; no file is looked at
+    Parse(Parse),
+}
+
+/// The names that `apply` is not put before.
+pub(crate) const COMMANDS: &[&str] = &["apply", "check", "parse"];
+
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// The patch; `-` or nothing for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch < answer.patch              apply it here\n  \
+    apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
+    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch")]
+pub(crate) struct Apply {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Print nothing and write nothing: the exit code tells whether it would apply
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) check: bool,
+    /// Apply section by section, and stop at the first that fails
+    #[arg(long)]
+    pub(crate) no_atomic: bool,
+    /// What the result survives: power loss, the end of the process, or neither for sure
+    #[arg(long, value_name = "LEVEL", default_value = "full")]
+    pub(crate) durability: Durability,
+    /// Seconds to wait for another process that changes the workspace
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    pub(crate) lock_timeout: std::time::Duration,
+    /// Print how many lines change in each file, instead of the names alone
+    #[arg(long)]
+    pub(crate) stat: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Parse {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// What is tolerated around and in the text
+    #[arg(long, value_name = "PROFILE", default_value = "strict")]
+    pub(crate) profile: Profile,
+}
+
+/// The rules of planning: a profile, and every rule on its own.
+#[derive(Debug, Args)]
+pub(crate) struct Rules {
+    /// A preset of the rules: `strict`, or `codex` as the OpenAI models were trained with
+    #[arg(long, value_name = "PROFILE", default_value = "strict")]
+    pub(crate) profile: Profile,
+    /// Expect a file to have this SHA-256; nothing after `=` expects no file
+    #[arg(long, value_name = "PATH=SHA256")]
+    pub(crate) expect: Vec<String>,
+    /// Read expectations from a JSON object of paths and SHA-256
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) expect_from: Option<PathBuf>,
+    /// Approve guarded files (those that make tools run code) that match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow: Vec<String>,
+    /// Whether the patch may delete files
+    #[arg(long, value_name = "BOOL", default_value = "true", action = clap::ArgAction::Set, hide_possible_values = true)]
+    pub(crate) allow_delete: bool,
+    /// Whether the patch may move files
+    #[arg(long, value_name = "BOOL", default_value = "true", action = clap::ArgAction::Set, hide_possible_values = true)]
+    pub(crate) allow_move: bool,
+    /// Create missing parent directories
+    #[arg(long)]
+    pub(crate) create_parents: bool,
+    /// Let Add and moves replace existing files
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// What to do with a hunk that fits in several places
+    #[arg(long, value_name = "reject|first", hide_possible_values = true)]
+    pub(crate) ambiguous: Option<Ambiguous>,
+    /// The most lenient matching pass: none, trailing, blanks or unicode
+    #[arg(long, value_name = "PASS", hide_possible_values = true)]
+    pub(crate) fuzz: Option<Fuzz>,
+    /// Which file names may be created
+    #[arg(long, value_name = "portable|native", default_value = "portable", hide_possible_values = true)]
+    pub(crate) names: Names,
+    /// What to do with a file that has several hard links
+    #[arg(long, value_name = "refuse|break", default_value = "refuse", hide_possible_values = true)]
+    pub(crate) hard_links: HardLinks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    Strict,
+    Codex,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    Full,
+    Process,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ambiguous {
+    Reject,
+    First,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Fuzz {
+    None,
+    Trailing,
+    Blanks,
+    Unicode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Names {
+    Portable,
+    Native,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HardLinks {
+    Refuse,
+    Break,
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// Puts `apply` before arguments that name no command.
+pub(crate) fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
+        match arg {
+            "-C" | "--root" | "--color" => at += 2,
+            "--json" | "-q" | "--quiet" => at += 1,
+            _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
+            _ if arg.starts_with("-C") => at += 1,
+            "-h" | "--help" | "-V" | "--version" => return args,
+            _ if COMMANDS.contains(&arg) => return args,
+            _ => break,
+        }
+    }
+    args.insert(1.min(args.len()), "apply".into());
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Cli::command().debug_assert();
+        let named: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        assert_eq!(named, COMMANDS, "every command is in the list of names");
+    }
+
+    #[test]
+    fn apply_is_the_default_command() {
+        for (line, wanted) in [
+            ("apply-patch", "apply-patch apply"),
+            ("apply-patch x.patch", "apply-patch apply x.patch"),
+            ("apply-patch -n", "apply-patch apply -n"),
+            ("apply-patch -C d check x", "apply-patch -C d check x"),
+            ("apply-patch -C d x", "apply-patch apply -C d x"),
+            ("apply-patch --json parse", "apply-patch --json parse"),
+            ("apply-patch --help", "apply-patch --help"),
+            ("apply-patch ./check", "apply-patch apply ./check"),
+        ] {
+            let args = with_default_command(line.split(' ').map(OsString::from).collect());
+            let found: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
+            assert_eq!(found.join(" "), wanted);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `apply-patch apply` and `apply-patch check`.
+
+use patch_engine::transaction::{CommitOptions, Durability, Workspace};
+use patch_engine::{
+    Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
+};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::{args, expect, input, json, render};
+
+impl From<args::Profile> for Profile {
+    fn from(profile: args::Profile) -> Self {
+        match profile {
+            args::Profile::Strict => Self::Strict,
+            args::Profile::Codex => Self::Codex,
+        }
+    }
+}
+
+/// The options that the command line asks for.
+fn options(rules: &args::Rules) -> Result<Options, Failure> {
+    let mut options = Options::new(rules.profile.into());
+    options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
+    options.allow_delete = rules.allow_delete;
+    options.allow_move = rules.allow_move;
+    options.create_parents |= rules.create_parents;
+    options.overwrite |= rules.overwrite;
+    if let Some(ambiguous) = rules.ambiguous {
+        options.placement.ambiguous = match ambiguous {
+            args::Ambiguous::Reject => Ambiguous::Reject,
+            args::Ambiguous::First => Ambiguous::First,
+        };
+    }
+    if let Some(fuzz) = rules.fuzz {
+        let most_lenient = match fuzz {
+            args::Fuzz::None => Pass::Exact,
+            args::Fuzz::Trailing => Pass::Trailing,
+            args::Fuzz::Blanks => Pass::Blanks,
+            args::Fuzz::Unicode => Pass::Unicode,
+        };
+        options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
+    }
+    Ok(options)
+}
+
+/// What the guard allows.
+fn policy(rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
+    let mut policy = fs_guard::Policy::default();
+    if !rules.allow.is_empty() {
+        policy.allow = fs_guard::Globs::new(&rules.allow).map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    policy.names = match rules.names {
+        args::Names::Portable => fs_guard::NamePolicy::Portable,
+        args::Names::Native => fs_guard::NamePolicy::Native,
+    };
+    policy.hard_links = match rules.hard_links {
+        args::HardLinks::Refuse => fs_guard::HardLinks::Refuse,
+        args::HardLinks::Break => fs_guard::HardLinks::Break,
+    };
+    Ok(policy)
+}
+
+/// Opens the workspace that `-C` names.
+fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspace, Failure> {
+    Workspace::open(&global.root, policy(rules)?).map_err(|error| Failure::Workspace(Box::new(error)))
+}
+
+/// Reads and parses the patch, then lets `then` do the rest.
+fn with_patch(
+    file: Option<&std::path::Path>,
+    options: &Options,
+    then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
+) -> Result<Exit, Failure> {
+    let input = input::read(file)?;
+    let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
+        Ok(patch) => then(&patch),
+        Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
+    };
+    result.map_err(|rest| match rest {
+        Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+        Rest::Applied(applied) => Failure::Applied(Box::new((input, applied))),
+    })
+}
+
+/// A failure that still lacks the text of the patch.
+enum Rest {
+    Rejected(Vec<Reject>),
+    Applied(Applied),
+}
+
+pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
+    let mut workspace = None;
+    let result = (|| {
+        let options = options(&args.rules)?;
+        let workspace = workspace.insert(open(global, &args.rules)?);
+        with_patch(args.input.file.as_deref(), &options, |patch| {
+            let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
+            if global.json {
+                json::print(&json::planned(&plan));
+            } else if !global.quiet {
+                render::notes(&plan);
+                render::line(&format!("it applies: {}", render::summary(&plan)));
+            }
+            Ok(Exit::Done)
+        })
+    })();
+    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+}
+
+pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
+    let mut workspace = None;
+    let result = (|| {
+        let mut settings = Settings::new(options(&args.rules)?);
+        settings.commit = CommitOptions { tool: Some("apply".into()), ..CommitOptions::default() };
+        settings.commit.durability = match args.durability {
+            args::Durability::Full => Durability::Full,
+            args::Durability::Process => Durability::Process,
+            args::Durability::None => Durability::None,
+        };
+        settings.lock_timeout = args.lock_timeout;
+        settings.atomic = !args.no_atomic;
+        let workspace = workspace.insert(open(global, &args.rules)?);
+        with_patch(args.input.file.as_deref(), &settings.options, |patch| {
+            if args.dry_run || args.check {
+                let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
+                preview(global, args, &plan);
+                return Ok(Exit::Done);
+            }
+            let mut interrupt = Interrupt::watch();
+            let writing = interrupt.clone();
+            let mut approve = |_: &Plan| {
+                writing.writing();
+                true
+            };
+            let applied = patch_engine::apply(workspace, patch, &settings, &mut approve, &mut interrupt);
+            match &applied.failure {
+                Some(ApplyError::Commit(transaction::CommitError::Refused(_))) if interrupt.exit().is_some() => {
+                    render::message("interrupted; everything was rolled back");
+                    Ok(interrupt.exit().unwrap_or(Exit::Interrupted))
+                }
+                Some(_) => Err(Rest::Applied(applied)),
+                None => {
+                    report(global, args, &applied);
+                    Ok(Exit::Done)
+                }
+            }
+        })
+    })();
+    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+}
+
+fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {
+    if global.json {
+        json::print(&json::planned(plan));
+    } else if !args.check {
+        if !global.quiet {
+            render::notes(plan);
+        }
+        if args.stat { render::stat(plan) } else { render::diff(&plan.diffs()) }
+    }
+}
+
+fn report(global: &args::Global, args: &args::Apply, applied: &Applied) {
+    if global.json {
+        json::print(&json::applied(applied, !args.no_atomic));
+        return;
+    }
+    for report in &applied.reports {
+        if !global.quiet {
+            render::notes(&report.plan);
+        }
+        if args.stat { render::stat(&report.plan) } else { render::names(&report.plan) }
+    }
+    if !global.quiet {
+        render::recovered(&applied.recovered);
+        render::hint(applied);
+    }
+}

@@ -1,0 +1,109 @@
+//! Called as `apply_patch` or `applypatch`, the program keeps the contract of the tool the models
+//! know: one argument or standard input, profile `codex`, `A|M|D` lines on success. It stays atomic.
+
+use std::ffi::OsString;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use patch_engine::transaction::{CommitOptions, Workspace};
+use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Options, Plan, Profile, Settings};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::{json, render};
+
+/// Whether the program was called by the name of that tool.
+pub(crate) fn is_called(args: &[OsString]) -> bool {
+    let name = args.first().and_then(|name| Path::new(name).file_stem()?.to_str());
+    matches!(name, Some("apply_patch" | "applypatch"))
+}
+
+/// Applies the patch that is the only argument, or stands on standard input.
+pub(crate) fn run(args: &[OsString]) -> Exit {
+    let bytes = match args {
+        [_] => {
+            let mut bytes = Vec::new();
+            if let Err(error) = std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
+                render::message(&format!("cannot read standard input: {error}"));
+                return Exit::DoesNotApply;
+            }
+            if bytes.is_empty() {
+                render::message("give the patch as the only argument, or on standard input");
+                return Exit::Usage;
+            }
+            bytes
+        }
+        [_, patch] => match patch.to_str() {
+            Some(patch) => patch.as_bytes().to_vec(),
+            None => {
+                render::message("the patch is not UTF-8");
+                return Exit::DoesNotApply;
+            }
+        },
+        _ => {
+            render::message("give the patch as the only argument, or on standard input");
+            return Exit::Usage;
+        }
+    };
+    if bytes.len() as u64 > MAX_PATCH_SIZE {
+        render::message(&format!("the patch is longer than {} MiB", MAX_PATCH_SIZE >> 20));
+        return Exit::DoesNotApply;
+    }
+    let input = Input { bytes, name: "patch".into() };
+    match apply(input) {
+        Ok(()) => Exit::Done,
+        Err((failure, workspace)) => {
+            render::failure(&failure, workspace.as_ref());
+            // The tool knows two codes for failures; a half-changed workspace is worth a third.
+            match json::Failure::new(&failure).exit {
+                Exit::Partial => Exit::Partial,
+                _ => Exit::DoesNotApply,
+            }
+        }
+    }
+}
+
+type Failed = (Failure, Option<Workspace>);
+
+fn apply(input: Input) -> Result<(), Failed> {
+    let mut settings = Settings::new(Options::new(Profile::Codex));
+    settings.commit = CommitOptions { tool: Some("apply_patch".into()), ..CommitOptions::default() };
+    let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &settings.options.parse));
+    let patch = match parsed {
+        Ok(patch) => patch,
+        Err(error) => return Err((Failure::Parse(Box::new((input, error))), None)),
+    };
+    let workspace = match Workspace::open(Path::new("."), fs_guard::Policy::default()) {
+        Ok(workspace) => workspace,
+        Err(error) => return Err((Failure::Workspace(Box::new(error)), None)),
+    };
+    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
+    drop(patch);
+    match applied.failure {
+        None => {
+            for report in &applied.reports {
+                render::notes(&report.plan);
+                success(&report.plan);
+            }
+            Ok(())
+        }
+        Some(ApplyError::Rejected(rejects)) => Err((Failure::Rejected(Box::new((input, rejects))), Some(workspace))),
+        Some(_) => Err((Failure::Applied(Box::new((input, applied))), Some(workspace))),
+    }
+}
+
+/// Prints what changed, in that tool's order: added, modified, deleted.
+fn success(plan: &Plan) {
+    let mut out = String::from("Success. Updated the following files:\n");
+    for (letter, operations) in
+        [('A', &[Operation::Create][..]), ('M', &[Operation::Update, Operation::Move]), ('D', &[Operation::Delete])]
+    {
+        for change in plan.changes.iter().filter(|change| operations.contains(&change.operation)) {
+            let path = change.to_path.as_ref().unwrap_or(&change.path);
+            out += &format!("{letter} {}\n", render::sanitize(path.as_str()));
+        }
+    }
+    // A broken pipe is a quiet end.
+    let _ = std::io::stdout().write_all(out.as_bytes());
+}

@@ -1,0 +1,30 @@
+//! Expectations of the command line: `--expect PATH=SHA256` and `--expect-from FILE.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use patch_engine::Expected;
+
+/// The largest file of expectations.
+const MAX_SIZE: u64 = 16 << 20;
+
+/// Reads all expectations; the ones on the command line go before those in the file.
+pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<String, Expected>, String> {
+    let mut expected = BTreeMap::new();
+    if let Some(file) = file {
+        let bytes = fs_guard::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
+        let map: BTreeMap<String, String> = serde_json::from_slice(&bytes)
+            .map_err(|error| format!("{} is no JSON object of paths and SHA-256: {error}", file.display()))?;
+        for (path, hash) in map {
+            let hash = hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;
+            expected.insert(path, hash);
+        }
+    }
+    for pair in pairs {
+        let (path, hash) = pair.rsplit_once('=').ok_or_else(|| format!("--expect takes PATH=SHA256, not {pair:?}"))?;
+        let hash = hash.parse().map_err(|error| format!("--expect {path}: {error}"))?;
+        expected.insert(path.to_owned(), hash);
+    }
+    // The same spelling as in a patch: a leading `./` says nothing.
+    Ok(expected.into_iter().map(|(path, hash)| (path.strip_prefix("./").unwrap_or(&path).to_owned(), hash)).collect())
+}

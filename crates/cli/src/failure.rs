@@ -1,0 +1,62 @@
+//! Why a command ends without doing what it should; printed in one place.
+
+use patch_engine::transaction::{self, Workspace};
+use patch_engine::{Applied, ParseError, Reject};
+
+use crate::exit::Exit;
+use crate::input::{Input, NoInput};
+use crate::{args, json, render};
+
+/// Why a command ends without doing what it should.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line makes no sense.
+    Usage(String),
+    /// A person sits at the terminal and named no patch.
+    Help,
+    /// The patch cannot be read.
+    Input(String),
+    /// The patch is too long.
+    TooLong,
+    /// The text is no patch.
+    Parse(Box<(Input, ParseError)>),
+    /// The patch cannot be planned.
+    Rejected(Box<(Input, Vec<Reject>)>),
+    /// The workspace cannot be used.
+    Workspace(Box<transaction::Error>),
+    /// What was applied, and why not all of it.
+    Applied(Box<(Input, Applied)>),
+}
+
+impl From<NoInput> for Failure {
+    fn from(error: NoInput) -> Self {
+        match error {
+            NoInput::Terminal => Self::Help,
+            NoInput::Failed(message) => Self::Input(message),
+            NoInput::TooLong => Self::TooLong,
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
+        Self::Parse(Box::new((Input { bytes: input.bytes.clone(), name: input.name.clone() }, error)))
+    }
+
+    /// Prints what went wrong and gives the exit code.
+    pub(crate) fn report(self, global: &args::Global, workspace: Option<&Workspace>) -> Exit {
+        if let Self::Help = self {
+            use clap::CommandFactory as _;
+            // Nothing can be done about a closed standard error.
+            let _ = anstream::eprint!("{}", args::Cli::command().render_help().ansi());
+            return Exit::Usage;
+        }
+        let failure = json::Failure::new(&self);
+        if global.json {
+            json::print(&failure.envelope());
+        } else {
+            render::failure(&self, workspace);
+        }
+        failure.exit
+    }
+}

@@ -1,0 +1,44 @@
+//! Where the patch text comes from.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::Path;
+
+use patch_engine::MAX_PATCH_SIZE;
+
+/// A text and the name it goes by in messages.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) name: String,
+}
+
+/// Why there is no text.
+#[derive(Debug)]
+pub(crate) enum NoInput {
+    /// Nothing is named, and a person sits at standard input.
+    Terminal,
+    /// It cannot be read.
+    Failed(String),
+    /// It is too long.
+    TooLong,
+}
+
+/// Reads the patch from `file`, or from standard input.
+pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
+    match file.filter(|file| *file != Path::new("-")) {
+        Some(file) => match fs_guard::read_input(file, MAX_PATCH_SIZE) {
+            Ok(bytes) => Ok(Input { bytes, name: file.display().to_string() }),
+            Err(fs_guard::Error::TooLarge { .. }) => Err(NoInput::TooLong),
+            Err(error) => Err(NoInput::Failed(error.to_string())),
+        },
+        None if file.is_none() && std::io::stdin().is_terminal() => Err(NoInput::Terminal),
+        None => {
+            let mut bytes = Vec::new();
+            match std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
+                Ok(read) if read as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
+                Ok(_) => Ok(Input { bytes, name: "standard input".into() }),
+                Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! SIGINT and SIGTERM: before anything is written the program just ends; once files are staged, the
+//! commit is refused and rolled back; after the commit point it is finished.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use patch_engine::transaction::{CommitObserver, TransactionId};
+use patch_engine::transition::Transition;
+
+use crate::exit::Exit;
+
+/// Watches for signals.
+#[derive(Debug, Clone)]
+pub(crate) struct Interrupt {
+    signal: Arc<AtomicUsize>,
+    idle: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Begins to watch.
+    pub(crate) fn watch() -> Self {
+        let interrupt = Self { signal: Arc::default(), idle: Arc::new(AtomicBool::new(true)) };
+        for (signal, exit) in
+            [(signal_hook::consts::SIGINT, Exit::Interrupted), (signal_hook::consts::SIGTERM, Exit::Terminated)]
+        {
+            // Where handlers cannot be set, the signal ends the program and the journal says what to undo.
+            let _ = signal_hook::flag::register_conditional_shutdown(signal, exit as i32, interrupt.idle.clone());
+            let _ = signal_hook::flag::register_usize(signal, interrupt.signal.clone(), exit as usize);
+        }
+        interrupt
+    }
+
+    /// From now on a signal does not end the program at once.
+    pub(crate) fn writing(&self) {
+        self.idle.store(false, Ordering::SeqCst);
+    }
+
+    /// How the program ends because of a signal.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        match self.signal.load(Ordering::SeqCst) {
+            0 => None,
+            code if code == Exit::Interrupted as usize => Some(Exit::Interrupted),
+            _ => Some(Exit::Terminated),
+        }
+    }
+}
+
+impl CommitObserver for Interrupt {
+    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+        match self.exit() {
+            Some(_) => Err("interrupted".into()),
+            None => Ok(()),
+        }
+    }
+}

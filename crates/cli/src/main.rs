@@ -1,0 +1,25 @@
+//! The command line `apply-patch`: arguments in, rendering out, nothing else.
+#![forbid(unsafe_code)]
+// This is the one crate that prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod commands;
+mod drop_in;
+mod exit;
+mod expect;
+mod failure;
+mod input;
+mod interrupt;
+mod json;
+mod render;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<_> = std::env::args_os().collect();
+    if drop_in::is_called(&args) {
+        return drop_in::run(&args).into();
+    }
+    commands::run(args).into()
+}

@@ -1,0 +1,173 @@
+//! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
+
+mod diff;
+mod picture;
+mod sanitize;
+
+use patch_engine::transaction::{Outcome, Recovered, Workspace};
+use patch_engine::{Applied, ApplyError, Change, Note, Operation, Plan, PlanNote};
+
+use crate::failure::Failure;
+
+pub(crate) use diff::diff;
+pub(crate) use sanitize::sanitize;
+
+/// Prints a line on standard output; a broken pipe is a quiet end.
+pub(crate) fn line(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
+}
+
+/// Prints a message on standard error.
+pub(crate) fn message(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(anstream::stderr(), "apply-patch: {}", sanitize(text));
+}
+
+/// Prints what went wrong, with pictures where there is something to point at.
+pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
+    match failure {
+        Failure::Help => {}
+        Failure::Usage(text) | Failure::Input(text) => message(text),
+        Failure::TooLong => message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20)),
+        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
+        Failure::Rejected(rejected) => {
+            let (input, rejects): &(_, Vec<_>) = rejected;
+            picture::rejects(input, rejects, workspace);
+            message("nothing was changed");
+        }
+        Failure::Workspace(error) => message(&error.to_string()),
+        Failure::Applied(applied) => {
+            let (input, applied): &(_, Applied) = applied;
+            for report in &applied.reports {
+                names(&report.plan);
+            }
+            recovered(&applied.recovered);
+            match &applied.failure {
+                Some(ApplyError::Rejected(rejects)) => picture::rejects(input, rejects, workspace),
+                Some(error) => message(&error.to_string()),
+                None => {}
+            }
+            let incomplete = matches!(
+                &applied.failure,
+                Some(ApplyError::Commit(error)) if !error.is_rolled_back()
+            );
+            if applied.reports.is_empty() && !incomplete {
+                message("nothing was changed");
+            } else if !applied.reports.is_empty() {
+                message("stopped half way; the changes listed above stay");
+                hint(applied);
+            }
+        }
+    }
+}
+
+/// Prints what was overlooked, and what a reader should know.
+pub(crate) fn notes(plan: &Plan) {
+    for note in &plan.notes {
+        message(&match note {
+            PlanNote::Text(warning) => format!("warning: patch {warning}"),
+            PlanNote::Unchanged { path } => format!("warning: {path}: the patch changes nothing in it"),
+            PlanNote::Hunk { path, hunk, note } => format!("note: {path}: hunk {} {}", hunk + 1, note_text(note)),
+        });
+    }
+}
+
+/// A note about a hunk, as the rest of a sentence.
+pub(crate) fn note_text(note: &Note) -> String {
+    match note {
+        Note::OutOfOrder => "stands out of file order".into(),
+        Note::HeaderNotFound => "has a header that is not in the file; its only exact place was taken".into(),
+        Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
+        Note::Reindented { added, removed } if removed.is_empty() => {
+            format!("was indented by {} like the lines it matched", blanks(added))
+        }
+        Note::Reindented { removed, .. } => {
+            format!("lost {} of indentation like the lines it matched", blanks(removed))
+        }
+        Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+    }
+}
+
+fn blanks(text: &str) -> String {
+    match text.len() {
+        len if text.bytes().all(|byte| byte == b'\t') => format!("{len} tab{}", if len == 1 { "" } else { "s" }),
+        1 => "1 blank".into(),
+        len => format!("{len} blanks"),
+    }
+}
+
+/// A change in one line: a letter and the path or paths.
+fn name(change: &Change) -> String {
+    match (change.operation, &change.to_path) {
+        (Operation::Create, _) => format!("A {}", change.path),
+        (Operation::Update, _) => format!("M {}", change.path),
+        (Operation::Delete, _) => format!("D {}", change.path),
+        (Operation::Move, Some(to)) => format!("R {} -> {to}", change.path),
+        (Operation::Move, None) => format!("R {}", change.path),
+    }
+}
+
+/// Prints each change in a line.
+pub(crate) fn names(plan: &Plan) {
+    for change in &plan.changes {
+        line(&name(change));
+    }
+}
+
+/// Prints each change with its line counts.
+pub(crate) fn stat(plan: &Plan) {
+    let (mut inserted, mut deleted) = (0, 0);
+    for change in &plan.changes {
+        let (plus, minus) = plan.line_counts(change);
+        (inserted, deleted) = (inserted + plus, deleted + minus);
+        line(&format!("{} | +{plus} -{minus}", name(change)));
+    }
+    line(&format!("{}, {inserted} lines inserted, {deleted} deleted", summary(plan)));
+}
+
+/// The plan in one line.
+pub(crate) fn summary(plan: &Plan) -> String {
+    let count = |wanted: Operation| plan.changes.iter().filter(|change| change.operation == wanted).count();
+    let parts = [
+        (count(Operation::Create), "created"),
+        (count(Operation::Update), "updated"),
+        (count(Operation::Move), "moved"),
+        (count(Operation::Delete), "deleted"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+}
+
+/// Prints how to take a commit back.
+pub(crate) fn hint(applied: &Applied) {
+    let ids: Vec<_> = applied.reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
+    match ids[..] {
+        [] => {}
+        [id] => message(&format!("done; `apply-patch undo {id}` takes it back")),
+        [.., last] => {
+            message(&format!("done in {} transactions; `apply-patch undo` takes back the last, {last}", ids.len()))
+        }
+    }
+}
+
+/// Prints what became of interrupted transactions.
+pub(crate) fn recovered(recovered: &[Recovered]) {
+    for Recovered { id, outcome, .. } in recovered {
+        message(&format!("recovered the interrupted transaction {id}: {}", outcome_text(outcome)));
+    }
+}
+
+/// What became of an interrupted transaction, in words.
+pub(crate) fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Discarded => "it had changed nothing, and was discarded".into(),
+        Outcome::Completed => "it was finished".into(),
+        Outcome::RolledBack => "it was rolled back".into(),
+        Outcome::RolledBackExcept(paths) => {
+            format!("it was rolled back, except what someone else has changed since: {}", paths.join(", "))
+        }
+        _ => "it is finished with".into(),
+    }
+}

@@ -1,0 +1,233 @@
+//! Errors as pictures: the patch with carets, and beside it the closest place in the file.
+
+use std::io::Write as _;
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use fs_guard::Access;
+use patch_engine::transaction::Workspace;
+use patch_engine::{Advice, HunkTrouble, ParseError, Reject};
+
+use super::{message, sanitize};
+use crate::input::Input;
+
+/// How many rejects are drawn; the others are told in a line each.
+const DRAWN: usize = 20;
+
+/// How many lines of a region are shown.
+const SHOWN_LINES: usize = 12;
+
+/// How long a line may be to be drawn.
+const SHOWN_WIDTH: usize = 400;
+
+/// The largest file that is read again for a picture.
+const MAX_FILE: u64 = 64 << 20;
+
+fn print(groups: &[Group<'_>]) {
+    let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
+    let _ = writeln!(anstream::stderr(), "{}\n", renderer.render(groups));
+}
+
+/// Draws why a text is no patch.
+pub(crate) fn parse_error(input: &Input, error: &ParseError) {
+    let text = String::from_utf8_lossy(&input.bytes);
+    let seen = match &error.seen {
+        Some(seen) => {
+            format!("expected {}, saw `{}`", listed(&error.expected), sanitize(&seen.escape_debug().to_string()))
+        }
+        None => format!("expected {}, saw the end of the text", listed(&error.expected)),
+    };
+    let title = error.kind.to_string();
+    // A text that is not UTF-8 has other offsets once it is shown.
+    let excerpt = std::str::from_utf8(&input.bytes).ok().and_then(|_| Excerpt::new(&text, error.span.clone(), 2));
+    let Some(excerpt) = excerpt else {
+        message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
+        return;
+    };
+    let name = sanitize(&input.name).into_owned();
+    let snippet = Snippet::source(&excerpt.text)
+        .line_start(excerpt.first_line)
+        .path(&name)
+        .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(&seen));
+    print(&[Level::ERROR.primary_title(&title).element(snippet)]);
+}
+
+fn listed(items: &[&str]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// Draws every reject.
+pub(crate) fn rejects(input: &Input, rejects: &[Reject], workspace: Option<&Workspace>) {
+    let text = String::from_utf8_lossy(&input.bytes);
+    for (nth, reject) in rejects.iter().enumerate() {
+        if nth >= DRAWN {
+            message(&reject.to_string());
+        } else {
+            draw(&text, &input.name, reject, workspace);
+        }
+    }
+}
+
+fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) {
+    let title = sanitize(&match reject.hunk {
+        Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
+        None => match &reject.problem {
+            patch_engine::Problem::Guard(error) => error.to_string(),
+            problem => format!("{}: {problem}", reject.path),
+        },
+    })
+    .into_owned();
+    let help = sanitize(&reject.next_action()).into_owned();
+    let difference = match reject.hunk_trouble() {
+        Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
+        _ => None,
+    };
+    let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
+    let in_patch = line.and_then(|line| Excerpt::new(text, line_range(text, line as usize)?, 2));
+    let name = sanitize(name).into_owned();
+    let label = match difference {
+        Some(difference) if difference.found.is_some() => "the file has another line here",
+        Some(_) => "the file ends before this line",
+        None => "",
+    };
+    let file = workspace.zip(reject.hunk_trouble()).and_then(|(workspace, trouble)| {
+        let path = workspace.root().check(&reject.path, Access::Read).ok()?;
+        let (bytes, _) = workspace.root().read(&path, MAX_FILE).ok()?;
+        Some((String::from_utf8_lossy(&bytes).into_owned(), places(trouble)))
+    });
+    let in_file: Vec<(Excerpt, String)> = file
+        .iter()
+        .flat_map(|(file, places)| {
+            places.iter().filter_map(|place| {
+                let around = Excerpt::lines(file, place.lines.clone())?;
+                let span = place.line.and_then(|line| line_range(file, line));
+                let span = span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
+                Some((Excerpt { span, ..around }, place.label.clone()))
+            })
+        })
+        .collect();
+    let path = sanitize(&reject.path).into_owned();
+    let mut group = Group::with_title(Level::ERROR.primary_title(&title));
+    if let Some(excerpt) = &in_patch {
+        let annotation = AnnotationKind::Primary.span(excerpt.span.clone()).label(label);
+        let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
+        group = group.element(snippet);
+    }
+    for (excerpt, label) in &in_file {
+        let annotation = AnnotationKind::Context.span(excerpt.span.clone()).label(label);
+        let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).annotation(annotation);
+        group = group.element(snippet);
+    }
+    print(&[group.element(Level::HELP.message(&help))]);
+}
+
+/// A place in the file worth showing.
+struct Place {
+    lines: std::ops::RangeInclusive<usize>,
+    line: Option<usize>,
+    label: String,
+}
+
+fn places(trouble: &HunkTrouble) -> Vec<Place> {
+    /// How many candidates are shown.
+    const CANDIDATES: usize = 3;
+    let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| Place {
+        lines: lines.clone(),
+        line,
+        label: label.to_owned(),
+    };
+    match trouble {
+        HunkTrouble::ContextNotFound { nearest: Some(nearest) } => {
+            let difference = nearest.difference.as_ref();
+            let line =
+                difference.filter(|difference| difference.found.is_some()).map(|difference| difference.file_line);
+            let label = match difference {
+                Some(difference) if line.is_some() => format!("differs from column {} on", difference.column),
+                _ => "the closest place".into(),
+            };
+            vec![place(&nearest.lines, line, &label)]
+        }
+        HunkTrouble::MultipleMatches { candidates, .. }
+        | HunkTrouble::OutsideScope { candidates, .. }
+        | HunkTrouble::AnchorNotFound { candidates, .. } => candidates
+            .iter()
+            .take(CANDIDATES)
+            .map(|candidate| {
+                let label = match &candidate.advice {
+                    Some(Advice::Header(header)) => format!("`@@ {header}` means this place"),
+                    Some(Advice::Before(lines)) => format!("{} line(s) of context above mean this place", lines.len()),
+                    Some(Advice::After(lines)) => format!("{} line(s) of context below mean this place", lines.len()),
+                    None => "here".into(),
+                };
+                place(&candidate.lines, Some(*candidate.lines.start()), &label)
+            })
+            .collect(),
+        HunkTrouble::AlreadyApplied { lines } => vec![place(lines, None, "the new lines are here")],
+        HunkTrouble::OverlappingEdits { lines: Some(lines), .. } => vec![place(lines, None, "changed by both hunks")],
+        _ => Vec::new(),
+    }
+}
+
+/// A few lines of a text, and what to point at in them.
+struct Excerpt {
+    text: String,
+    first_line: usize,
+    span: Range<usize>,
+    /// Where the excerpt begins in the text.
+    offset: usize,
+}
+
+impl Excerpt {
+    /// The lines around `span` of `text`. `None` when they are too long to be drawn.
+    fn new(text: &str, span: Range<usize>, around: usize) -> Option<Self> {
+        let start = text[..span.start.min(text.len())].rmatch_indices('\n').nth(around).map_or(0, |(end, _)| end + 1);
+        let end = text[span.end.min(text.len())..]
+            .match_indices('\n')
+            .nth(around)
+            .map_or(text.len(), |(end, _)| span.end + end);
+        let inner = &text[start..end.max(start)];
+        if inner.lines().any(|line| line.len() > SHOWN_WIDTH) {
+            return None;
+        }
+        let first_line = text[..start].matches('\n').count() + 1;
+        let (from, to) = (span.start - start, (span.end - start).min(inner.len()));
+        // Something to point at even at the end of the text.
+        Some(Self { text: format!("{inner} "), first_line, span: from..to.max(from + 1), offset: start })
+    }
+
+    /// A range of lines, cut when it is long; the span is its first line.
+    fn lines(text: &str, lines: std::ops::RangeInclusive<usize>) -> Option<Self> {
+        let last = (*lines.end()).min(lines.start() + SHOWN_LINES - 1);
+        let start = line_range(text, *lines.start())?.start;
+        let end = line_range(text, last).map_or(text.len(), |range| range.end);
+        let first_end = line_range(text, *lines.start())?.end;
+        let inner = &text[start..end.max(start)];
+        if inner.lines().any(|line| line.len() > SHOWN_WIDTH) {
+            return None;
+        }
+        let span = 0..(first_end - start).max(1);
+        Some(Self { text: format!("{inner} "), first_line: *lines.start(), span, offset: start })
+    }
+
+    /// A range of the text as a range of the excerpt.
+    fn locate(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let start = range.start.checked_sub(self.offset)?;
+        let end = (range.end - self.offset).max(start + 1);
+        (end <= self.text.len()).then_some(start..end)
+    }
+}
+
+/// The byte range of a 1-based line, without its terminator.
+fn line_range(text: &str, line: usize) -> Option<Range<usize>> {
+    let mut start = 0;
+    for _ in 1..line {
+        start += text[start..].find('\n')? + 1;
+    }
+    let end = text[start..].find('\n').map_or(text.len(), |end| start + end);
+    Some(start..end)
+}

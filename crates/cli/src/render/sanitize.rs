@@ -1,0 +1,46 @@
+//! Takes control over the terminal away from text that comes from elsewhere.
+
+use std::borrow::Cow;
+
+/// Replaces control characters (tabs and line feeds stay) and invisible characters that change how
+/// text is shown by their escapes.
+pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_unsafe(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+fn is_unsafe(c: char) -> bool {
+    match c {
+        '\t' | '\n' => false,
+        _ if c.is_control() => true,
+        // Bidirectional controls, zero-width characters, tags.
+        _ => matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_obey() {
+        for (text, safe) in [
+            ("plain \u{e9}\t\n", "plain \u{e9}\t\n"),
+            ("\u{1b}[31mred", "\\u{1b}[31mred"),
+            ("a\rb", "a\\u{d}b"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("x\u{202e}y", "x\\u{202e}y"),
+            ("\u{7}", "\\u{7}"),
+        ] {
+            assert_eq!(sanitize(text), safe);
+        }
+    }
+}
