@@ -53,10 +53,26 @@ pub(crate) enum Command {
     Check(Box<Check>),
     /// Print the tree of a patch as JSON; no file is looked at
     Parse(Parse),
+    /// Say in plain words what each hunk does, where it goes and why there; nothing is written
+    Explain(Box<Check>),
+    /// Take back a transaction: its files get the bytes and modes of before
+    Undo(Undo),
+    /// Take back an undo
+    Redo(Redo),
+    /// List what was committed, the newest first
+    Log(Log),
+    /// Show a transaction with its diff
+    Show(Show),
+    /// List, show, restore or purge displaced files
+    #[command(subcommand)]
+    Trash(Trash),
+    /// Finish or revert a transaction that was interrupted (every command that writes does it too)
+    Recover(Recover),
 }
 
 /// The names that `apply` is not put before.
-pub(crate) const COMMANDS: &[&str] = &["apply", "check", "parse"];
+pub(crate) const COMMANDS: &[&str] =
+    &["apply", "check", "parse", "explain", "undo", "redo", "log", "show", "trash", "recover"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Input {
@@ -84,15 +100,110 @@ pub(crate) struct Apply {
     /// Apply section by section, and stop at the first that fails
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    /// Print how many lines change in each file, instead of the names alone
+    #[arg(long)]
+    pub(crate) stat: bool,
+}
+
+/// What every command that writes has in common.
+#[derive(Debug, Args)]
+pub(crate) struct Writing {
     /// What the result survives: power loss, the end of the process, or neither for sure
     #[arg(long, value_name = "LEVEL", default_value = "full")]
     pub(crate) durability: Durability,
     /// Seconds to wait for another process that changes the workspace
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
     pub(crate) lock_timeout: std::time::Duration,
-    /// Print how many lines change in each file, instead of the names alone
-    #[arg(long)]
-    pub(crate) stat: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch undo                         take back the last transaction\n  \
+    apply-patch undo 20261121-014233-123456-9f3ac1d2 -- src/a.rs")]
+pub(crate) struct Undo {
+    /// The transaction; the last one that is not undone when left out
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Only these paths of it
+    #[arg(value_name = "PATH", last = true, requires = "id")]
+    pub(crate) paths: Vec<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Redo {
+    /// The undoing transaction, or the one it undid; the last undo when left out
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// Print the diff of each transaction
+    #[arg(short, long)]
+    pub(crate) patch: bool,
+    /// Print so many transactions at most
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) max_count: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The transaction
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trash {
+    /// List displaced files, the newest first
+    List {
+        /// List the files that were replaced too, not only the deleted and moved ones
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print a displaced file
+    Show {
+        /// Its name in the list: ID/NUMBER
+        #[arg(value_name = "ENTRY")]
+        entry: String,
+    },
+    /// Bring a displaced file back; never over an existing one
+    Restore {
+        /// Its name in the list: ID/NUMBER
+        #[arg(value_name = "ENTRY")]
+        entry: String,
+        /// Where to, when not to its place
+        #[arg(value_name = "PATH")]
+        target: Option<String>,
+        #[command(flatten)]
+        writing: Writing,
+    },
+    /// Remove displaced files for good; what is removed cannot be undone
+    Purge {
+        /// Those of transactions older than this many days
+        #[arg(long, value_name = "DAYS", required_unless_present = "max_size")]
+        older_than: Option<f64>,
+        /// The oldest, until all together have at most this many bytes
+        #[arg(long, value_name = "BYTES")]
+        max_size: Option<u64>,
+        /// Say what would be removed, and remove nothing
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+        #[command(flatten)]
+        writing: Writing,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Recover {
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 #[derive(Debug, Args)]

@@ -24,8 +24,28 @@ pub(crate) enum Failure {
     Rejected(Box<(Input, Vec<Reject>)>),
     /// The workspace cannot be used.
     Workspace(Box<transaction::Error>),
+    /// A plan could not be committed.
+    Commit(Box<transaction::CommitError>),
     /// What was applied, and why not all of it.
     Applied(Box<(Input, Applied)>),
+}
+
+impl From<transaction::Error> for Failure {
+    fn from(error: transaction::Error) -> Self {
+        Self::Workspace(Box::new(error))
+    }
+}
+
+impl From<transaction::CommitError> for Failure {
+    fn from(error: transaction::CommitError) -> Self {
+        Self::Commit(Box::new(error))
+    }
+}
+
+impl From<fs_guard::Error> for Failure {
+    fn from(error: fs_guard::Error) -> Self {
+        transaction::Error::from(error).into()
+    }
 }
 
 impl From<NoInput> for Failure {

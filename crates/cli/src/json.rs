@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Applied, ApplyError, Candidate, ErrorKind, Expected, HunkTrouble, Plan, Problem, Reject};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -190,17 +191,42 @@ impl Failure {
             }
             failure::Failure::Rejected(rejected) => Self::rejected(&rejected.1),
             failure::Failure::Workspace(error) => Self::of_workspace(error),
+            failure::Failure::Commit(error) => Self::of_commit(error),
             failure::Failure::Applied(applied) => Self::partial(&applied.1),
         }
     }
 
-    fn of_workspace(error: &patch_engine::transaction::Error) -> Self {
+    fn of_workspace(error: &transaction::Error) -> Self {
+        let (exit, details) = match error {
+            transaction::Error::Drifted { drifts, .. } => {
+                (Exit::Stale, json!({ "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }))
+            }
+            transaction::Error::NothingTo(_)
+            | transaction::Error::NotInTransaction { .. }
+            | transaction::Error::Aborted(_) => (Exit::DoesNotApply, Value::Null),
+            transaction::Error::NotRecovered { journal, .. } => (Exit::Partial, json!({ "journal": journal })),
+            transaction::Error::Files(error) => {
+                (Exit::of(error.kind(), matches!(error, fs_guard::Error::Io { .. })), Value::Null)
+            }
+            _ => (Exit::of(error.kind(), true), Value::Null),
+        };
         Self {
-            exit: Exit::of(error.kind(), true),
+            exit,
             kind: error.kind(),
             message: error.to_string(),
             path: error.path().map(ToOwned::to_owned),
-            details: Value::Null,
+            details,
+            next_action: None,
+        }
+    }
+
+    fn of_commit(error: &CommitError) -> Self {
+        Self {
+            exit: if error.is_rolled_back() { Exit::of(error.kind(), true) } else { Exit::Partial },
+            kind: error.kind(),
+            message: error.to_string(),
+            path: error.path().map(ToOwned::to_owned),
+            details: commit_details(error),
             next_action: None,
         }
     }
@@ -234,14 +260,7 @@ impl Failure {
         let mut failure = match &applied.failure {
             Some(ApplyError::Rejected(rejects)) => Self::rejected(rejects),
             Some(ApplyError::Workspace(error)) => Self::of_workspace(error),
-            Some(ApplyError::Commit(error)) => Self {
-                exit: if error.is_rolled_back() { Exit::of(error.kind(), true) } else { Exit::Partial },
-                kind: error.kind(),
-                message: error.to_string(),
-                path: error.path().map(ToOwned::to_owned),
-                details: commit_details(error),
-                next_action: None,
-            },
+            Some(ApplyError::Commit(error)) => Self::of_commit(error),
             Some(error @ ApplyError::Declined) | Some(error) => Self {
                 exit: Exit::Refused,
                 kind: error.kind(),
@@ -296,17 +315,20 @@ impl Failure {
     }
 }
 
-fn commit_details(error: &patch_engine::transaction::CommitError) -> Value {
-    use patch_engine::transaction::CommitError;
+fn commit_details(error: &CommitError) -> Value {
     match error {
-        CommitError::Stale(drift) => json!({
-            "path": drift.path,
-            "expectedSha256": drift.expected.map(|hash| hash.to_string()),
-            "actualSha256": drift.actual.map(|hash| hash.to_string()),
-        }),
+        CommitError::Stale(stale) => drift(stale),
         CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
         _ => Value::Null,
     }
+}
+
+fn drift(drift: &transaction::Drift) -> Value {
+    json!({
+        "path": drift.path,
+        "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
+        "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
+    })
 }
 
 /// One entry of `details.rejects`.

@@ -2,14 +2,63 @@
 
 use std::ops::Range;
 
+use fs_guard::Sha256;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use workspace_trash::FileState;
 
 use crate::edit;
+use crate::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Operation, Plan};
+use crate::transaction::{self, LogEntry, Workspace};
 use crate::transition::{Content, PostImage, Splice};
 
 /// How many lines of context a diff shows.
 const CONTEXT: usize = 3;
+
+/// One side of a diff of one file.
+#[derive(Debug, Clone, Copy)]
+struct Side<'a> {
+    path: &'a str,
+    mode: u32,
+}
+
+/// The lines of git's form that stand before the hunks.
+fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec<u8> {
+    let mode = |side: Side<'_>| if side.mode & 0o100 == 0 { "100644" } else { "100755" };
+    let (Some(left), Some(right)) = (old.or(new), new.or(old)) else { return Vec::new() };
+    let mut out = format!("diff --git {} {}\n", quoted("a/", left.path), quoted("b/", right.path));
+    match (old, new) {
+        (None, Some(new)) => out += &format!("new file mode {}\n", mode(new)),
+        (Some(old), None) => out += &format!("deleted file mode {}\n", mode(old)),
+        (Some(old), Some(new)) => {
+            if mode(old) != mode(new) {
+                out += &format!("old mode {}\nnew mode {}\n", mode(old), mode(new));
+            }
+            if old.path != new.path {
+                if same_bytes {
+                    out += "similarity index 100%\n";
+                }
+                out += &format!("rename from {}\nrename to {}\n", quoted("", old.path), quoted("", new.path));
+            }
+        }
+        (None, None) => {}
+    }
+    out.into_bytes()
+}
+
+/// The names and hunks of one file; `None` for hunks that cannot be shown.
+fn body(out: &mut Vec<u8>, old: Option<Side<'_>>, new: Option<Side<'_>>, hunks: Option<Vec<u8>>) {
+    let name = |letter: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(letter, side.path));
+    let (old, new) = (name("a/", old), name("b/", new));
+    match hunks {
+        Some(hunks) if hunks.is_empty() => {}
+        Some(hunks) => {
+            out.extend_from_slice(format!("--- {old}\n+++ {new}\n").as_bytes());
+            out.extend_from_slice(&hunks);
+        }
+        None => out.extend_from_slice(format!("Binary files {old} and {new} differ\n").as_bytes()),
+    }
+}
 
 impl Plan {
     /// The unified diff of one change, in git's form, so that `git apply` takes it.
@@ -19,53 +68,27 @@ impl Plan {
     pub fn diff(&self, change: &Change) -> Vec<u8> {
         let transition = &self.transitions[change.transition];
         let before = self.pre_images.get(&change.path).map(|bytes| &bytes[..]);
-        let after_path = change.to_path.as_ref().unwrap_or(&change.path);
-        let mode = |mode: Option<u32>| if mode.unwrap_or(0o644) & 0o100 == 0 { "100644" } else { "100755" };
-        let mut out =
-            format!("diff --git {} {}\n", quoted("a/", change.path.as_str()), quoted("b/", after_path.as_str()));
-        match change.operation {
-            Operation::Create => {
-                out += &format!("new file mode {}\n", mode(transition.after.as_ref().and_then(|after| after.mode)));
-            }
-            Operation::Delete => {
-                out += &format!(
-                    "deleted file mode {}\n",
-                    mode(transition.before.as_ref().map(|before| before.metadata.mode))
-                );
-            }
-            Operation::Move => {
-                out += &format!(
-                    "rename from {}\nrename to {}\n",
-                    quoted("", change.path.as_str()),
-                    quoted("", after_path.as_str())
-                );
-            }
-            Operation::Update => {}
-        }
-        let mut out = out.into_bytes();
+        let new_path = change.to_path.as_ref().unwrap_or(&change.path);
+        let old_mode = match change.operation {
+            Operation::Move => transition.after.as_ref().and_then(|after| after.mode),
+            _ => transition.before.as_ref().map(|before| before.metadata.mode),
+        };
+        let old = Side { path: change.path.as_str(), mode: old_mode.unwrap_or(0o644) };
+        let new_mode = transition.after.as_ref().and_then(|after| after.mode);
+        let new = Side { path: new_path.as_str(), mode: new_mode.unwrap_or(0o644) };
+        let old = (change.operation != Operation::Create).then_some(old);
+        let new = (change.operation != Operation::Delete).then_some(new);
+        let mut out = header(old, new, change.before == change.after);
         if change.before == change.after {
             return out;
         }
-        let name =
-            |side: &str, path: &str, present: bool| if present { quoted(side, path) } else { "/dev/null".into() };
-        let old_name = name("a/", change.path.as_str(), change.operation != Operation::Create);
-        let new_name = name("b/", after_path.as_str(), change.operation != Operation::Delete);
-        let body = match (&transition.after, before) {
+        let hunks = match (&transition.after, before) {
             (Some(PostImage { content: Content::Spliced { source, splices }, .. }), _) => spliced(source, splices),
-            (Some(PostImage { content: Content::Bytes(after), .. }), before) => {
-                whole(before.unwrap_or_default(), after)
-            }
+            (Some(PostImage { content: Content::Bytes(after), .. }), before) => whole(before.unwrap_or_default(), after),
             (None, Some(before)) => whole(before, b""),
             _ => None,
         };
-        match body {
-            Some(body) if !body.is_empty() => {
-                out.extend_from_slice(format!("--- {old_name}\n+++ {new_name}\n").as_bytes());
-                out.extend_from_slice(&body);
-            }
-            Some(_) => {}
-            None => out.extend_from_slice(format!("Binary files {old_name} and {new_name} differ\n").as_bytes()),
-        }
+        body(&mut out, old, new, hunks);
         out
     }
 
@@ -89,6 +112,53 @@ impl Plan {
             }
         }
         (inserted, deleted)
+    }
+}
+
+impl Workspace {
+    /// The unified diff of what a finished transaction did, as far as its bytes are still known: what
+    /// was there before is in the store, what came after is in the file itself or was displaced by a
+    /// later transaction.
+    ///
+    /// # Errors
+    ///
+    /// When the store or a file cannot be read.
+    pub fn transaction_diff(&self, entry: &LogEntry) -> Result<Vec<u8>, transaction::Error> {
+        let Some(store) = self.store()? else { return Ok(Vec::new()) };
+        let (kept, _) = store.entries()?;
+        let id = entry.journal.header.id;
+        let mut out = Vec::new();
+        for record in &entry.journal.records {
+            let state = |state: &Option<FileState>| state.as_ref().map(|state| Side { path: &record.path, mode: state.mode });
+            let (old, new) = (state(&record.before), state(&record.after));
+            let before = match &record.before {
+                Some(state) if state.size <= MAX_FILE_SIZE => store.slot(id, record.slot)?.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                _ => None,
+            };
+            let after = match &record.after {
+                Some(state) => {
+                    let own = || {
+                        let path = self.root().check_recorded(&record.path, true).ok()?;
+                        self.root().read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+                    };
+                    let displaced = || {
+                        let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
+                        let spot = store.slot(entry.id, entry.slot).ok()?;
+                        spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+                    };
+                    own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
+                }
+                None => Some(Vec::new()),
+            };
+            let same = record.before.as_ref().map(|state| state.sha256) == record.after.as_ref().map(|state| state.sha256);
+            out.extend(header(old, new, same));
+            if !same {
+                let before = if record.before.is_some() { before } else { Some(Vec::new()) };
+                let hunks = before.zip(after).and_then(|(before, after)| whole(&before, &after));
+                body(&mut out, old, new, hunks);
+            }
+        }
+        Ok(out)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `apply-patch apply` and `apply-patch check`.
 
-use patch_engine::transaction::{CommitOptions, Durability, Workspace};
+use patch_engine::transaction::Workspace;
 use patch_engine::{
     Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
 };
@@ -20,7 +20,7 @@ impl From<args::Profile> for Profile {
 }
 
 /// The options that the command line asks for.
-fn options(rules: &args::Rules) -> Result<Options, Failure> {
+pub(super) fn options(rules: &args::Rules) -> Result<Options, Failure> {
     let mut options = Options::new(rules.profile.into());
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.allow_delete = rules.allow_delete;
@@ -63,12 +63,12 @@ fn policy(rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
 }
 
 /// Opens the workspace that `-C` names.
-fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspace, Failure> {
-    Workspace::open(&global.root, policy(rules)?).map_err(|error| Failure::Workspace(Box::new(error)))
+pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspace, Failure> {
+    Ok(Workspace::open(&global.root, policy(rules)?)?)
 }
 
 /// Reads and parses the patch, then lets `then` do the rest.
-fn with_patch(
+pub(super) fn with_patch(
     file: Option<&std::path::Path>,
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
@@ -85,7 +85,7 @@ fn with_patch(
 }
 
 /// A failure that still lacks the text of the patch.
-enum Rest {
+pub(super) enum Rest {
     Rejected(Vec<Reject>),
     Applied(Applied),
 }
@@ -113,13 +113,8 @@ pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let mut settings = Settings::new(options(&args.rules)?);
-        settings.commit = CommitOptions { tool: Some("apply".into()), ..CommitOptions::default() };
-        settings.commit.durability = match args.durability {
-            args::Durability::Full => Durability::Full,
-            args::Durability::Process => Durability::Process,
-            args::Durability::None => Durability::None,
-        };
-        settings.lock_timeout = args.lock_timeout;
+        settings.commit = super::commit_options("apply", &args.writing);
+        settings.lock_timeout = args.writing.lock_timeout;
         settings.atomic = !args.no_atomic;
         let workspace = workspace.insert(open(global, &args.rules)?);
         with_patch(args.input.file.as_deref(), &settings.options, |patch| {

@@ -1,15 +1,43 @@
 //! One command, one file.
 
 mod apply;
+mod explain;
+mod history;
 mod parse;
+mod recover;
+mod trash;
+mod undo;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use clap::Parser as _;
 
-use crate::args::{Cli, Command, When, with_default_command};
+use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
+
+use crate::args::{self, Cli, Command, Global, When, Writing, with_default_command};
 use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// The workspace that `-C` names, under the default policy.
+fn open(global: &Global) -> Result<Workspace, Failure> {
+    Ok(Workspace::open(&global.root, fs_guard::Policy::default())?)
+}
+
+/// The commit options that the command line asks for.
+fn commit_options(tool: &str, writing: &Writing) -> CommitOptions {
+    let durability = match writing.durability {
+        args::Durability::Full => Durability::Full,
+        args::Durability::Process => Durability::Process,
+        args::Durability::None => Durability::None,
+    };
+    CommitOptions { tool: Some(tool.into()), durability, ..CommitOptions::default() }
+}
+
+/// Reads a transaction's name.
+fn id(text: &str) -> Result<TransactionId, Failure> {
+    text.parse().map_err(|error| Failure::Usage(format!("{text:?} is no transaction: {error}")))
+}
 
 /// Reads the command line and runs what it says.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
@@ -31,6 +59,13 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Apply(apply) => apply::apply(&cli.global, &apply),
         Command::Check(check) => apply::check(&cli.global, &check),
         Command::Parse(parse) => parse::parse(&cli.global, &parse),
+        Command::Explain(check) => explain::explain(&cli.global, &check),
+        Command::Undo(undo) => undo::undo(&cli.global, &undo),
+        Command::Redo(redo) => undo::redo(&cli.global, &redo),
+        Command::Log(log) => history::log(&cli.global, &log),
+        Command::Show(show) => history::show(&cli.global, &show),
+        Command::Trash(command) => trash::trash(&cli.global, &command),
+        Command::Recover(recover) => recover::recover(&cli.global, &recover),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -37,6 +37,12 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
             message("nothing was changed");
         }
         Failure::Workspace(error) => message(&error.to_string()),
+        Failure::Commit(error) => {
+            message(&error.to_string());
+            if error.is_rolled_back() {
+                message("nothing was changed");
+            }
+        }
         Failure::Applied(applied) => {
             let (input, applied): &(_, Applied) = applied;
             for report in &applied.reports {

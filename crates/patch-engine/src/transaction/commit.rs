@@ -347,9 +347,13 @@ pub(super) fn gives_way(journal: &Journal, record: &Record) -> bool {
 
 /// Where a record's file waits, and where what it displaces is put.
 pub(super) fn stage_spot(pending: &Pending<'_>, record: &Record, place: &Spot) -> Spot {
-    match &record.sibling {
-        None => pending.slot(record.slot),
-        Some(name) => place.dir().spot(name),
+    let home = pending.slot(record.slot);
+    let Some(name) = &record.sibling else { return home };
+    let beside = place.dir().spot(name);
+    // In the end what was displaced comes home.
+    match (beside.metadata(), home.metadata()) {
+        (Ok(None), Ok(Some(_))) => home,
+        _ => beside,
     }
 }
 

@@ -104,6 +104,35 @@ fn a_failing_call_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_failing_look_or_read_leaves_everything_as_it_was() {
+    let ends = ends(true);
+    let count = {
+        let tree = prepared(true);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, STEPS);
+        arm(Fault::Nothing, 0, true);
+        commit(&locked, &plan).unwrap();
+        disarm().len()
+    };
+    for at in 1..=count {
+        let tree = prepared(true);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, STEPS);
+        arm(Fault::Once(EIO), at, true);
+        let done = commit(&locked, &plan).is_ok();
+        let calls = disarm();
+        drop(locked);
+        let what = format!("read error at call {at} ({})", calls[at - 1]);
+        assert_eq!(tree.snapshot(), if done { &ends.new } else { &ends.old }.clone(), "{what}");
+        assert!(tree.pending().is_empty() || done, "{what}: {:?}", listing(&tree));
+        drop(lock(&tree.open()));
+        assert!(tree.pending().is_empty(), "{what}: {:?}", listing(&tree));
+    }
+}
+
+#[test]
 fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     let ends = ends(true);
     for at in 1..=ends.calls.len() {

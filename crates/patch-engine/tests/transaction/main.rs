@@ -10,5 +10,6 @@ mod basics;
 mod faults;
 mod forged;
 mod processes;
+mod speed;
 mod support;
 mod undo;

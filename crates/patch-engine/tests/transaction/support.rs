@@ -40,6 +40,15 @@ impl Tree {
         tree
     }
 
+    /// On the disk that temporary files are on.
+    pub(crate) fn on_disk(files: &[(&str, &str)]) -> Self {
+        let tree = Self { dir: TempDir::new().unwrap(), key: temp() };
+        for (path, text) in files {
+            tree.write(path, text);
+        }
+        tree
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }

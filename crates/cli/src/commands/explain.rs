@@ -1,0 +1,99 @@
+//! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
+
+use patch_engine::{Order, Pass, Patch, Placed, Plan};
+use patch_grammar::{LineKind, Operation, Section};
+use serde_json::json;
+
+use super::apply::{self, Rest};
+use crate::args::{self, Global};
+use crate::exit::Exit;
+use crate::{json, render};
+
+pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
+    let mut workspace = None;
+    let result = (|| {
+        let options = apply::options(&args.rules)?;
+        let workspace = workspace.insert(apply::open(global, &args.rules)?);
+        apply::with_patch(args.input.file.as_deref(), &options, |patch| {
+            let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
+            let lines = words(patch, &plan, options.placement.order);
+            if global.json {
+                let output = format!("it applies: {}", render::summary(&plan));
+                json::print(&json!({ "ok": true, "output": output, "data": { "explanation": lines } }));
+            } else {
+                lines.iter().for_each(|line| render::line(line));
+            }
+            Ok(Exit::Done)
+        })
+    })();
+    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+}
+
+fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, section) in patch.sections.iter().enumerate() {
+        lines.push(section_words(index, section));
+        for (_, placed) in plan.placed.iter().filter(|(of, _)| *of == index) {
+            lines.push(hunk_words(section, placed, order));
+        }
+    }
+    for directory in &plan.create_dirs {
+        lines.push(format!("The directory {directory} is created on the way."));
+    }
+    lines.push(format!("All of this is one transaction: {}.", render::summary(plan)));
+    lines
+}
+
+fn section_words(index: usize, section: &Section<'_>) -> String {
+    let path = section.path.text;
+    let what = match &section.operation {
+        Operation::Add(added) => format!("creates {path} with {} lines", added.lines().count()),
+        Operation::Delete => format!("deletes {path}; the trash keeps it"),
+        Operation::Update { move_to: Some(to), hunks } if hunks.is_empty() => format!("moves {path} to {}", to.text),
+        Operation::Update { move_to: Some(to), hunks } => {
+            format!("changes {path} in {} hunks and moves it to {}", hunks.len(), to.text)
+        }
+        Operation::Update { move_to: None, hunks } => format!("changes {path} in {} hunks", hunks.len()),
+    };
+    format!("Section {} (patch line {}) {what}.", index + 1, section.line())
+}
+
+fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
+    let hunk = &section.hunks()[placed.hunk];
+    let count = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
+    let (deleted, inserted, context) = (count(LineKind::Delete), count(LineKind::Insert), count(LineKind::Context));
+    let what = match (deleted, inserted) {
+        (0, 0) => "changes nothing".to_owned(),
+        (0, inserted) => format!("inserts {inserted} lines"),
+        (deleted, 0) => format!("deletes {deleted} lines"),
+        (deleted, inserted) => format!("replaces {deleted} lines by {inserted}"),
+    };
+    let last = placed.first_line + placed.line_count.max(1) - 1;
+    let place = match placed.line_count {
+        0 => format!("before line {}", placed.first_line),
+        _ => format!("at lines {}-{last}", placed.first_line),
+    };
+    let how = match placed.pass {
+        Pass::Exact => "exactly",
+        Pass::Trailing => "but for blanks at line ends",
+        Pass::Blanks => "but for blanks at both ends of lines",
+        Pass::Unicode => "but for blanks and typographic punctuation",
+    };
+    let headers: Vec<_> = hunk.headers.iter().map(|header| format!("`{}`", header.text)).collect();
+    let why = if hunk.end_of_file {
+        "it says that it ends the file".to_owned()
+    } else if placed.line_count == 0 && headers.is_empty() {
+        "it has no old lines and names no place, so it goes to the end of the file".to_owned()
+    } else if placed.line_count == 0 {
+        format!("it goes after the line {}", headers.join(", in it "))
+    } else if headers.is_empty() || order == Order::PostState {
+        format!("its {} old lines stand there {how}, and it is the only place for them", deleted + context)
+    } else {
+        format!("its {} old lines stand there {how}, below {}", deleted + context, headers.join(", in it "))
+    };
+    let mut words = format!("  Hunk {} (patch line {}) {what} {place}: {why}.", placed.hunk + 1, hunk.line);
+    for note in &placed.notes {
+        words += &format!(" It {}.", render::note_text(note));
+    }
+    words
+}

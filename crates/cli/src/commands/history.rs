@@ -1,0 +1,114 @@
+//! `apply-patch log` and `apply-patch show`.
+
+use patch_engine::transaction::{LogEntry, Workspace};
+use serde_json::{Value, json};
+
+use crate::args::{self, Global};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{json, render};
+
+pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
+    let run = || -> Result<Exit, Failure> {
+        let workspace = super::open(global)?;
+        let entries: Vec<_> = workspace.log()?.into_iter().take(args.max_count.unwrap_or(usize::MAX)).collect();
+        if global.json {
+            let values: Result<Vec<_>, Failure> =
+                entries.iter().map(|entry| value(&workspace, entry, args.patch)).collect();
+            let output = format!("{} transactions", entries.len());
+            json::print(&json!({ "ok": true, "output": output, "data": { "transactions": values? } }));
+            return Ok(Exit::Done);
+        }
+        for entry in &entries {
+            render::line(&headline(entry));
+            if args.patch {
+                render::diff(&workspace.transaction_diff(entry)?);
+            }
+        }
+        Ok(Exit::Done)
+    };
+    run().unwrap_or_else(|failure| failure.report(global, None))
+}
+
+pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
+    let run = || -> Result<Exit, Failure> {
+        let workspace = super::open(global)?;
+        let entry = workspace.show(super::id(&args.id)?)?;
+        if global.json {
+            json::print(&json!({ "ok": true, "output": headline(&entry), "data": value(&workspace, &entry, true)? }));
+            return Ok(Exit::Done);
+        }
+        render::line(&headline(&entry));
+        for record in &entry.journal.records {
+            render::line(&format!("{} {}", letter(record), record.path));
+        }
+        render::diff(&workspace.transaction_diff(&entry)?);
+        Ok(Exit::Done)
+    };
+    run().unwrap_or_else(|failure| failure.report(global, None))
+}
+
+fn letter(record: &workspace_trash::Record) -> char {
+    match (&record.before, &record.after) {
+        (None, _) => 'A',
+        (_, None) => 'D',
+        _ => 'M',
+    }
+}
+
+/// A transaction in one line.
+fn headline(entry: &LogEntry) -> String {
+    let header = &entry.journal.header;
+    let time = workspace_trash::format_time(header.id.time());
+    let mut line = format!("{} {} {}", header.id, time, header.tool.as_deref().unwrap_or("-"));
+    let count = |wanted: char| entry.journal.records.iter().filter(|record| letter(record) == wanted).count();
+    for (wanted, what) in [('A', "added"), ('M', "modified"), ('D', "deleted")] {
+        match count(wanted) {
+            0 => {}
+            count => line += &format!(" {count} {what}"),
+        }
+    }
+    if let Some(undone) = header.undo_of {
+        line += &format!(" (undoes {}{undone})", if header.partial { "part of " } else { "" });
+    }
+    if let Some(by) = entry.undone_by {
+        line += &format!(" (undone by {by})");
+    }
+    if entry.aborted {
+        line += " (rolled back)";
+    }
+    line
+}
+
+fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Value, Failure> {
+    let header = &entry.journal.header;
+    let files: Vec<_> = entry
+        .journal
+        .records
+        .iter()
+        .map(|record| {
+            json!({
+                "path": record.path,
+                "operation": match letter(record) { 'A' => "create", 'D' => "delete", _ => "update" },
+                "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
+                "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
+                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(header.id, record.slot)),
+            })
+        })
+        .collect();
+    let mut value = json!({
+        "id": header.id.to_string(),
+        "timestamp": workspace_trash::format_time(header.id.time()),
+        "tool": header.tool,
+        "agent": header.agent,
+        "session": header.session,
+        "undoOf": header.undo_of.map(|id| id.to_string()),
+        "undoneBy": entry.undone_by.map(|id| id.to_string()),
+        "rolledBack": entry.aborted,
+        "files": files,
+    });
+    if with_diff {
+        value["diff"] = String::from_utf8_lossy(&workspace.transaction_diff(entry)?).into();
+    }
+    Ok(value)
+}

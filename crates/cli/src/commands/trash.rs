@@ -1,0 +1,129 @@
+//! `apply-patch trash list|show|restore|purge`.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use fs_guard::Access;
+use patch_engine::transaction::TransactionId;
+use serde_json::json;
+use workspace_trash::Retention;
+
+use crate::args::{Global, Trash};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{json, render};
+
+/// The largest displaced file that is printed.
+const MAX_SHOWN: u64 = 256 << 20;
+
+pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
+    let result = match command {
+        Trash::List { all } => list(global, *all),
+        Trash::Show { entry } => show(global, entry),
+        Trash::Restore { entry, target, writing } => {
+            let run = || {
+                let workspace = super::open(global)?;
+                let (id, slot) = parse_entry(entry)?;
+                let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
+                super::undo::carry_out(global, &workspace, "restore", writing, || {
+                    workspace.plan_restore(id, slot, target.as_ref())
+                })
+            };
+            run()
+        }
+        Trash::Purge { older_than, max_size, dry_run, writing } => {
+            let days = |days: f64| {
+                Duration::try_from_secs_f64(days * 86_400.0)
+                    .map_err(|error| Failure::Usage(format!("--older-than: {error}")))
+            };
+            older_than.map(days).transpose().and_then(|older_than| {
+                let retention = Retention {
+                    keep_last: 0,
+                    max_age: older_than.unwrap_or(Duration::MAX),
+                    max_bytes: max_size.unwrap_or(u64::MAX),
+                    max_count: usize::MAX,
+                };
+                purge(global, &retention, *dry_run, writing.lock_timeout)
+            })
+        }
+    };
+    result.unwrap_or_else(|failure| failure.report(global, None))
+}
+
+fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
+    let workspace = super::open(global)?;
+    let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
+    if global.json {
+        let values: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                json!({
+                    "trashId": format!("{}/{}", entry.id, entry.slot),
+                    "path": entry.path,
+                    "trashedTo": entry.stored_path(),
+                    "timestamp": workspace_trash::format_time(entry.time),
+                    "deleted": entry.deleted,
+                    "size": entry.size,
+                    "sha256": entry.sha256.to_string(),
+                })
+            })
+            .collect();
+        json::print(&json!({ "ok": true, "output": format!("{} files", values.len()), "data": { "entries": values } }));
+        return Ok(Exit::Done);
+    }
+    for entry in entries {
+        let time = workspace_trash::format_time(entry.time);
+        render::line(&format!("{}/{} {time} {:>9} {}", entry.id, entry.slot, entry.size, entry.path));
+    }
+    Ok(Exit::Done)
+}
+
+fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
+    let workspace = super::open(global)?;
+    let (id, slot) = parse_entry(entry)?;
+    let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
+    let (bytes, _) = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?.read(MAX_SHOWN)?;
+    if global.json {
+        let text = String::from_utf8_lossy(&bytes);
+        json::print(&json!({ "ok": true, "output": format!("{} bytes", bytes.len()), "data": { "content": text } }));
+        return Ok(Exit::Done);
+    }
+    // To a file or a pipe the bytes go as they are; a terminal would obey them.
+    if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+        let _ = write!(std::io::stdout(), "{}", render::sanitize(&String::from_utf8_lossy(&bytes)));
+    } else {
+        let _ = std::io::stdout().write_all(&bytes);
+    }
+    Ok(Exit::Done)
+}
+
+fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
+    let workspace = super::open(global)?;
+    let (count, bytes) = if workspace.has_state() {
+        let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
+        (purged.transactions.len(), purged.bytes)
+    } else {
+        (0, 0)
+    };
+    let verb = if dry_run { "would be removed" } else { "removed" };
+    let output = format!("{count} transactions with {bytes} bytes {verb}");
+    if global.json {
+        json::print(
+            &json!({ "ok": true, "output": output, "data": { "transactions": count, "bytes": bytes, "dryRun": dry_run } }),
+        );
+    } else {
+        render::line(&output);
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads `ID/NUMBER`, or the path of the kept file.
+fn parse_entry(entry: &str) -> Result<(TransactionId, u32), Failure> {
+    let parse = || {
+        let (id, slot) = entry.rsplit_once('/')?;
+        Some((id.parse().ok()?, slot.parse().ok()?))
+    };
+    parse().or_else(|| workspace_trash::parse_stored_path(entry)).ok_or_else(|| {
+        Failure::Usage(format!("{entry:?} is no entry of the trash; `apply-patch trash list` names them"))
+    })
+}

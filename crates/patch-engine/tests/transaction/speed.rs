@@ -1,0 +1,39 @@
+//! How long a commit takes; run with `--release --ignored --nocapture`.
+
+use std::time::Instant;
+
+use patch_engine::transaction::{CommitOptions, Durability};
+
+use crate::support::*;
+
+#[test]
+#[ignore = "a measurement"]
+fn commits_by_number_of_files() {
+    for durability in [Durability::Process, Durability::Full] {
+        for count in [1, 10, 1000] {
+            let text = "x".repeat(4096);
+            let names: Vec<String> = (0..count).map(|n| format!("d{}/f{n}", n % 20)).collect();
+            let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &*text)).collect();
+            let tree = Tree::on_disk(&files);
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            let mut times = Vec::new();
+            for round in 0..5 {
+                let new = format!("{round}{text}");
+                let steps: Vec<Step<'_>> = names.iter().map(|name| Update(name, &new)).collect();
+                let workspace = tree.open();
+                let start = Instant::now();
+                let locked = lock(&workspace);
+                let locking = start.elapsed();
+                let plan = plan(&workspace, &steps);
+                let start = Instant::now();
+                let options = CommitOptions { durability, ..CommitOptions::default() };
+                locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+                times.push(start.elapsed() + locking);
+                drop(locked);
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            times.sort();
+            eprintln!("{durability:?} {count}: {times:?}");
+        }
+    }
+}
