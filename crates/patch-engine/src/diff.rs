@@ -48,7 +48,8 @@ fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec
 
 /// The names and hunks of one file; `None` for hunks that cannot be shown.
 fn body(out: &mut Vec<u8>, old: Option<Side<'_>>, new: Option<Side<'_>>, hunks: Option<Vec<u8>>) {
-    let name = |letter: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(letter, side.path));
+    let name =
+        |letter: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(letter, side.path));
     let (old, new) = (name("a/", old), name("b/", new));
     match hunks {
         Some(hunks) if hunks.is_empty() => {}
@@ -84,7 +85,9 @@ impl Plan {
         }
         let hunks = match (&transition.after, before) {
             (Some(PostImage { content: Content::Spliced { source, splices }, .. }), _) => spliced(source, splices),
-            (Some(PostImage { content: Content::Bytes(after), .. }), before) => whole(before.unwrap_or_default(), after),
+            (Some(PostImage { content: Content::Bytes(after), .. }), before) => {
+                whole(before.unwrap_or_default(), after)
+            }
             (None, Some(before)) => whole(before, b""),
             _ => None,
         };
@@ -129,10 +132,13 @@ impl Workspace {
         let id = entry.journal.header.id;
         let mut out = Vec::new();
         for record in &entry.journal.records {
-            let state = |state: &Option<FileState>| state.as_ref().map(|state| Side { path: &record.path, mode: state.mode });
+            let state =
+                |state: &Option<FileState>| state.as_ref().map(|state| Side { path: &record.path, mode: state.mode });
             let (old, new) = (state(&record.before), state(&record.after));
             let before = match &record.before {
-                Some(state) if state.size <= MAX_FILE_SIZE => store.slot(id, record.slot)?.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                Some(state) if state.size <= MAX_FILE_SIZE => {
+                    store.slot(id, record.slot)?.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+                }
                 _ => None,
             };
             let after = match &record.after {
@@ -150,7 +156,8 @@ impl Workspace {
                 }
                 None => Some(Vec::new()),
             };
-            let same = record.before.as_ref().map(|state| state.sha256) == record.after.as_ref().map(|state| state.sha256);
+            let same =
+                record.before.as_ref().map(|state| state.sha256) == record.after.as_ref().map(|state| state.sha256);
             out.extend(header(old, new, same));
             if !same {
                 let before = if record.before.is_some() { before } else { Some(Vec::new()) };

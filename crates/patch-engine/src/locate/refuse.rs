@@ -87,7 +87,9 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         }
     }
     let mut seen: HashMap<u32, usize> = HashMap::new();
-    let mut votes: HashMap<isize, (usize, usize)> = HashMap::new();
+    // One entry for each place where the hunk could begin; the first ones are before the file.
+    let before = needle.old.len();
+    let mut votes: Vec<(u32, u32)> = vec![(0, 0); before + lines.len()];
     for (index, line) in lines.iter().enumerate() {
         let id = numbers.get(line);
         if id == FOREIGN {
@@ -95,12 +97,16 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         }
         *seen.entry(id).or_default() += 1;
         for &offset in offsets[&id].iter().take(VOTES_PER_LINE) {
-            let vote = votes.entry(index as isize - offset as isize).or_default();
-            *vote = (vote.0 + 1, vote.1 + line.len());
+            let vote = &mut votes[before + index - offset];
+            *vote = (vote.0 + 1, vote.1.saturating_add(line.len() as u32));
         }
     }
     // Among equals the one with the longer lines in common, then the first.
-    let (&start, _) = votes.iter().max_by_key(|&(&start, &vote)| (vote, -start))?;
+    let (start, vote) = votes.iter().enumerate().rev().max_by_key(|&(_, &vote)| vote)?;
+    if vote.0 == 0 {
+        return None;
+    }
+    let start = start as isize - before as isize;
     let scattered =
         offsets.len() > 1 && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
     Some(Nearest { scattered, ..region(lines, needle, start, 0) })

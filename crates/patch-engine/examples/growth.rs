@@ -1,0 +1,118 @@
+//! Places hunks in one generated file, for counting instructions: `growth CASE SIZE`.
+//!
+//! `valgrind --tool=none` and `perf stat` tell nothing about one call; so the program does the work
+//! `ROUNDS` times when asked (`growth CASE SIZE ROUNDS`), and the difference between two and one
+//! rounds is the work without the start-up.
+
+use patch_engine::{FinalNewline, Options, Profile, edit, parse};
+
+/// One case: the file, the body of the update, the profile, and whether it applies.
+type Case = (String, String, Profile, bool);
+
+fn number(line: usize) -> String {
+    format!("    value_{:06} = compute(first, second, third)\n", line)
+}
+
+/// Distinct lines, one hunk of three context lines every thousand lines.
+fn plain(lines: usize, profile: Profile) -> Case {
+    let file: String = (0..lines).map(number).collect();
+    let mut body = String::new();
+    for at in (500..lines.saturating_sub(10)).step_by(1000) {
+        let context = |line: usize| format!(" {}", number(line));
+        body += &format!("@@\n{}{}{}", context(at - 3), context(at - 2), context(at - 1));
+        body += &format!("-{}+    changed()\n", number(at));
+        body += &format!("{}{}", context(at + 1), context(at + 2));
+    }
+    (file, body, profile, true)
+}
+
+/// Nearly identical lines, hunks of 50 lines that differ in the last.
+fn alike(lines: usize, profile: Profile, pad: &str) -> Case {
+    let line = |index: usize| match index % 100 {
+        99 => format!("    marker {}\n", index / 100),
+        _ => "    the same line again and again\n".to_owned(),
+    };
+    let file: String = (0..lines).map(line).collect();
+    let mut body = String::new();
+    for block in 0..lines / 2000 {
+        let end = block * 2000 + 99;
+        body += "@@\n";
+        for index in end - 49..end {
+            body += &format!(" {pad}{}", line(index));
+        }
+        body += &format!("-{pad}{}+{pad}    changed {block}\n", line(end));
+    }
+    (file, body, profile, true)
+}
+
+/// Equal lines, one long pattern that fits nearly everywhere.
+fn equal(lines: usize, pattern: usize, profile: Profile) -> Case {
+    let file = "same\n".repeat(lines);
+    let body = format!("@@\n{}-same\n", " same\n".repeat(pattern - 1));
+    (file, body, profile, false)
+}
+
+/// Equal lines, a long pattern that fits nowhere: its last line differs.
+fn nowhere(lines: usize, pattern: usize, profile: Profile) -> Case {
+    let file = "same\n".repeat(lines);
+    let body = format!("@@\n{}-other\n", " same\n".repeat(pattern - 1));
+    (file, body, profile, false)
+}
+
+/// Equal lines and hunks of every length: each fits in more places than are listed.
+fn nested(lines: usize, profile: Profile) -> Case {
+    let file = "same\n".repeat(lines);
+    let longest = (lines as f64).sqrt() as usize;
+    let body: String = (1..=longest).map(|len| format!("@@\n{}-same\n", " same\n".repeat(len))).collect();
+    (file, body, profile, false)
+}
+
+/// Many hunks, each of which sees what the one before inserted.
+fn chained(hunks: usize, profile: Profile) -> Case {
+    let file: String = (0..hunks).map(|index| format!("a{index}\n")).collect();
+    let body: String = (0..hunks).map(|index| format!("@@\n-a{index}\n+b{index}\n")).collect();
+    (file, body, profile, true)
+}
+
+fn case(name: &str, size: usize) -> Option<Case> {
+    let (name, profile) = match name.strip_suffix("-strict") {
+        Some(name) => (name, Profile::Strict),
+        None => (name, Profile::Codex),
+    };
+    Some(match name {
+        "plain" => plain(size, profile),
+        "alike" => alike(size, profile, ""),
+        "alike-blanks" => alike(size, profile, "  "),
+        "equal" => equal(size, size / 25, profile),
+        "nowhere" => nowhere(size, size / 25, profile),
+        "nested" => nested(size, profile),
+        "chained" => chained(size, profile),
+        _ => return None,
+    })
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let parsed = match &args[..] {
+        [_, name, size, rest @ ..] => size.parse().ok().and_then(|size| case(name, size)).zip(match rest {
+            [] => Some(1),
+            [rounds] => rounds.parse::<usize>().ok(),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let Some(((file, body, profile, applies), rounds)) = parsed else {
+        eprintln!("growth plain|alike|alike-blanks|equal|nowhere|nested|chained[-strict] SIZE [ROUNDS]");
+        std::process::exit(2);
+    };
+    let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
+    let options = Options::new(profile);
+    let patch = parse(&text, &options.parse).expect("the case parses");
+    let mut hunks = 0;
+    for _ in 0..rounds {
+        let result = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        assert_eq!(result.is_ok(), applies, "{result:?}");
+        hunks += result.map_or(0, |edit| edit.placed.len());
+    }
+    println!("{} bytes, {} hunks, {hunks} placed", file.len(), patch.hunk_count());
+}
