@@ -102,8 +102,9 @@ fn unwrap_once(text: &str, body: &Range<usize>) -> Option<(WarningKind, Range<us
     if let Some(tag) = heredoc_tag(opening) {
         return (closing == tag).then_some((WarningKind::Heredoc, inner));
     }
-    let fence = ['`', '~'].into_iter().map(|mark| opening.len() - opening.trim_start_matches(mark).len()).max()?;
-    let closes = closing.len() >= fence && closing.bytes().all(|byte| byte == opening.as_bytes()[0]);
+    let mark = opening.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let fence = opening.len() - opening.trim_start_matches(mark).len();
+    let closes = closing.len() >= fence && closing.chars().all(|c| c == mark);
     (fence >= 3 && closes).then_some((WarningKind::Fence, inner))
 }
 
