@@ -25,6 +25,20 @@ pub enum Dialect {
     Codex,
 }
 
+impl Dialect {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Whole, Self::Codex];
+
+    /// Its short name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Codex => "codex",
+        }
+    }
+}
+
 /// Tells whether `text` is a sentence of `dialect`.
 ///
 /// Every sentence of either dialect is also accepted by [`parse`](crate::parse()), which tolerates

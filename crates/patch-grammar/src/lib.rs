@@ -18,6 +18,7 @@ extern crate alloc;
 mod ast;
 mod diagnose;
 mod error;
+pub mod export;
 mod grammar;
 mod lower;
 mod parse;

@@ -127,8 +127,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
             let range = self.base + pair.as_span().start()..self.base + pair.as_span().end();
             match pair.as_rule() {
                 Rule::accepted_at => {
-                    let header = self.trimmed(range.start + "@@".len()..range.end);
-                    if !header.text.is_empty() {
+                    let header = self.header(range);
+                    if !header.text.trim().is_empty() {
                         hunk.headers.push(header);
                     }
                 }
@@ -184,6 +184,15 @@ impl<'p, 'o> Lowering<'p, 'o> {
 
     fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
         self.trimmed(self.base + pair.as_span().start()..self.base + pair.as_span().end())
+    }
+
+    /// The text after `@@` and one blank. Its indentation stays: it tells `def f` from a method `f`.
+    fn header(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+        let line = self.line_at(range.start);
+        let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
+        let start = range.start + text.len().min("@@ ".len());
+        let end = range.start + text.len();
+        Spanned { text: &self.text[start..end], span: start..end, line }
     }
 
     /// The part of the text without blanks around it.

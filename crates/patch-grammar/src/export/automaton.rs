@@ -1,0 +1,587 @@
+//! Finite automata over small alphabets, and the two ways to build one: from a grammar, where
+//! every choice is open, and from a PEG, where the first choice that fits is the only one.
+//!
+//! A PEG looks at the rest of the text before it goes on: it takes the second alternative only
+//! where the first fails, and leaves a loop only where the body fails. Such a condition on the rest
+//! is itself an automaton, so an edge may carry one as a [guard](Edge::Guard), and the subset
+//! construction runs the guards that are under way beside the states.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+
+use pest_meta::ast::Expr as Peg;
+
+use super::charset::CharSet;
+use super::grammar::{Expr, Grammar, Regex, Times};
+use super::read;
+
+/// Characters that no grammar at hand tells apart are one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Alphabet {
+    pub(crate) classes: Vec<CharSet>,
+}
+
+impl Alphabet {
+    /// The coarsest classes that `sets` are unions of.
+    pub(crate) fn new(sets: impl IntoIterator<Item = CharSet>) -> Self {
+        let mut classes = vec![CharSet::all()];
+        for set in sets.into_iter().collect::<std::collections::HashSet<_>>() {
+            classes = classes
+                .iter()
+                .flat_map(|class| [class.intersection(&set), class.difference(&set)])
+                .filter(|class| !class.is_empty())
+                .collect();
+        }
+        // The order must not depend on that of a hash set.
+        classes.sort_by_key(|class| class.ranges().next());
+        Self { classes }
+    }
+
+    pub(crate) fn class_of(&self, c: char) -> usize {
+        self.classes.iter().position(|class| class.contains(c)).expect("every character has a class")
+    }
+
+    fn classes_in(&self, set: &CharSet) -> Vec<usize> {
+        (0..self.classes.len()).filter(|&class| !self.classes[class].intersection(set).is_empty()).collect()
+    }
+}
+
+/// All sets of characters that a grammar names, in either of its forms.
+pub(crate) fn sets_of(grammar: &Grammar) -> Vec<CharSet> {
+    fn text(text: &str, out: &mut Vec<CharSet>) {
+        out.extend(text.chars().flat_map(|c| [CharSet::single(c), read::either_case(c)]));
+    }
+    let mut out = Vec::new();
+    for peg in grammar.peg.values() {
+        for part in peg.iter_top_down() {
+            match part {
+                Peg::Str(literal) | Peg::Insens(literal) => text(&literal, &mut out),
+                Peg::Range(first, last) => {
+                    if let (Some(first), Some(last)) = (first.chars().next(), last.chars().next()) {
+                        out.push(CharSet::range(first..=last));
+                    }
+                }
+                Peg::Ident(name) if name == "NEWLINE" => text("\r\n", &mut out),
+                Peg::Ident(name) => out.extend(read::builtin(&name).ok()),
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+/// A complete automaton without choice; state 0 is where it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dfa {
+    /// The next state for each state and symbol.
+    pub(crate) next: Vec<Vec<usize>>,
+    pub(crate) accepting: Vec<bool>,
+}
+
+impl Dfa {
+    pub(crate) fn len(&self) -> usize {
+        self.next.len()
+    }
+
+    fn complement(mut self) -> Self {
+        for accepting in &mut self.accepting {
+            *accepting = !*accepting;
+        }
+        self
+    }
+
+    /// How many symbols lead from each state to acceptance at least; `None` where none do.
+    pub(crate) fn distances(&self) -> Vec<Option<usize>> {
+        let mut before = vec![Vec::new(); self.len()];
+        for (state, next) in self.next.iter().enumerate() {
+            for &target in next {
+                before[target].push(state);
+            }
+        }
+        let mut distances = vec![None; self.len()];
+        let mut queue: VecDeque<_> = (0..self.len()).filter(|&state| self.accepting[state]).collect();
+        for &state in &queue {
+            distances[state] = Some(0);
+        }
+        while let Some(state) = queue.pop_front() {
+            let distance = distances[state].map(|distance: usize| distance + 1);
+            for &source in &before[state] {
+                if distances[source].is_none() {
+                    distances[source] = distance;
+                    queue.push_back(source);
+                }
+            }
+        }
+        distances
+    }
+
+    /// The shortest word from `state` to acceptance.
+    pub(crate) fn completion(&self, mut state: usize, distances: &[Option<usize>]) -> Option<Vec<usize>> {
+        let mut word = Vec::new();
+        let mut distance = distances[state]?;
+        while distance > 0 {
+            distance -= 1;
+            let symbol = self.next[state].iter().position(|&target| distances[target] == Some(distance))?;
+            state = self.next[state][symbol];
+            word.push(symbol);
+        }
+        Some(word)
+    }
+
+    /// The shortest word to each state.
+    pub(crate) fn accesses(&self) -> Vec<Option<Vec<usize>>> {
+        let mut words = vec![None; self.len()];
+        words[0] = Some(Vec::new());
+        let mut queue = VecDeque::from([0]);
+        while let Some(state) = queue.pop_front() {
+            for (symbol, &target) in self.next[state].iter().enumerate() {
+                if words[target].is_none() {
+                    let mut word: Vec<usize> = words[state].clone().unwrap_or_default();
+                    word.push(symbol);
+                    words[target] = Some(word);
+                    queue.push_back(target);
+                }
+            }
+        }
+        words
+    }
+
+    /// The shortest word that this one accepts and the other does not.
+    pub(crate) fn first_word_not_in(&self, other: &Self) -> Option<Vec<usize>> {
+        type Pair = (usize, usize);
+        // The pair before and the symbol between, to find the way back.
+        let mut came: HashMap<Pair, Option<(Pair, usize)>> = HashMap::from([((0, 0), None)]);
+        let mut queue = VecDeque::from([(0, 0)]);
+        while let Some(pair) = queue.pop_front() {
+            if self.accepting[pair.0] && !other.accepting[pair.1] {
+                let mut word = Vec::new();
+                let mut at = pair;
+                while let Some(Some((before, symbol))) = came.get(&at) {
+                    word.push(*symbol);
+                    at = *before;
+                }
+                word.reverse();
+                return Some(word);
+            }
+            for (symbol, (&left, &right)) in self.next[pair.0].iter().zip(&other.next[pair.1]).enumerate() {
+                came.entry((left, right)).or_insert_with(|| {
+                    queue.push_back((left, right));
+                    Some((pair, symbol))
+                });
+            }
+        }
+        None
+    }
+
+    /// The same language with as few states as possible, numbered in the order of a walk.
+    fn minimal(&self) -> Self {
+        let mut block: Vec<usize> = self.accepting.iter().map(|&accepting| usize::from(accepting)).collect();
+        let mut count = 0;
+        loop {
+            let mut seen: HashMap<(usize, Vec<usize>), usize> = HashMap::new();
+            block = (0..self.len())
+                .map(|state| {
+                    let targets = self.next[state].iter().map(|&target| block[target]).collect();
+                    let fresh = seen.len();
+                    *seen.entry((block[state], targets)).or_insert(fresh)
+                })
+                .collect();
+            if seen.len() == count {
+                break;
+            }
+            count = seen.len();
+        }
+        let mut member = vec![0; count];
+        for (state, &block) in block.iter().enumerate().rev() {
+            member[block] = state;
+        }
+        let mut order = vec![block[0]];
+        let mut number = vec![usize::MAX; count];
+        number[block[0]] = 0;
+        let mut at = 0;
+        while at < order.len() {
+            for &target in &self.next[member[order[at]]] {
+                if number[block[target]] == usize::MAX {
+                    number[block[target]] = order.len();
+                    order.push(block[target]);
+                }
+            }
+            at += 1;
+        }
+        Self {
+            next: order
+                .iter()
+                .map(|&b| self.next[member[b]].iter().map(|&target| number[block[target]]).collect())
+                .collect(),
+            accepting: order.iter().map(|&b| self.accepting[member[b]]).collect(),
+        }
+    }
+}
+
+/// A way out of a state.
+#[derive(Debug, Clone)]
+enum Edge {
+    /// Takes one of these symbols.
+    On(Vec<usize>, usize),
+    /// Takes nothing.
+    Free(usize),
+    /// Takes nothing, and only where the automaton of this number accepts the whole rest.
+    Guard(usize, usize),
+}
+
+/// An automaton with choice. It is built backwards: each part is told the state that follows it.
+#[derive(Debug, Default)]
+pub(crate) struct Nfa {
+    edges: Vec<Vec<Edge>>,
+    guards: Vec<Rc<Dfa>>,
+}
+
+/// The state in which an [`Nfa`] accepts.
+const END: usize = 0;
+
+impl Nfa {
+    fn new() -> Self {
+        Self { edges: vec![Vec::new()], guards: Vec::new() }
+    }
+
+    fn state(&mut self, edges: Vec<Edge>) -> usize {
+        self.edges.push(edges);
+        self.edges.len() - 1
+    }
+
+    fn guard(&mut self, dfa: Rc<Dfa>, then: usize) -> Edge {
+        self.guards.push(dfa);
+        Edge::Guard(self.guards.len() - 1, then)
+    }
+
+    fn repeat(&mut self, times: Times, then: usize, mut inner: impl FnMut(&mut Self, usize) -> usize) -> usize {
+        if times == Times::Optional {
+            let first = inner(self, then);
+            return self.state(vec![Edge::Free(first), Edge::Free(then)]);
+        }
+        let again = self.state(Vec::new());
+        let first = inner(self, again);
+        self.edges[again] = vec![Edge::Free(first), Edge::Free(then)];
+        if times == Times::Some { first } else { again }
+    }
+
+    /// The states that can still reach the end, guards left aside.
+    fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.edges.len()];
+        live[END] = true;
+        loop {
+            let mut changed = false;
+            for (state, edges) in self.edges.iter().enumerate() {
+                let leads = |edge: &Edge| match edge {
+                    Edge::On(symbols, to) => !symbols.is_empty() && live[*to],
+                    Edge::Free(to) | Edge::Guard(_, to) => live[*to],
+                };
+                if !live[state] && edges.iter().any(leads) {
+                    live[state] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return live;
+            }
+        }
+    }
+
+    /// The subset construction. A member of a subset is a state and the guards under way, each as
+    /// (its number, the state it is in).
+    fn determinise(&self, start: usize, symbols: usize) -> Dfa {
+        type Member = (usize, Vec<(usize, usize)>);
+        let live = self.live();
+        // What is settled about a guard: it accepts whatever follows, or nothing that follows.
+        let settled: Vec<Vec<Option<bool>>> = self.guards.iter().map(|guard| settled(guard)).collect();
+        let close = |mut open: Vec<Member>| {
+            let mut members: BTreeSet<Member> = BTreeSet::new();
+            while let Some(member) = open.pop() {
+                if !live[member.0] || !members.insert(member.clone()) {
+                    continue;
+                }
+                let (state, under_way) = member;
+                for edge in &self.edges[state] {
+                    match edge {
+                        Edge::On(..) => {}
+                        Edge::Free(to) => open.push((*to, under_way.clone())),
+                        Edge::Guard(guard, to) => match settled[*guard][0] {
+                            Some(true) => open.push((*to, under_way.clone())),
+                            Some(false) => {}
+                            None => {
+                                let mut under_way = under_way.clone();
+                                under_way.push((*guard, 0));
+                                under_way.sort_unstable();
+                                under_way.dedup();
+                                open.push((*to, under_way));
+                            }
+                        },
+                    }
+                }
+            }
+            members
+        };
+        let accepts = |members: &BTreeSet<Member>| {
+            members.iter().any(|(state, under_way)| {
+                *state == END && under_way.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
+            })
+        };
+        let step = |(state, under_way): &Member, symbol: usize, out: &mut Vec<Member>| {
+            let mut next = Vec::with_capacity(under_way.len());
+            for &(guard, at) in under_way {
+                let at = self.guards[guard].next[at][symbol];
+                match settled[guard][at] {
+                    Some(true) => {}
+                    Some(false) => return,
+                    None => next.push((guard, at)),
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            for edge in &self.edges[*state] {
+                if let Edge::On(on, to) = edge
+                    && on.contains(&symbol)
+                {
+                    out.push((*to, next.clone()));
+                }
+            }
+        };
+
+        let first = close(vec![(start, Vec::new())]);
+        let mut dfa = Dfa { next: Vec::new(), accepting: vec![accepts(&first)] };
+        let mut numbers = HashMap::from([(first.clone(), 0)]);
+        let mut subsets = vec![first];
+        while dfa.next.len() < subsets.len() {
+            let subset = subsets[dfa.next.len()].clone();
+            let mut row = Vec::with_capacity(symbols);
+            for symbol in 0..symbols {
+                let mut open = Vec::new();
+                for member in &subset {
+                    step(member, symbol, &mut open);
+                }
+                let target = close(open);
+                let number = *numbers.entry(target).or_insert_with_key(|target| {
+                    dfa.accepting.push(accepts(target));
+                    subsets.push(target.clone());
+                    subsets.len() - 1
+                });
+                row.push(number);
+            }
+            dfa.next.push(row);
+        }
+        dfa.minimal()
+    }
+}
+
+/// For each state: whether everything, or nothing, is accepted from there on.
+fn settled(dfa: &Dfa) -> Vec<Option<bool>> {
+    let accepting = dfa.distances();
+    let rejecting = dfa.clone().complement().distances();
+    accepting.iter().zip(&rejecting).map(|(yes, no)| (yes.is_none() != no.is_none()).then(|| no.is_none())).collect()
+}
+
+/// The language of a grammar with all its choices open.
+pub(crate) fn of_grammar(grammar: &Grammar, alphabet: &Alphabet) -> Dfa {
+    let mut nfa = Nfa::new();
+    let start = add_expr(
+        &mut nfa,
+        &grammar.rules[0].expr,
+        END,
+        &mut |nfa, leaf, then| match leaf {
+            Leaf::Terminal(index) => add_regex(nfa, &grammar.terminals[index].regex, then, alphabet),
+            Leaf::Literal(text) => add_text(nfa, text, then, alphabet),
+        },
+        grammar,
+    );
+    nfa.determinise(start, alphabet.classes.len())
+}
+
+/// The language of one terminal.
+pub(crate) fn of_regex(regex: &Regex, alphabet: &Alphabet) -> Dfa {
+    let mut nfa = Nfa::new();
+    let start = add_regex(&mut nfa, regex, END, alphabet);
+    nfa.determinise(start, alphabet.classes.len())
+}
+
+/// The language of a grammar over its tokens: the terminals in their order, then its literals.
+pub(crate) fn of_tokens(grammar: &Grammar, literals: &[&str]) -> Dfa {
+    let mut nfa = Nfa::new();
+    let named = grammar.terminals.len();
+    let start = add_expr(
+        &mut nfa,
+        &grammar.rules[0].expr,
+        END,
+        &mut |nfa, leaf, then| {
+            let symbol = match leaf {
+                Leaf::Terminal(index) => index,
+                Leaf::Literal(text) => named + literals.iter().position(|literal| *literal == text).expect("collected"),
+            };
+            nfa.state(vec![Edge::On(vec![symbol], then)])
+        },
+        grammar,
+    );
+    nfa.determinise(start, named + literals.len())
+}
+
+enum Leaf<'g> {
+    Terminal(usize),
+    Literal(&'g str),
+}
+
+fn add_expr<'g>(
+    nfa: &mut Nfa,
+    expr: &'g Expr,
+    then: usize,
+    leaf: &mut dyn FnMut(&mut Nfa, Leaf<'g>, usize) -> usize,
+    grammar: &'g Grammar,
+) -> usize {
+    match expr {
+        Expr::Literal(text) => leaf(nfa, Leaf::Literal(text), then),
+        Expr::Terminal(index) => leaf(nfa, Leaf::Terminal(*index), then),
+        Expr::Rule(index) => add_expr(nfa, &grammar.rules[*index].expr, then, leaf, grammar),
+        Expr::Sequence(parts) => parts.iter().rev().fold(then, |then, part| add_expr(nfa, part, then, leaf, grammar)),
+        Expr::Choice(parts) => {
+            let firsts: Vec<_> =
+                parts.iter().map(|part| Edge::Free(add_expr(nfa, part, then, leaf, grammar))).collect();
+            nfa.state(firsts)
+        }
+        Expr::Repeat(inner, times) => nfa.repeat(*times, then, |nfa, then| add_expr(nfa, inner, then, leaf, grammar)),
+    }
+}
+
+fn add_text(nfa: &mut Nfa, text: &str, then: usize, alphabet: &Alphabet) -> usize {
+    text.chars().rev().fold(then, |then, c| {
+        let class = alphabet.class_of(c);
+        nfa.state(vec![Edge::On(vec![class], then)])
+    })
+}
+
+fn add_regex(nfa: &mut Nfa, regex: &Regex, then: usize, alphabet: &Alphabet) -> usize {
+    match regex {
+        Regex::Literal(text) => add_text(nfa, text, then, alphabet),
+        Regex::Set(set) => nfa.state(vec![Edge::On(alphabet.classes_in(set), then)]),
+        Regex::Sequence(parts) => parts.iter().rev().fold(then, |then, part| add_regex(nfa, part, then, alphabet)),
+        Regex::Choice(parts) => {
+            let firsts: Vec<_> = parts.iter().map(|part| Edge::Free(add_regex(nfa, part, then, alphabet))).collect();
+            nfa.state(firsts)
+        }
+        Regex::Repeat(inner, times) => nfa.repeat(*times, then, |nfa, then| add_regex(nfa, inner, then, alphabet)),
+    }
+}
+
+/// The language of a PEG, exactly as a PEG parser decides it.
+///
+/// The grammar must have been [read](Grammar::read): then no rule recurses and nothing touches the
+/// stack.
+pub(crate) fn of_peg(grammar: &Grammar, alphabet: &Alphabet) -> Dfa {
+    let mut builder = PegBuilder { peg: &grammar.peg, alphabet, succeeds: BTreeMap::new() };
+    let mut nfa = Nfa::new();
+    let start = builder.add(&mut nfa, &grammar.peg[&grammar.start], END);
+    nfa.determinise(start, alphabet.classes.len())
+}
+
+struct PegBuilder<'g> {
+    peg: &'g BTreeMap<String, Peg>,
+    alphabet: &'g Alphabet,
+    /// The texts in whose beginning an expression succeeds, by the expression as written.
+    succeeds: BTreeMap<String, Rc<Dfa>>,
+}
+
+impl PegBuilder<'_> {
+    fn add(&mut self, nfa: &mut Nfa, peg: &Peg, then: usize) -> usize {
+        match peg {
+            Peg::Str(text) => add_text(nfa, text, then, self.alphabet),
+            Peg::Insens(text) => {
+                text.chars().rev().fold(then, |then, c| self.add_set(nfa, &read::either_case(c), then))
+            }
+            Peg::Range(first, last) => {
+                let (first, last) = (first.chars().next().unwrap_or('\0'), last.chars().next().unwrap_or('\0'));
+                self.add_set(nfa, &CharSet::range(first..=last), then)
+            }
+            Peg::Ident(name) => self.add_rule(nfa, name, then),
+            Peg::Seq(left, right) => {
+                let right = self.add(nfa, right, then);
+                self.add(nfa, left, right)
+            }
+            Peg::Choice(left, right) => {
+                let fails = self.fails(left);
+                let left = self.add(nfa, left, then);
+                let right = self.add(nfa, right, then);
+                let guard = nfa.guard(fails, right);
+                nfa.state(vec![Edge::Free(left), guard])
+            }
+            Peg::Opt(inner) => {
+                let fails = self.fails(inner);
+                let first = self.add(nfa, inner, then);
+                let guard = nfa.guard(fails, then);
+                nfa.state(vec![Edge::Free(first), guard])
+            }
+            Peg::Rep(inner) => self.add_loop(nfa, inner, then).0,
+            Peg::RepOnce(inner) => self.add_loop(nfa, inner, then).1,
+            Peg::PosPred(inner) => {
+                let succeeds = self.succeeds(inner);
+                let guard = nfa.guard(succeeds, then);
+                nfa.state(vec![guard])
+            }
+            Peg::NegPred(inner) => {
+                let fails = self.fails(inner);
+                let guard = nfa.guard(fails, then);
+                nfa.state(vec![guard])
+            }
+            other => unreachable!("BUG: reading refuses {other:?}"),
+        }
+    }
+
+    /// Where the loop may end or go on, and where its body begins.
+    fn add_loop(&mut self, nfa: &mut Nfa, inner: &Peg, then: usize) -> (usize, usize) {
+        let fails = self.fails(inner);
+        let again = nfa.state(Vec::new());
+        let first = self.add(nfa, inner, again);
+        let guard = nfa.guard(fails, then);
+        nfa.edges[again] = vec![Edge::Free(first), guard];
+        (again, first)
+    }
+
+    fn add_rule(&mut self, nfa: &mut Nfa, name: &str, then: usize) -> usize {
+        if let Some(peg) = self.peg.get(name) {
+            return self.add(nfa, peg, then);
+        }
+        match name {
+            // Reading has seen to it that it stands at the start of the start rule.
+            "SOI" => then,
+            "EOI" => {
+                let mut nothing = Nfa::new();
+                let more = nothing.state(vec![Edge::Free(END)]);
+                let guard = nfa.guard(Rc::new(nothing.determinise(more, self.alphabet.classes.len())), then);
+                nfa.state(vec![guard])
+            }
+            _ => {
+                let set = read::builtin(name).unwrap_or_else(|_| unreachable!("BUG: reading refuses {name}"));
+                self.add_set(nfa, &set, then)
+            }
+        }
+    }
+
+    fn add_set(&mut self, nfa: &mut Nfa, set: &CharSet, then: usize) -> usize {
+        nfa.state(vec![Edge::On(self.alphabet.classes_in(set), then)])
+    }
+
+    /// The texts in whose beginning `peg` succeeds.
+    fn succeeds(&mut self, peg: &Peg) -> Rc<Dfa> {
+        let key = format!("{peg:?}");
+        if let Some(dfa) = self.succeeds.get(&key) {
+            return Rc::clone(dfa);
+        }
+        let symbols = self.alphabet.classes.len();
+        let mut nfa = Nfa::new();
+        nfa.edges[END] = vec![Edge::On((0..symbols).collect(), END)];
+        let start = self.add(&mut nfa, peg, END);
+        let dfa = Rc::new(nfa.determinise(start, symbols));
+        self.succeeds.insert(key, Rc::clone(&dfa));
+        dfa
+    }
+
+    fn fails(&mut self, peg: &Peg) -> Rc<Dfa> {
+        Rc::new(Dfa::clone(&self.succeeds(peg)).complement())
+    }
+}

@@ -1,0 +1,230 @@
+//! Shows that nothing was lost on the way out of pest.
+//!
+//! A PEG takes the first choice that fits and the longest run, and never comes back; a
+//! context-free grammar takes any. The two have the same sentences only if no choice was ever
+//! decided by its place. And an engine with a lexer in front cuts the text before it knows the
+//! rules, at the longest match, so no terminal may be able to run on into what follows it, or be
+//! mistaken for another one that may stand in its place. All of this is decided here, not tried
+//! out: the language is regular.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::automaton::{self, Alphabet, Dfa};
+use super::grammar::{Expr, Grammar, Regex};
+use super::language::spell;
+
+/// A reason why a grammar means one thing to one engine and something else to another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The pest parser and the exported grammar disagree about a sentence.
+    #[error("{} accepts {sentence:?} and {} does not", side(*.pest_accepts), side(!.pest_accepts))]
+    Differs {
+        /// The shortest such sentence.
+        sentence: String,
+        /// Whether it is pest that accepts it.
+        pest_accepts: bool,
+    },
+    /// A lexer that takes the longest match would go on into what follows.
+    #[error(
+        "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of {into}: {sentence:?}"
+    )]
+    RunsOn {
+        /// The terminal that should end.
+        terminal: String,
+        /// The terminal that the lexer would think it is in.
+        into: String,
+        /// The terminal that should begin.
+        follower: String,
+        /// A sentence in which they are neighbours.
+        sentence: String,
+    },
+    /// Where either may stand, one is the beginning of the other, or the same text.
+    #[error("where {longer} may stand, {shorter} may stand too, and a lexer could take it in {sentence:?}")]
+    Overlaps {
+        /// The terminal that is meant in the sentence.
+        longer: String,
+        /// The one that is the same text, or its beginning.
+        shorter: String,
+        /// A sentence with that text.
+        sentence: String,
+    },
+}
+
+fn side(pest: bool) -> &'static str {
+    if pest { "pest" } else { "the exported grammar" }
+}
+
+impl Grammar {
+    /// Decides whether every engine will read the grammar alike.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Finding`], with a sentence that shows it.
+    pub fn check(&self) -> Result<(), Finding> {
+        let alphabet = Alphabet::new(automaton::sets_of(self));
+        let open = automaton::of_grammar(self, &alphabet);
+        let peg = automaton::of_peg(self, &alphabet);
+        for (left, right, pest_accepts) in [(&peg, &open, true), (&open, &peg, false)] {
+            if let Some(word) = left.first_word_not_in(right) {
+                return Err(Finding::Differs { sentence: spell(&alphabet, &word), pest_accepts });
+            }
+        }
+        Tokens::new(self, &alphabet).check()
+    }
+}
+
+/// The grammar as a lexer and a parser over tokens see it.
+struct Tokens<'g> {
+    alphabet: &'g Alphabet,
+    names: Vec<String>,
+    lexers: Vec<Dfa>,
+    to_end: Vec<Vec<Option<usize>>>,
+    parser: Dfa,
+}
+
+impl<'g> Tokens<'g> {
+    fn new(grammar: &'g Grammar, alphabet: &'g Alphabet) -> Self {
+        let mut literals = Vec::new();
+        for rule in &grammar.rules {
+            collect_literals(&rule.expr, &mut literals);
+        }
+        let names = grammar.terminals.iter().map(|terminal| format!("`{}`", terminal.name));
+        let named = grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.regex, alphabet));
+        let lexers: Vec<_> = named
+            .chain(literals.iter().map(|text| automaton::of_regex(&Regex::Literal((*text).to_owned()), alphabet)))
+            .collect();
+        Self {
+            alphabet,
+            names: names.chain(literals.iter().map(|text| format!("{text:?}"))).collect(),
+            to_end: lexers.iter().map(Dfa::distances).collect(),
+            lexers,
+            parser: automaton::of_tokens(grammar, &literals),
+        }
+    }
+
+    fn check(&self) -> Result<(), Finding> {
+        let to_end = self.parser.distances();
+        for (state, access) in self.parser.accesses().iter().enumerate() {
+            let Some(access) = access else { continue };
+            let allowed: Vec<_> =
+                (0..self.names.len()).filter(|&token| to_end[self.parser.next[state][token]].is_some()).collect();
+            self.check_state(state, access, &allowed, &to_end)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the lexers of all tokens that may stand in a state side by side.
+    fn check_state(
+        &self,
+        state: usize,
+        access: &[usize],
+        allowed: &[usize],
+        to_end: &[Option<usize>],
+    ) -> Result<(), Finding> {
+        // The state of each lexer that is still alive, and another token that has matched already.
+        type Place = (Vec<(usize, usize)>, Option<usize>);
+        let first: Place = (allowed.iter().map(|&token| (token, 0)).collect(), None);
+        let mut words: HashMap<Place, Vec<usize>> = HashMap::from([(first.clone(), Vec::new())]);
+        let mut queue = VecDeque::from([first]);
+        while let Some(place) = queue.pop_front() {
+            let word = words[&place].clone();
+            let (alive, mut matched) = place;
+            let matching: Vec<_> = alive
+                .iter()
+                .filter(|&&(token, at)| self.lexers[token].accepting[at])
+                .map(|&(token, _)| token)
+                .collect();
+            for &token in &matching {
+                let after = self.parser.next[state][token];
+                let other = matching.iter().copied().chain(matched).find(|&other| other != token);
+                if let Some(shorter) = other {
+                    return Err(Finding::Overlaps {
+                        longer: self.names[token].clone(),
+                        shorter: self.names[shorter].clone(),
+                        sentence: self.sentence(access, &word, &[], after, to_end),
+                    });
+                }
+                self.check_followers(access, &word, token, after, &alive, to_end)?;
+            }
+            matched = matched.or(matching.first().copied());
+            for class in 0..self.alphabet.classes.len() {
+                let alive = self.step(&alive, class);
+                let next = (alive, matched);
+                if !next.0.is_empty() && !words.contains_key(&next) {
+                    let word = word.iter().copied().chain([class]).collect();
+                    words.insert(next.clone(), word);
+                    queue.push_back(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a lexer that has just matched `token` stops at the first character of what follows.
+    fn check_followers(
+        &self,
+        access: &[usize],
+        word: &[usize],
+        token: usize,
+        after: usize,
+        alive: &[(usize, usize)],
+        to_end: &[Option<usize>],
+    ) -> Result<(), Finding> {
+        for follower in 0..self.names.len() {
+            let beyond = self.parser.next[after][follower];
+            if to_end[beyond].is_none() {
+                continue;
+            }
+            for class in 0..self.alphabet.classes.len() {
+                let begun = self.lexers[follower].next[0][class];
+                let Some(rest) = self.lexers[follower].completion(begun, &self.to_end[follower]) else { continue };
+                if let Some(&(into, _)) = self.step(alive, class).first() {
+                    let text: Vec<_> = [class].into_iter().chain(rest).collect();
+                    return Err(Finding::RunsOn {
+                        terminal: self.names[token].clone(),
+                        into: self.names[into].clone(),
+                        follower: self.names[follower].clone(),
+                        sentence: self.sentence(access, word, &text, beyond, to_end),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, alive: &[(usize, usize)], class: usize) -> Vec<(usize, usize)> {
+        let next = alive.iter().map(|&(token, at)| (token, self.lexers[token].next[at][class]));
+        next.filter(|&(token, at)| self.to_end[token][at].is_some()).collect()
+    }
+
+    /// A whole sentence: tokens, text, text, and the shortest way to the end.
+    fn sentence(
+        &self,
+        access: &[usize],
+        word: &[usize],
+        follower: &[usize],
+        state: usize,
+        to_end: &[Option<usize>],
+    ) -> String {
+        let shortest = |&token: &usize| self.lexers[token].completion(0, &self.to_end[token]).unwrap_or_default();
+        let mut classes: Vec<usize> = access.iter().flat_map(shortest).collect();
+        classes.extend(word);
+        classes.extend(follower);
+        classes.extend(self.parser.completion(state, to_end).unwrap_or_default().iter().flat_map(shortest));
+        spell(self.alphabet, &classes)
+    }
+}
+
+fn collect_literals<'g>(expr: &'g Expr, out: &mut Vec<&'g str>) {
+    match expr {
+        Expr::Literal(text) => {
+            if !out.contains(&text.as_str()) {
+                out.push(text);
+            }
+        }
+        Expr::Rule(_) | Expr::Terminal(_) => {}
+        Expr::Sequence(parts) | Expr::Choice(parts) => parts.iter().for_each(|part| collect_literals(part, out)),
+        Expr::Repeat(inner, _) => collect_literals(inner, out),
+    }
+}

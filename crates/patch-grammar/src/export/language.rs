@@ -1,0 +1,119 @@
+//! The language of a grammar as an automaton: to ask, to walk through and to cover.
+
+use super::automaton::{self, Alphabet, Dfa};
+use super::charset::CharSet;
+use super::grammar::Grammar;
+
+/// The sentences of a [`Grammar`], as the smallest automaton that accepts them.
+///
+/// Its states are numbers; 0 is where every sentence begins.
+#[derive(Debug, Clone)]
+pub struct Language {
+    alphabet: Alphabet,
+    dfa: Dfa,
+    distances: Vec<Option<usize>>,
+}
+
+impl Grammar {
+    /// Builds the automaton of the grammar's sentences.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        let alphabet = Alphabet::new(automaton::sets_of(self));
+        let dfa = automaton::of_grammar(self, &alphabet);
+        Language::new(alphabet, dfa)
+    }
+
+    /// Builds the automaton of the texts that pest's parser accepts, with its order of choice and
+    /// its greed. Where [`check`](Grammar::check) finds nothing the two are the same.
+    #[must_use]
+    pub fn peg_language(&self) -> Language {
+        let alphabet = Alphabet::new(automaton::sets_of(self));
+        let dfa = automaton::of_peg(self, &alphabet);
+        Language::new(alphabet, dfa)
+    }
+}
+
+impl Language {
+    fn new(alphabet: Alphabet, dfa: Dfa) -> Self {
+        let distances = dfa.distances();
+        Self { alphabet, dfa, distances }
+    }
+
+    /// The shortest sentence that is none of `other`; `None` if all are.
+    ///
+    /// # Panics
+    ///
+    /// When the two come from different pest files, which may tell characters apart differently.
+    #[must_use]
+    pub fn first_sentence_not_in(&self, other: &Self) -> Option<String> {
+        assert_eq!(self.alphabet, other.alphabet, "languages of different pest files");
+        self.dfa.first_word_not_in(&other.dfa).map(|word| spell(&self.alphabet, &word))
+    }
+
+    /// How many states the automaton has.
+    #[must_use]
+    pub fn state_count(&self) -> usize {
+        self.dfa.len()
+    }
+
+    /// How many classes of characters it tells apart.
+    #[must_use]
+    pub fn class_count(&self) -> usize {
+        self.alphabet.classes.len()
+    }
+
+    /// Whether `text` is a sentence.
+    #[must_use]
+    pub fn accepts(&self, text: &str) -> bool {
+        self.is_accepting(text.chars().fold(0, |state, c| self.dfa.next[state][self.alphabet.class_of(c)]))
+    }
+
+    /// Whether a text that leads to `state` is a sentence.
+    #[must_use]
+    pub fn is_accepting(&self, state: usize) -> bool {
+        self.dfa.accepting[state]
+    }
+
+    /// How many characters are missing in `state` at least; `None` if no sentence goes through it.
+    #[must_use]
+    pub fn distance(&self, state: usize) -> Option<usize> {
+        self.distances[state]
+    }
+
+    /// The classes of characters that can stand next, and the state after each.
+    pub fn moves(&self, state: usize) -> impl Iterator<Item = (&CharSet, usize)> {
+        self.alphabet
+            .classes
+            .iter()
+            .zip(self.dfa.next[state].iter().copied())
+            .filter(|(_, target)| self.distances[*target].is_some())
+    }
+
+    /// One text for each move of the automaton, and whether it is a sentence: the shortest way to
+    /// the state, a character of the class, and the shortest way on; where the character is wrong,
+    /// the way on that would have been right without it.
+    #[must_use]
+    pub fn transition_cover(&self) -> Vec<(String, bool)> {
+        let mut cover = Vec::new();
+        for (state, access) in self.dfa.accesses().iter().enumerate() {
+            let Some(access) = access else { continue };
+            if self.distances[state].is_none() {
+                continue;
+            }
+            for (class, &target) in self.dfa.next[state].iter().enumerate() {
+                let right = self.distances[target].is_some();
+                let on = self.dfa.completion(if right { target } else { state }, &self.distances);
+                let word: Vec<_> = access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
+                cover.push((spell(&self.alphabet, &word), right));
+            }
+            // The text that stops short in this state.
+            cover.push((spell(&self.alphabet, access), self.dfa.accepting[state]));
+        }
+        cover
+    }
+}
+
+/// A text for a word of classes.
+pub(crate) fn spell(alphabet: &Alphabet, word: &[usize]) -> String {
+    word.iter().map(|&class| alphabet.classes[class].sample().expect("no class is empty")).collect()
+}

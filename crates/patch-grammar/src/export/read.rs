@@ -1,0 +1,385 @@
+//! From the pest file to a [`Grammar`], or to the construct that no other grammar can say.
+//!
+//! Atomic rules and rules in capitals become terminals, with the rules that they use written out
+//! in them; the others become rules. Pest's order of choice and its greed are dropped here;
+//! [`check`](super::check) shows that nothing depended on them.
+
+use std::collections::BTreeMap;
+
+use pest_meta::ast::{Expr as Peg, Rule as PegRule, RuleType};
+use pest_meta::parser::Rule as Meta;
+
+use super::charset::CharSet;
+use super::grammar::{Expr, Grammar, Regex, Rule, Terminal, Times};
+use super::{Construct, ExportError};
+
+impl Grammar {
+    /// Reads the part of the pest grammar `text` that the rule `start` reaches.
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError`] names the rule and the construct that cannot be expressed exactly in the
+    /// other grammars.
+    pub fn read(text: &str, start: &str) -> Result<Self, ExportError> {
+        let pairs = pest_meta::parser::parse(Meta::grammar_rules, text).map_err(|error| syntax(&[error]))?;
+        pest_meta::validator::validate_pairs(pairs.clone()).map_err(|errors| syntax(&errors))?;
+        let docs = docs(pairs.clone());
+        let rules = pest_meta::parser::consume_rules(pairs).map_err(|errors| syntax(&errors))?;
+        for implicit in ["WHITESPACE", "COMMENT"] {
+            if rules.iter().any(|rule| rule.name == implicit) {
+                return Err(ExportError::Unsupported { rule: implicit.into(), construct: Construct::ImplicitRule });
+            }
+        }
+        let rules: BTreeMap<_, _> = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
+        let mut reader = Reader { pest: &rules, docs, names: BTreeMap::new(), open: Vec::new(), out: Vec::new() };
+        let grammar = reader.start(start)?;
+        check_names(&grammar)?;
+        Ok(grammar)
+    }
+}
+
+fn syntax(errors: &[pest::error::Error<Meta>]) -> ExportError {
+    let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    ExportError::Syntax { message: lines.join("\n") }
+}
+
+/// The doc comment of each rule.
+fn docs(pairs: pest::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
+    let mut docs = BTreeMap::new();
+    let mut doc: Vec<&str> = Vec::new();
+    for pair in pairs.filter(|pair| pair.as_rule() == Meta::grammar_rule) {
+        let Some(first) = pair.into_inner().next() else { continue };
+        match first.as_rule() {
+            Meta::line_doc => doc.extend(first.into_inner().map(|inner| inner.as_str().trim_end())),
+            _ => {
+                docs.insert(first.as_str().to_owned(), std::mem::take(&mut doc).join("\n"));
+            }
+        }
+    }
+    docs
+}
+
+/// What a pest rule has become.
+#[derive(Clone, Copy)]
+enum Place {
+    Rule(usize),
+    Terminal(usize),
+}
+
+struct Reader<'r> {
+    pest: &'r BTreeMap<String, PegRule>,
+    docs: BTreeMap<String, String>,
+    names: BTreeMap<String, Place>,
+    /// The rules that are being read, to notice recursion.
+    open: Vec<String>,
+    /// Rules and terminals so far; a rule has its place before its right side is known.
+    out: Vec<(Place, Option<Rule>, Option<Terminal>)>,
+}
+
+impl Reader<'_> {
+    fn start(&mut self, start: &str) -> Result<Grammar, ExportError> {
+        let Some(pest) = self.pest.get(start) else {
+            return Err(ExportError::NoSuchRule { rule: start.to_owned() });
+        };
+        if is_terminal(pest) {
+            return Err(unsupported(start, Construct::TerminalStart));
+        }
+        // The marks of the text's two ends may stand only where every sentence has them anyway.
+        let mut parts = Vec::new();
+        flatten_sequence(&pest.expr, &mut parts);
+        let is = |part: Option<&&Peg>, name: &str| matches!(part, Some(Peg::Ident(ident)) if ident == name);
+        if !is(parts.first(), "SOI") || !is(parts.last(), "EOI") {
+            return Err(unsupported(start, Construct::UnanchoredStart));
+        }
+        let parts: Vec<_> = parts[1..parts.len() - 1].to_vec();
+        self.rule_from(start, |reader| reader.sequence(start, &parts))?;
+        let mut grammar =
+            Grammar { start: start.to_owned(), rules: Vec::new(), terminals: Vec::new(), peg: BTreeMap::new() };
+        for (_, rule, terminal) in self.out.drain(..) {
+            grammar.rules.extend(rule);
+            grammar.terminals.extend(terminal);
+        }
+        grammar.peg = self.pest.iter().map(|(name, rule)| (name.clone(), rule.expr.clone())).collect();
+        Ok(grammar)
+    }
+
+    fn doc(&self, name: &str) -> String {
+        self.docs.get(name).cloned().unwrap_or_default()
+    }
+
+    fn rule_from(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Self) -> Result<Expr, ExportError>,
+    ) -> Result<Expr, ExportError> {
+        let index = self.out.iter().filter(|(place, ..)| matches!(place, Place::Rule(_))).count();
+        let slot = self.out.len();
+        self.out.push((Place::Rule(index), None, None));
+        self.names.insert(name.to_owned(), Place::Rule(index));
+        self.open.push(name.to_owned());
+        let expr = read(self)?;
+        self.open.pop();
+        self.out[slot].1 = Some(Rule { name: name.to_owned(), doc: self.doc(name), expr });
+        Ok(Expr::Rule(index))
+    }
+
+    /// A reference from a rule.
+    fn reference(&mut self, from: &str, name: &str) -> Result<Expr, ExportError> {
+        if self.open.iter().any(|open| open == name) {
+            return Err(unsupported(name, Construct::Recursion));
+        }
+        match self.names.get(name) {
+            Some(&Place::Rule(index)) => return Ok(Expr::Rule(index)),
+            Some(&Place::Terminal(index)) => return Ok(Expr::Terminal(index)),
+            None => {}
+        }
+        let Some(pest) = self.pest.get(name) else {
+            return Err(unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters)));
+        };
+        if !is_terminal(pest) {
+            let expr = &pest.expr;
+            return self.rule_from(name, |reader| reader.expr(name, expr));
+        }
+        self.open.push(name.to_owned());
+        let regex = self.regex(name, &pest.expr)?;
+        self.open.pop();
+        if regex.is_nullable() {
+            return Err(unsupported(name, Construct::EmptyTerminal));
+        }
+        let index = self.out.iter().filter(|(place, ..)| matches!(place, Place::Terminal(_))).count();
+        let terminal = Terminal { name: name.to_owned(), doc: self.doc(name), regex };
+        self.out.push((Place::Terminal(index), None, Some(terminal)));
+        self.names.insert(name.to_owned(), Place::Terminal(index));
+        Ok(Expr::Terminal(index))
+    }
+
+    fn expr(&mut self, rule: &str, peg: &Peg) -> Result<Expr, ExportError> {
+        Ok(match peg {
+            Peg::Str(text) if text.is_empty() => return Err(unsupported(rule, Construct::EmptyLiteral)),
+            Peg::Str(text) => Expr::Literal(text.clone()),
+            Peg::Ident(name) => self.reference(rule, name)?,
+            Peg::Seq(..) => {
+                let mut parts = Vec::new();
+                flatten_sequence(peg, &mut parts);
+                self.sequence(rule, &parts)?
+            }
+            Peg::Choice(..) => {
+                let mut parts = Vec::new();
+                flatten_choice(peg, &mut parts);
+                Expr::Choice(parts.into_iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?)
+            }
+            Peg::Opt(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Optional),
+            Peg::Rep(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Any),
+            Peg::RepOnce(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Some),
+            Peg::Insens(_) | Peg::Range(..) => return Err(unsupported(rule, Construct::BareCharacters)),
+            other => return Err(unsupported(rule, construct(other))),
+        })
+    }
+
+    fn sequence(&mut self, rule: &str, parts: &[&Peg]) -> Result<Expr, ExportError> {
+        let mut exprs: Vec<_> = parts.iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?;
+        Ok(if exprs.len() == 1 { exprs.remove(0) } else { Expr::Sequence(exprs) })
+    }
+
+    /// The right side of a terminal.
+    fn regex(&mut self, rule: &str, peg: &Peg) -> Result<Regex, ExportError> {
+        if let Some(set) = self.set(peg)? {
+            return set_regex(rule, set);
+        }
+        Ok(match peg {
+            Peg::Str(text) => Regex::Literal(text.clone()),
+            Peg::Insens(text) => {
+                concat(text.chars().map(|c| set_regex(rule, either_case(c))).collect::<Result<_, _>>()?)
+            }
+            Peg::Ident(name) => {
+                if self.open.iter().any(|open| open == name) {
+                    return Err(unsupported(name, Construct::Recursion));
+                }
+                let Some(helper) = self.pest.get(name) else {
+                    return Err(unsupported(rule, builtin(name).err().unwrap_or(Construct::BareCharacters)));
+                };
+                self.open.push(name.clone());
+                let regex = self.regex(name, &helper.expr)?;
+                self.open.pop();
+                regex
+            }
+            Peg::Seq(..) => {
+                let mut parts = Vec::new();
+                flatten_sequence(peg, &mut parts);
+                self.regex_sequence(rule, &parts)?
+            }
+            Peg::Choice(..) => {
+                let mut parts = Vec::new();
+                flatten_choice(peg, &mut parts);
+                Regex::Choice(parts.into_iter().map(|part| self.regex(rule, part)).collect::<Result<_, _>>()?)
+            }
+            Peg::Opt(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Optional),
+            Peg::Rep(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Any),
+            Peg::RepOnce(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Some),
+            other => return Err(unsupported(rule, construct(other))),
+        })
+    }
+
+    /// A sequence in a terminal, in which `!set ~ characters` is what remains of the characters.
+    fn regex_sequence(&mut self, rule: &str, parts: &[&Peg]) -> Result<Regex, ExportError> {
+        let mut out = Vec::new();
+        let mut excluded = CharSet::default();
+        for part in parts {
+            if let Peg::NegPred(inner) = part {
+                let set = self.set(inner)?.ok_or_else(|| unsupported(rule, Construct::LookAhead))?;
+                excluded = excluded.union(&set);
+            } else if excluded.is_empty() {
+                out.push(self.regex(rule, part)?);
+            } else {
+                let set = self.set(part)?.ok_or_else(|| unsupported(rule, Construct::LookAhead))?;
+                out.push(set_regex(rule, set.difference(&std::mem::take(&mut excluded)))?);
+            }
+        }
+        if !excluded.is_empty() {
+            return Err(unsupported(rule, Construct::LookAhead));
+        }
+        Ok(concat(out))
+    }
+
+    /// The set of characters that `peg` is, if it takes exactly one of a set.
+    fn set(&self, peg: &Peg) -> Result<Option<CharSet>, ExportError> {
+        let single = |text: &str| {
+            let mut chars = text.chars();
+            chars.next().filter(|_| chars.next().is_none())
+        };
+        Ok(match peg {
+            Peg::Str(text) => single(text).map(CharSet::single),
+            Peg::Insens(text) => single(text).map(either_case),
+            Peg::Range(first, last) => match (single(first), single(last)) {
+                (Some(first), Some(last)) => Some(CharSet::range(first..=last)),
+                _ => None,
+            },
+            Peg::Ident(name) => match self.pest.get(name) {
+                Some(_) if self.open.iter().filter(|open| *open == name).count() > 1 => None,
+                Some(rule) if is_flat(&rule.expr) => self.set(&rule.expr)?,
+                Some(_) => None,
+                None => builtin(name).ok(),
+            },
+            Peg::Choice(left, right) => match (self.set(left)?, self.set(right)?) {
+                (Some(left), Some(right)) => Some(left.union(&right)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}
+
+/// Whether an expression names no other rule of the grammar, so that looking through it ends.
+fn is_flat(peg: &Peg) -> bool {
+    match peg {
+        Peg::Str(_) | Peg::Insens(_) | Peg::Range(..) => true,
+        Peg::Ident(name) => builtin(name).is_ok(),
+        Peg::Choice(left, right) => is_flat(left) && is_flat(right),
+        _ => false,
+    }
+}
+
+/// A literal where the set has one character, so that neighbours can be joined.
+fn set_regex(rule: &str, set: CharSet) -> Result<Regex, ExportError> {
+    if set.is_empty() {
+        return Err(unsupported(rule, Construct::EmptySet));
+    }
+    Ok(match set.only() {
+        Some(c) => Regex::Literal(c.to_string()),
+        None => Regex::Set(set),
+    })
+}
+
+/// A sequence with neighbouring literals joined.
+fn concat(parts: Vec<Regex>) -> Regex {
+    let mut out: Vec<Regex> = Vec::new();
+    for part in parts {
+        match (out.last_mut(), part) {
+            (_, Regex::Sequence(inner)) => out.extend(inner),
+            (Some(Regex::Literal(before)), Regex::Literal(text)) => before.push_str(&text),
+            (_, part) => out.push(part),
+        }
+    }
+    if out.len() == 1 { out.remove(0) } else { Regex::Sequence(out) }
+}
+
+fn is_terminal(rule: &PegRule) -> bool {
+    rule.ty == RuleType::Atomic || rule.name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Both cases of an ASCII letter, which is all that pest's `^"…"` folds.
+pub(crate) fn either_case(c: char) -> CharSet {
+    CharSet::single(c.to_ascii_lowercase()).union(&CharSet::single(c.to_ascii_uppercase()))
+}
+
+/// The characters of a built-in rule, or what it is when it is no set of characters.
+pub(crate) fn builtin(name: &str) -> Result<CharSet, Construct> {
+    let range = CharSet::range;
+    Ok(match name {
+        "ANY" => CharSet::all(),
+        "ASCII" => range('\0'..='\x7F'),
+        "ASCII_DIGIT" => range('0'..='9'),
+        "ASCII_NONZERO_DIGIT" => range('1'..='9'),
+        "ASCII_BIN_DIGIT" => range('0'..='1'),
+        "ASCII_OCT_DIGIT" => range('0'..='7'),
+        "ASCII_HEX_DIGIT" => range('0'..='9').union(&range('a'..='f')).union(&range('A'..='F')),
+        "ASCII_ALPHA_LOWER" => range('a'..='z'),
+        "ASCII_ALPHA_UPPER" => range('A'..='Z'),
+        "ASCII_ALPHA" => range('a'..='z').union(&range('A'..='Z')),
+        "ASCII_ALPHANUMERIC" => range('a'..='z').union(&range('A'..='Z')).union(&range('0'..='9')),
+        "SOI" | "EOI" => return Err(Construct::InnerAnchor),
+        "NEWLINE" => return Err(Construct::Newline),
+        "PEEK" | "PEEK_ALL" | "POP" | "POP_ALL" | "DROP" => return Err(Construct::Stack),
+        _ => return Err(Construct::UnicodeProperty),
+    })
+}
+
+fn construct(peg: &Peg) -> Construct {
+    match peg {
+        Peg::PeekSlice(..) | Peg::Push(_) => Construct::Stack,
+        Peg::PosPred(_) | Peg::NegPred(_) | Peg::Skip(_) => Construct::LookAhead,
+        Peg::RepExact(..) | Peg::RepMin(..) | Peg::RepMax(..) | Peg::RepMinMax(..) => Construct::CountedRepetition,
+        // Everything else has been dealt with, and pest may grow more.
+        _ => Construct::Other,
+    }
+}
+
+fn unsupported(rule: &str, construct: Construct) -> ExportError {
+    ExportError::Unsupported { rule: rule.to_owned(), construct }
+}
+
+fn flatten_sequence<'p>(peg: &'p Peg, out: &mut Vec<&'p Peg>) {
+    match peg {
+        Peg::Seq(left, right) => {
+            flatten_sequence(left, out);
+            flatten_sequence(right, out);
+        }
+        other => out.push(other),
+    }
+}
+
+fn flatten_choice<'p>(peg: &'p Peg, out: &mut Vec<&'p Peg>) {
+    match peg {
+        Peg::Choice(left, right) => {
+            flatten_choice(left, out);
+            flatten_choice(right, out);
+        }
+        other => out.push(other),
+    }
+}
+
+/// Names that differ in pest may not be one name elsewhere.
+fn check_names(grammar: &Grammar) -> Result<(), ExportError> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let start = &grammar.rules[0].name;
+    for name in ["start", "root"] {
+        seen.insert(name.to_owned(), start);
+    }
+    let rules = grammar.rules[1..].iter().map(|rule| &rule.name);
+    for name in rules.chain(grammar.terminals.iter().map(|terminal| &terminal.name)) {
+        if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
+            return Err(ExportError::NameClash { rule: name.clone(), other: other.to_owned() });
+        }
+    }
+    Ok(())
+}
