@@ -1,0 +1,320 @@
+//! The patch tool as each provider wants to be told about it.
+//!
+//! Every answer is JSON ready to be put into a request, the same byte for byte on every run:
+//! its keys stand in the order of the providers' own examples, whatever the features of
+//! `serde_json` are. What the JSON cannot say comes beside it, as [`caveats`](ToolSpec::caveats).
+
+mod prompt;
+mod shapes;
+
+use std::fmt;
+use std::str::FromStr;
+
+use patch_grammar::Dialect;
+use patch_grammar::export::{self, Format};
+
+pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
+use shapes::Shape;
+
+/// The name under which models know the tool.
+pub const TOOL_NAME: &str = "apply_patch";
+
+/// Who is told about the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
+    OpenAi,
+    /// OpenAI, Chat Completions: the same, nested differently.
+    OpenAiChat,
+    /// OpenAI, Responses API: a function with one string.
+    OpenAiFunction,
+    /// OpenAI, Chat Completions, and the many that speak it: the same, nested differently.
+    OpenAiFunctionChat,
+    /// OpenAI, Responses API: the `apply_patch` tool that the API itself knows.
+    OpenAiBuiltin,
+    /// Anthropic: a client tool with one string.
+    Anthropic,
+    /// Anthropic: the text editor tool that its models know.
+    AnthropicEditor,
+    /// A tool of an MCP server, as in the answer to `tools/list`.
+    Mcp,
+    /// Fields for a request to llama.cpp's server.
+    LlamaCpp,
+    /// Fields for a request to vLLM.
+    Vllm,
+    /// Fields for a request to SGLang.
+    SgLang,
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::OpenAi,
+        Self::OpenAiChat,
+        Self::OpenAiFunction,
+        Self::OpenAiFunctionChat,
+        Self::OpenAiBuiltin,
+        Self::Anthropic,
+        Self::AnthropicEditor,
+        Self::Mcp,
+        Self::LlamaCpp,
+        Self::Vllm,
+        Self::SgLang,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiFunction => "openai-function",
+            Self::OpenAiFunctionChat => "openai-function-chat",
+            Self::OpenAiBuiltin => "openai-builtin",
+            Self::Anthropic => "anthropic",
+            Self::AnthropicEditor => "anthropic-editor",
+            Self::Mcp => "mcp",
+            Self::LlamaCpp => "llama-cpp",
+            Self::Vllm => "vllm",
+            Self::SgLang => "sglang",
+        }
+    }
+
+    /// The notations in which it takes a grammar, its usual one first; none where it takes none.
+    #[must_use]
+    pub fn grammar_formats(self) -> &'static [Format] {
+        match self {
+            Self::OpenAi | Self::OpenAiChat => &[Format::Lark, Format::Regex],
+            Self::LlamaCpp => &[Format::Gbnf, Format::Lark],
+            Self::Vllm | Self::SgLang => &[Format::Ebnf, Format::Gbnf, Format::Regex, Format::Lark],
+            Self::OpenAiFunction
+            | Self::OpenAiFunctionChat
+            | Self::OpenAiBuiltin
+            | Self::Anthropic
+            | Self::AnthropicEditor
+            | Self::Mcp => &[],
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Provider {
+    type Err = SpecError;
+
+    fn from_str(name: &str) -> Result<Self, SpecError> {
+        let found = Self::ALL.into_iter().find(|provider| provider.as_str() == name);
+        found.ok_or_else(|| SpecError::UnknownProvider { name: name.to_owned() })
+    }
+}
+
+/// Who builds the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Client {
+    /// Someone who writes the HTTP body.
+    #[default]
+    Raw,
+    /// The `openai` package for Python, which takes unknown fields as `extra_body`.
+    Python,
+}
+
+/// What can be chosen about a tool spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecOptions {
+    /// Which language the model is to write. Default: the whole.
+    pub dialect: Dialect,
+    /// The notation of the grammar. Default: the first of [`Provider::grammar_formats`].
+    pub grammar: Option<Format>,
+    /// Who builds the request. Default: someone who writes the HTTP body.
+    pub client: Client,
+    /// How many characters Anthropic's editor tool may show of a file. Default: all.
+    pub max_characters: Option<u32>,
+}
+
+impl Default for SpecOptions {
+    fn default() -> Self {
+        Self { dialect: Dialect::Whole, grammar: None, client: Client::Raw, max_characters: None }
+    }
+}
+
+/// A tool in the shape that a provider wants.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    shape: Shape,
+    caveats: Vec<&'static str>,
+}
+
+impl ToolSpec {
+    /// The JSON, indented, without a line feed at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&self.shape).expect("only strings are keys")
+    }
+
+    /// The JSON as a value, for a program that builds the request around it.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(&self.shape).expect("only strings are keys")
+    }
+
+    /// What has to be known beside the JSON, a sentence each.
+    #[must_use]
+    pub fn caveats(&self) -> &[&'static str] {
+        &self.caveats
+    }
+}
+
+/// Why there is no such tool spec.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// Nobody has this name.
+    #[error("no provider is called `{name}`; there are {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
+    UnknownProvider {
+        /// The name.
+        name: String,
+    },
+    /// The provider takes no grammar at all.
+    #[error("{provider} takes no grammar")]
+    NoGrammar {
+        /// The provider.
+        provider: Provider,
+    },
+    /// The provider takes no grammar in this notation.
+    #[error(
+        "{provider} takes no grammar as {}; it takes {}",
+        format.as_str(),
+        list(provider.grammar_formats().iter().map(|format| format.as_str()))
+    )]
+    WrongFormat {
+        /// The provider.
+        provider: Provider,
+        /// The notation.
+        format: Format,
+    },
+}
+
+fn list(names: impl Iterator<Item = &'static str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What llguidance needs in front of a grammar to tell Lark from other notations.
+const LLGUIDANCE: &str = "%llguidance {}\n\n";
+
+/// The patch tool in the shape that `provider` wants.
+///
+/// # Errors
+///
+/// [`SpecError`] when the options ask for a grammar in a notation that the provider does not take.
+pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, SpecError> {
+    let format = grammar_format(provider, options.grammar)?;
+    let grammar = |format: Format| export::text(format, options.dialect);
+    let mut caveats = Vec::new();
+    let shape = match (provider, format) {
+        (Provider::OpenAi | Provider::OpenAiChat, Some(format)) => {
+            caveats.push(CUSTOM_OUTPUT);
+            if format == Format::Regex {
+                caveats.push(REGEX_IS_LONG);
+            }
+            match provider {
+                Provider::OpenAi => Shape::openai_custom(options.dialect, format, grammar(format)),
+                _ => Shape::openai_chat_custom(options.dialect, format, grammar(format)),
+            }
+        }
+        (Provider::OpenAiFunction, _) => {
+            caveats.push(NO_GRAMMAR);
+            Shape::openai_function(options.dialect)
+        }
+        (Provider::OpenAiFunctionChat, _) => {
+            caveats.push(NO_GRAMMAR);
+            Shape::openai_chat_function(options.dialect)
+        }
+        (Provider::OpenAiBuiltin, _) => {
+            caveats.extend([BUILTIN_ITEMS, BUILTIN_LANGUAGE]);
+            Shape::OpenAiBuiltin(shapes::Builtin { kind: "apply_patch" })
+        }
+        (Provider::Anthropic, _) => {
+            caveats.push(NO_GRAMMAR);
+            Shape::anthropic(options.dialect)
+        }
+        (Provider::AnthropicEditor, _) => {
+            caveats.push(EDITOR_COMMANDS);
+            Shape::AnthropicEditor(shapes::Editor {
+                kind: "text_editor_20250728",
+                name: "str_replace_based_edit_tool",
+                max_characters: options.max_characters,
+            })
+        }
+        (Provider::Mcp, _) => {
+            caveats.push(MCP_SERVER);
+            Shape::mcp(options.dialect)
+        }
+        (engine, format) => {
+            let format = format.unwrap_or(Format::Ebnf);
+            caveats.push(WHOLE_MESSAGE);
+            match (engine, format) {
+                (Provider::LlamaCpp, Format::Lark) => caveats.push(LLAMA_LARK),
+                (Provider::LlamaCpp, _) => caveats.push(LLAMA_TOOLS),
+                (Provider::Vllm, Format::Lark) => caveats.extend([VLLM_FIELD, VLLM_LARK]),
+                (Provider::Vllm, _) => caveats.push(VLLM_FIELD),
+                (_, Format::Lark) => caveats.extend([SGLANG_FIELD, SGLANG_LARK]),
+                _ => caveats.push(SGLANG_FIELD),
+            }
+            let needs_mark = format == Format::Lark && engine != Provider::Vllm;
+            let text = if needs_mark { LLGUIDANCE.to_owned() + grammar(format) } else { grammar(format).to_owned() };
+            let fields = match (engine, format) {
+                (Provider::LlamaCpp, _) => shapes::Fields::Grammar { grammar: text },
+                (Provider::Vllm, Format::Regex) => {
+                    shapes::Fields::StructuredOutputs { structured_outputs: shapes::Structured::Regex(text) }
+                }
+                (Provider::Vllm, _) => {
+                    shapes::Fields::StructuredOutputs { structured_outputs: shapes::Structured::Grammar(text) }
+                }
+                (_, Format::Regex) => shapes::Fields::Regex { regex: text },
+                _ => shapes::Fields::Ebnf { ebnf: text },
+            };
+            match options.client {
+                Client::Raw => Shape::Fields(fields),
+                Client::Python => Shape::ExtraBody(shapes::ExtraBody { extra_body: fields }),
+            }
+        }
+    };
+    Ok(ToolSpec { shape, caveats })
+}
+
+fn grammar_format(provider: Provider, wanted: Option<Format>) -> Result<Option<Format>, SpecError> {
+    let taken = provider.grammar_formats();
+    match wanted {
+        None => Ok(taken.first().copied()),
+        Some(_) if taken.is_empty() => Err(SpecError::NoGrammar { provider }),
+        Some(format) if taken.contains(&format) => Ok(Some(format)),
+        Some(format) => Err(SpecError::WrongFormat { provider, format }),
+    }
+}
+
+const CUSTOM_OUTPUT: &str = "the model's call is a `custom_tool_call` whose `input` is the patch itself, not JSON; \
+    answer it with a `custom_tool_call_output`";
+const REGEX_IS_LONG: &str = "the regular expression is the same language as the Lark grammar on one line; prefer Lark \
+    where both are taken, its errors are readable";
+const NO_GRAMMAR: &str = "nothing holds the model to the grammar here: send the instructions of `prompt` as well, and \
+    expect patches that do not parse";
+const BUILTIN_ITEMS: &str = "the model's calls come as one `apply_patch_call` for each file, without the envelope; \
+    `apply-patch ops` takes them and gives the outputs";
+const BUILTIN_LANGUAGE: &str = "the language is the provider's own and takes no grammar; it has no moves";
+const EDITOR_COMMANDS: &str = "the calls are `view`, `str_replace`, `create` and `insert`, not patches; \
+    `apply-patch tool --dialect anthropic-editor` takes them";
+const MCP_SERVER: &str = "`apply-patch serve --mcp` announces this tool itself; the JSON is for servers of your own";
+const WHOLE_MESSAGE: &str = "the grammar binds the whole message, so that the model can write nothing but a patch: send \
+    the instructions of `prompt` for a message as well";
+const LLAMA_TOOLS: &str = "llama.cpp's server does not take `grammar` together with `tools`";
+const LLAMA_LARK: &str = "llama.cpp takes Lark only when it was built with llguidance; other builds want GBNF";
+const VLLM_FIELD: &str = "vLLM before 0.12 does not know `structured_outputs`, and `extra_body` is known to the Python \
+    client alone: in the HTTP body the field stands at the top";
+const VLLM_LARK: &str =
+    "start vLLM with the guidance backend; its XGrammar backend does not read this Lark, and gets EBNF";
+const SGLANG_FIELD: &str = "the native `/generate` of SGLang takes the field inside `sampling_params`";
+const SGLANG_LARK: &str = "start SGLang with `--grammar-backend llguidance`; XGrammar, its default, wants EBNF";

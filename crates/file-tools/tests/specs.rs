@@ -1,0 +1,219 @@
+//! The shapes of the tool specs, and the instructions with their examples.
+
+use std::collections::BTreeSet;
+
+use file_tools::specs::{Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, prompt, tool_spec};
+use patch_grammar::export::{self, Format};
+use patch_grammar::{Dialect, Operation, ParseOptions, parse, recognizes};
+
+fn options(grammar: Option<Format>, client: Client) -> SpecOptions {
+    SpecOptions { grammar, client, ..SpecOptions::default() }
+}
+
+/// The JSON without indentation, with short words for the long texts.
+fn compact(provider: Provider, options: &SpecOptions) -> String {
+    let spec = tool_spec(provider, options).unwrap_or_else(|error| panic!("{provider}: {error}"));
+    let mut json: String = spec.to_json().lines().map(str::trim_start).collect::<Vec<_>>().join("");
+    for format in Format::ALL {
+        let text = serde_json::to_string(export::text(format, options.dialect)).expect("a string");
+        json = json.replace(text.trim_matches('"'), &format!("<{}>", format.as_str()));
+    }
+    let mut out = String::new();
+    let mut rest = json.as_str();
+    while let Some(at) = rest.find("\"description\": \"") {
+        let (before, after) = rest.split_at(at + "\"description\": \"".len());
+        out += before;
+        out += "…";
+        let end = (0..after.len()).find(|&at| after[at..].starts_with('"') && !after[..at].ends_with('\\'));
+        rest = &after[end.expect("it ends")..];
+    }
+    out + rest
+}
+
+#[test]
+fn every_provider_gets_its_shape() {
+    let plain = |grammar| options(grammar, Client::Raw);
+    let python = |grammar| options(grammar, Client::Python);
+    for (provider, options, json) in [
+        (
+            Provider::OpenAi,
+            plain(None),
+            r#"{"type": "custom","name": "apply_patch","description": "…","format": {"type": "grammar","syntax": "lark","definition": "<lark>"}}"#,
+        ),
+        (
+            Provider::OpenAi,
+            plain(Some(Format::Regex)),
+            r#"{"type": "custom","name": "apply_patch","description": "…","format": {"type": "grammar","syntax": "regex","definition": "<regex>"}}"#,
+        ),
+        (
+            Provider::OpenAiChat,
+            python(None),
+            r#"{"type": "custom","custom": {"name": "apply_patch","description": "…","format": {"type": "grammar","grammar": {"syntax": "lark","definition": "<lark>"}}}}"#,
+        ),
+        (
+            Provider::OpenAiFunction,
+            plain(None),
+            r#"{"type": "function","name": "apply_patch","description": "…","strict": true,"parameters": {"type": "object","properties": {"input": {"type": "string","description": "…"}},"required": ["input"],"additionalProperties": false}}"#,
+        ),
+        (
+            Provider::OpenAiFunctionChat,
+            plain(None),
+            r#"{"type": "function","function": {"name": "apply_patch","description": "…","strict": true,"parameters": {"type": "object","properties": {"input": {"type": "string","description": "…"}},"required": ["input"],"additionalProperties": false}}}"#,
+        ),
+        (Provider::OpenAiBuiltin, plain(None), r#"{"type": "apply_patch"}"#),
+        (
+            Provider::Anthropic,
+            plain(None),
+            r#"{"name": "apply_patch","description": "…","input_schema": {"type": "object","properties": {"patch": {"type": "string","description": "…"}},"required": ["patch"],"additionalProperties": false},"strict": true}"#,
+        ),
+        (
+            Provider::AnthropicEditor,
+            plain(None),
+            r#"{"type": "text_editor_20250728","name": "str_replace_based_edit_tool"}"#,
+        ),
+        (
+            Provider::AnthropicEditor,
+            SpecOptions { max_characters: Some(9), ..SpecOptions::default() },
+            r#"{"type": "text_editor_20250728","name": "str_replace_based_edit_tool","max_characters": 9}"#,
+        ),
+        (
+            Provider::Mcp,
+            plain(None),
+            r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "object","description": "…","additionalProperties": {"type": "string"}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","codex"]}},"required": ["patch"],"additionalProperties": false},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
+        ),
+        (Provider::LlamaCpp, plain(None), r#"{"grammar": "<gbnf>"}"#),
+        (Provider::LlamaCpp, plain(Some(Format::Lark)), r#"{"grammar": "%llguidance {}\n\n<lark>"}"#),
+        (Provider::LlamaCpp, python(None), r#"{"extra_body": {"grammar": "<gbnf>"}}"#),
+        (Provider::Vllm, plain(None), r#"{"structured_outputs": {"grammar": "<ebnf>"}}"#),
+        (Provider::Vllm, plain(Some(Format::Lark)), r#"{"structured_outputs": {"grammar": "<lark>"}}"#),
+        (
+            Provider::Vllm,
+            python(Some(Format::Regex)),
+            r#"{"extra_body": {"structured_outputs": {"regex": "<regex>"}}}"#,
+        ),
+        (Provider::SgLang, plain(None), r#"{"ebnf": "<ebnf>"}"#),
+        (Provider::SgLang, plain(Some(Format::Gbnf)), r#"{"ebnf": "<gbnf>"}"#),
+        (Provider::SgLang, plain(Some(Format::Regex)), r#"{"regex": "<regex>"}"#),
+        (Provider::SgLang, python(Some(Format::Lark)), r#"{"extra_body": {"ebnf": "%llguidance {}\n\n<lark>"}}"#),
+    ] {
+        assert_eq!(compact(provider, &options), json, "{provider}");
+    }
+}
+
+#[test]
+fn the_dialect_decides_the_grammar_and_the_words() {
+    for provider in Provider::ALL {
+        let spec = |dialect| {
+            let options = SpecOptions { dialect, ..SpecOptions::default() };
+            tool_spec(provider, &options).expect("the default grammar is taken").to_json()
+        };
+        let (whole, codex) = (spec(Dialect::Whole), spec(Dialect::Codex));
+        let has_words = !matches!(provider, Provider::OpenAiBuiltin | Provider::AnthropicEditor);
+        assert_eq!(whole != codex, has_words, "{provider}");
+        assert!(!codex.contains("*** Move File"), "{provider}");
+    }
+}
+
+#[test]
+fn the_same_bytes_come_every_time_and_mean_the_same_as_a_value() {
+    for provider in Provider::ALL {
+        let spec = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        let again = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        assert_eq!(spec.to_json(), again.to_json());
+        let read: serde_json::Value = serde_json::from_str(&spec.to_json()).expect("it is JSON");
+        assert_eq!(read, spec.to_value());
+        // Large tool lists cost models attention; the grammar is the only long part.
+        assert!(spec.to_json().len() < 4096, "{provider}: {} bytes", spec.to_json().len());
+    }
+}
+
+#[test]
+fn a_notation_that_a_provider_does_not_take_is_refused() {
+    for (provider, format) in [
+        (Provider::OpenAi, Format::Gbnf),
+        (Provider::OpenAi, Format::Pest),
+        (Provider::OpenAiChat, Format::Ebnf),
+        (Provider::LlamaCpp, Format::Regex),
+        (Provider::LlamaCpp, Format::Ebnf),
+        (Provider::Vllm, Format::Pest),
+        (Provider::SgLang, Format::Pest),
+    ] {
+        let error = tool_spec(provider, &options(Some(format), Client::Raw)).expect_err("refused");
+        assert_eq!(error, SpecError::WrongFormat { provider, format });
+    }
+    for provider in [Provider::OpenAiFunction, Provider::OpenAiBuiltin, Provider::Anthropic, Provider::Mcp] {
+        let error = tool_spec(provider, &options(Some(Format::Lark), Client::Raw)).expect_err("refused");
+        assert_eq!(error, SpecError::NoGrammar { provider });
+        assert_eq!(error.to_string(), format!("{provider} takes no grammar"));
+    }
+    let error = tool_spec(Provider::OpenAi, &options(Some(Format::Gbnf), Client::Raw)).expect_err("refused");
+    assert_eq!(error.to_string(), "openai takes no grammar as gbnf; it takes `lark`, `regex`");
+}
+
+#[test]
+fn every_provider_has_a_name_and_says_what_the_json_does_not() {
+    for provider in Provider::ALL {
+        assert_eq!(provider.as_str().parse(), Ok(provider));
+        let spec = tool_spec(provider, &SpecOptions::default()).expect("the default grammar is taken");
+        assert!(!spec.caveats().is_empty(), "{provider}");
+        for caveat in spec.caveats() {
+            assert!(!caveat.ends_with('.') && !caveat.contains("  "), "{caveat:?}");
+        }
+    }
+    let error = "ollama".parse::<Provider>().expect_err("unknown");
+    assert!(error.to_string().starts_with("no provider is called `ollama`; there are `openai`, `openai-chat`"));
+}
+
+#[test]
+fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() {
+    for example in EXAMPLES {
+        let title = example.title;
+        assert!(recognizes(Dialect::Whole, example.patch), "{title}: {}", example.patch);
+        assert_eq!(recognizes(Dialect::Codex, example.patch), example.codex, "{title}");
+        let patch = parse(example.patch, &ParseOptions::default()).unwrap_or_else(|error| panic!("{title}: {error}"));
+        let before: BTreeSet<_> = example.before.iter().map(|file| file.path).collect();
+        let mut after = before.clone();
+        for section in &patch.sections {
+            match &section.operation {
+                Operation::Add(_) => assert!(after.insert(section.path.text), "{title}"),
+                Operation::Delete => assert!(after.remove(section.path.text), "{title}"),
+                Operation::Update { move_to, hunks } => {
+                    assert!(after.contains(section.path.text), "{title}");
+                    // Every hunk stands in one place of the file alone.
+                    let file = example.before.iter().find(|file| file.path == section.path.text).expect("it exists");
+                    for hunk in hunks {
+                        let old: String = hunk.old_lines().map(|line| format!("{}\n", line.text)).collect();
+                        assert_eq!(
+                            format!("\n{}", file.content).matches(&format!("\n{old}")).count(),
+                            1,
+                            "{title}: {old:?}"
+                        );
+                    }
+                    if let Some(to) = move_to {
+                        after.remove(section.path.text);
+                        assert!(after.insert(to.text), "{title}");
+                    }
+                }
+            }
+        }
+        assert_eq!(after, example.after.iter().map(|file| file.path).collect(), "{title}");
+    }
+}
+
+#[test]
+fn the_instructions_show_the_examples_of_their_dialect_and_no_others() {
+    for dialect in Dialect::ALL {
+        for channel in Channel::ALL {
+            let text = prompt(dialect, channel);
+            for example in EXAMPLES {
+                let shown = dialect == Dialect::Whole || example.codex;
+                assert_eq!(text.contains(example.patch), shown, "{}", example.title);
+            }
+            assert_eq!(text.contains("*** Move File:"), dialect == Dialect::Whole);
+            assert!(text.ends_with("```\n") && !text.contains("  -") && text.len() < 6000, "{} bytes", text.len());
+            assert_eq!(text, prompt(dialect, channel));
+        }
+    }
+    assert!(prompt(Dialect::Whole, Channel::Message).contains("nothing else"));
+    assert!(!prompt(Dialect::Whole, Channel::Message).contains("tool"));
+}
