@@ -1,0 +1,161 @@
+"""Checks every tool spec against the types that the vendors publish for their own clients.
+
+usage: specs.py GRAMMAR_FOLDER SPECS.jsonl
+
+SPECS.jsonl is what the example `specs` of file-tools prints. Where there is a published type, the
+spec must pass it and come back unchanged, so that a field the vendor does not know is noticed. Where
+there is none (inference engines), the grammar in it must load in the engine's own grammar library.
+"""
+
+import inspect
+import json
+import pathlib
+import sys
+
+import without_torch  # noqa: F401  (must come before xgrammar)
+import anthropic.types
+import jsonschema
+import llguidance
+import mcp.types
+import openai
+import openai.types.chat
+import openai.types.responses
+import pydantic
+import xgrammar
+
+STEM = {"whole": "apply_patch", "codex": "apply_patch_codex"}
+
+
+def typed(kind):
+    adapter = pydantic.TypeAdapter(kind, config=None)
+
+    def check(spec):
+        came_back = adapter.dump_python(adapter.validate_python(spec, strict=True))
+        assert came_back == spec, f"not known to the vendor: {came_back} instead of {spec}"
+
+    return check
+
+
+responses = {
+    name: typed(getattr(openai.types.responses, name))
+    for name in ("CustomToolParam", "FunctionToolParam", "ApplyPatchToolParam")
+}
+responses_any = typed(openai.types.responses.ToolParam)
+chat = {
+    "custom": typed(openai.types.chat.ChatCompletionCustomToolParam),
+    "function": typed(openai.types.chat.ChatCompletionFunctionToolParam),
+}
+anthropic_tool = typed(anthropic.types.ToolParam)
+anthropic_editor = typed(anthropic.types.ToolTextEditor20250728Param)
+
+
+def mcp_tool(spec):
+    tool = mcp.types.Tool.model_validate(spec)
+    assert tool.model_dump(by_alias=True, exclude_unset=True) == spec, tool
+
+
+def schema(spec, argument, every_argument_is_required=True):
+    jsonschema.Draft202012Validator.check_schema(spec)
+    jsonschema.validate({argument: "*** Begin Patch\n*** End Patch\n"}, spec)
+    for wrong in ({}, {argument: 1}, {argument: "", "other": ""}):
+        try:
+            jsonschema.validate(wrong, spec)
+        except jsonschema.ValidationError:
+            continue
+        raise AssertionError(f"{wrong} passes {spec}")
+    if every_argument_is_required:  # strict function calling wants that
+        assert set(spec["required"]) == set(spec["properties"]), spec
+
+
+def grammar_loads(text, notation, engine_lark):
+    if notation == "lark":
+        tokens = llguidance.LLMatcher.grammar_from_lark(text)
+        error = llguidance.LLMatcher.validate_grammar(tokens)
+        assert not error, error
+        assert engine_lark == text.startswith("%llguidance {}\n"), text[:40]
+    elif notation == "regex":
+        xgrammar.Grammar.from_regex(text)
+    else:
+        xgrammar.Grammar.from_ebnf(text)
+
+
+def check(entry, read):
+    provider, notation, spec = entry["provider"], entry["grammar"], entry["spec"]
+    engine = provider in ("llama-cpp", "vllm", "sglang")
+    if engine and entry["python"]:
+        assert list(spec) == ["extra_body"], spec
+        spec = spec["extra_body"]
+    text = read(notation) if notation else None
+    if provider == "openai":
+        responses["CustomToolParam"](spec)
+        responses_any(spec)
+        assert spec["format"]["definition"] == text and spec["format"]["syntax"] == notation
+    elif provider == "openai-chat":
+        chat["custom"](spec)
+        assert spec["custom"]["format"]["grammar"] == {"syntax": notation, "definition": text}
+    elif provider == "openai-function":
+        responses["FunctionToolParam"](spec)
+        schema(spec["parameters"], "input")
+    elif provider == "openai-function-chat":
+        chat["function"](spec)
+        schema(spec["function"]["parameters"], "input")
+    elif provider == "openai-builtin":
+        responses["ApplyPatchToolParam"](spec)
+    elif provider == "anthropic":
+        anthropic_tool(spec)
+        schema(spec["input_schema"], "patch")
+    elif provider == "anthropic-editor":
+        anthropic_editor(spec)
+    elif provider == "mcp":
+        mcp_tool(spec)
+        schema(spec["inputSchema"], "patch", every_argument_is_required=False)
+    else:
+        (field, value), = spec.items()
+        if provider == "vllm":
+            assert field == "structured_outputs"
+            (field, value), = value.items()
+            assert field == ("regex" if notation == "regex" else "grammar")
+        elif provider == "sglang":
+            assert field == ("regex" if notation == "regex" else "ebnf")
+        else:
+            assert provider == "llama-cpp" and field == "grammar", entry
+        grammar_loads(value, notation, engine_lark=provider != "vllm")
+        assert value.removeprefix("%llguidance {}\n\n") == text
+
+
+def refuses(check, spec):
+    try:
+        check(spec)
+    except (pydantic.ValidationError, AssertionError):
+        return
+    raise AssertionError(f"the check has no teeth: {spec} passed")
+
+
+def main():
+    folder, specs = map(pathlib.Path, sys.argv[1:])
+    entries = [json.loads(line) for line in specs.read_text(encoding="utf-8").splitlines()]
+    for entry in entries:
+        stem = folder / STEM[entry["dialect"]]
+        try:
+            check(entry, lambda notation: stem.with_suffix("." + notation).read_text(encoding="utf-8"))
+        except Exception:
+            print({key: entry[key] for key in ("provider", "grammar", "dialect", "python")}, file=sys.stderr)
+            raise
+
+    spec = {entry["provider"]: entry["spec"] for entry in entries}
+    # The two APIs of one vendor nest differently, and refuse each other's form.
+    refuses(chat["custom"], spec["openai"])
+    refuses(responses["CustomToolParam"], spec["openai-chat"])
+    refuses(chat["function"], spec["openai-function"])
+    refuses(responses["FunctionToolParam"], spec["openai-function-chat"])
+    refuses(anthropic_tool, spec["openai-function"])
+    refuses(anthropic_tool, {**spec["anthropic"], "parameters": {}})
+    refuses(mcp_tool, {**spec["mcp"], "input_schema": 1})
+    assert "extra_body" in inspect.signature(openai.OpenAI(api_key="none").chat.completions.create).parameters
+
+    providers = sorted(spec)
+    print(f"{len(entries)} tool specs of {len(providers)} providers pass the vendors' types: {', '.join(providers)}")
+
+
+if __name__ == "__main__":
+    main()

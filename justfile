@@ -1,0 +1,22 @@
+# The recipes that .ci/run uses, and those that take longer.
+
+# The README's test command.
+test:
+    cargo test --workspace
+
+# Everything that is checked before a change lands.
+ci:
+    .ci/run
+
+# Writes the generated grammar files anew.
+grammar:
+    cp grammar/apply_patch.pest crates/patch-grammar/src/apply_patch.pest
+    cargo run -q -p patch-grammar --example generate
+
+# Fuzzes every target for so many seconds.
+fuzz seconds="600":
+    .ci/fuzz {{seconds}}
+
+# Tries the placement rules against the naive matcher, many times.
+placement cases="1000000":
+    PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test placement
