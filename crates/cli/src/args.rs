@@ -68,11 +68,30 @@ pub(crate) enum Command {
     Trash(Trash),
     /// Finish or revert a transaction that was interrupted (every command that writes does it too)
     Recover(Recover),
+    /// Print the grammar of patches, for constrained decoding
+    Grammar(Grammar),
+    /// Print the request fields with which a provider is offered the tool
+    ToolSpec(ToolSpec),
+    /// Print the instructions for the model
+    Prompt(Prompt),
 }
 
 /// The names that `apply` is not put before.
-pub(crate) const COMMANDS: &[&str] =
-    &["apply", "check", "parse", "explain", "undo", "redo", "log", "show", "trash", "recover"];
+pub(crate) const COMMANDS: &[&str] = &[
+    "apply",
+    "check",
+    "parse",
+    "explain",
+    "undo",
+    "redo",
+    "log",
+    "show",
+    "trash",
+    "recover",
+    "grammar",
+    "tool-spec",
+    "prompt",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Input {
@@ -198,6 +217,82 @@ pub(crate) enum Trash {
         #[command(flatten)]
         writing: Writing,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Grammar {
+    /// In which form: pest, lark, gbnf, ebnf or regex
+    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = format)]
+    pub(crate) format: patch_grammar::export::Format,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DialectArg {
+    /// The whole language, or the subset that codex-trained models write
+    #[arg(long, value_name = "whole|codex", default_value = "whole", value_parser = dialect)]
+    pub(crate) dialect: patch_grammar::Dialect,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolSpec {
+    /// openai, openai-chat, openai-function, openai-function-chat, openai-builtin, anthropic,
+    /// anthropic-editor, mcp, llama-cpp, vllm or sglang
+    #[arg(long, value_name = "PROVIDER", value_parser = provider)]
+    pub(crate) provider: file_tools::specs::Provider,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArg,
+    /// The form of the grammar, where the provider takes several: lark, gbnf, ebnf or regex
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub(crate) grammar_dialect: Option<patch_grammar::export::Format>,
+    /// Whether the fields are for the raw request or for the provider's Python client
+    #[arg(long, value_name = "raw|python", default_value = "raw")]
+    pub(crate) client: Client,
+    /// The most characters that the editor shows of a file (anthropic-editor)
+    #[arg(long, value_name = "N")]
+    pub(crate) max_characters: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    Raw,
+    Python,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prompt {
+    #[command(flatten)]
+    pub(crate) dialect: DialectArg,
+    /// How the patch travels: as a tool's whole input, as an argument, or as the whole message
+    #[arg(long, value_name = "tool|argument|message", default_value = "tool")]
+    pub(crate) channel: Channel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Channel {
+    Tool,
+    Argument,
+    Message,
+}
+
+fn format(text: &str) -> Result<patch_grammar::export::Format, String> {
+    let all = patch_grammar::export::Format::ALL;
+    named(text, &all, |format| format.as_str())
+}
+
+fn dialect(text: &str) -> Result<patch_grammar::Dialect, String> {
+    named(text, &patch_grammar::Dialect::ALL, |dialect| dialect.as_str())
+}
+
+fn provider(text: &str) -> Result<file_tools::specs::Provider, String> {
+    text.parse().map_err(|error: file_tools::specs::SpecError| error.to_string())
+}
+
+/// The one of `all` that goes by `text`.
+fn named<T: Copy>(text: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
+    let names: Vec<_> = all.iter().map(|&one| name(one)).collect();
+    all.iter().copied().find(|&one| name(one) == text).ok_or_else(|| format!("there is {}", names.join(", ")))
 }
 
 #[derive(Debug, Args)]

@@ -17,14 +17,18 @@ pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<Str
             .map_err(|error| format!("{} is no JSON object of paths and SHA-256: {error}", file.display()))?;
         for (path, hash) in map {
             let hash = hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;
-            expected.insert(path, hash);
+            expected.insert(plain(&path), hash);
         }
     }
     for pair in pairs {
         let (path, hash) = pair.rsplit_once('=').ok_or_else(|| format!("--expect takes PATH=SHA256, not {pair:?}"))?;
         let hash = hash.parse().map_err(|error| format!("--expect {path}: {error}"))?;
-        expected.insert(path.to_owned(), hash);
+        expected.insert(plain(path), hash);
     }
-    // The same spelling as in a patch: a leading `./` says nothing.
-    Ok(expected.into_iter().map(|(path, hash)| (path.strip_prefix("./").unwrap_or(&path).to_owned(), hash)).collect())
+    Ok(expected)
+}
+
+/// The same spelling as in a patch: a leading `./` says nothing.
+fn plain(path: &str) -> String {
+    path.strip_prefix("./").unwrap_or(path).to_owned()
 }

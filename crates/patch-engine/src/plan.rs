@@ -15,6 +15,9 @@ use crate::transition::{Content, PostImage, PreImage, Transition};
 /// Files up to this size stay in memory when they are deleted or moved, for the diff.
 const KEPT_FOR_DIFF: u64 = 1 << 20;
 
+/// In how many other files of the patch the lines of a rejected hunk are looked for.
+const OTHER_FILES: usize = 20;
+
 /// How much of a file is looked at for a NUL byte.
 const BINARY_PREFIX: usize = 8 << 10;
 
@@ -397,7 +400,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                     path: None,
                     hunk: Some(reject.hunk),
                     patch_line: Some(reject.patch_line),
-                    problem: self.elsewhere(index, &hunks[reject.hunk], reject.trouble),
+                    problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.trouble),
                 };
                 return Err(rejects.into_iter().map(failure).collect());
             }
@@ -432,27 +435,29 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
-    fn elsewhere(&self, index: usize, hunk: &'p patch_grammar::Hunk<'p>, trouble: HunkTrouble) -> Problem {
+    fn elsewhere(
+        &mut self,
+        index: usize,
+        path: &RelPath,
+        hunk: &'p patch_grammar::Hunk<'p>,
+        trouble: HunkTrouble,
+    ) -> Problem {
         if !matches!(trouble, HunkTrouble::ContextNotFound { .. }) || hunk.old_lines().count() < 2 {
             return Problem::Hunk(trouble);
         }
-        for (other, section) in self.patch.sections.iter().enumerate() {
-            if other == index || section.hunks().is_empty() {
+        let patch = self.patch;
+        let others =
+            patch.sections.iter().enumerate().filter(|(other, section)| *other != index && !section.hunks().is_empty());
+        for (_, section) in others.take(OTHER_FILES) {
+            let Ok(other) = self.root.check(section.path.text, Access::Update) else { continue };
+            if &other == path {
                 continue;
             }
-            let path = self.root.check(section.path.text, Access::Read).ok();
-            let bytes = path.and_then(|path| self.entries.get(&path)?.disk.as_ref()?.bytes.clone());
-            let rules = crate::locate::Rules {
-                order: crate::locate::Order::PostState,
-                passes: vec![crate::locate::Pass::Exact],
-                ambiguous: crate::locate::Ambiguous::Reject,
-                append_without_anchor: false,
-            };
-            let found = bytes.and_then(|bytes| {
-                let edit = edit::edit(&bytes, std::slice::from_ref(hunk), &rules, self.options.final_newline).ok()?;
-                edit.placed.first().map(|placed| placed.first_line)
-            });
-            if let Some(line) = found {
+            let disk = self.entry(&other, Access::Update).ok().and_then(|entry| entry.disk.as_ref());
+            let Some(bytes) = disk.and_then(|disk| disk.bytes.clone()) else { continue };
+            let exact = Options::default().placement;
+            let found = edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline).ok();
+            if let Some(line) = found.and_then(|edit| Some(edit.placed.first()?.first_line)) {
                 return Problem::InOtherFile { trouble, file: section.path.text.to_owned(), line };
             }
         }
@@ -527,7 +532,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         {
             return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
         }
-        let missing = self.root.parents_missing(path).map_err(Problem::Guard)?;
+        let missing = self.parents_missing(path)?;
         if let Some(outermost) = missing.first()
             && !self.options.create_parents
         {
@@ -539,6 +544,19 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
         }
         Ok(None)
+    }
+
+    /// The directories that have to be made for `path`, outermost first: those that are missing, and
+    /// those in whose place the patch takes a file away.
+    fn parents_missing(&self, path: &RelPath) -> Outcome<Vec<RelPath>> {
+        let gone = |above: &RelPath| {
+            matches!(self.entries.get(above), Some(Entry { state: State::Absent, disk: Some(_), .. }))
+        };
+        let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
+        match above.peek() {
+            Some(_) => Ok(above.collect()),
+            None => self.root.parents_missing(path).map_err(Problem::Guard),
+        }
     }
 
     fn check(&mut self, path: &str, access: Access) -> Outcome<RelPath> {

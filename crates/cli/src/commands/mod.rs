@@ -2,6 +2,7 @@
 
 mod apply;
 mod explain;
+mod grammar;
 mod history;
 mod parse;
 mod recover;
@@ -18,6 +19,7 @@ use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Worksp
 use crate::args::{self, Cli, Command, Global, When, Writing, with_default_command};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json;
 
 /// The workspace that `-C` names, under the default policy.
 fn open(global: &Global) -> Result<Workspace, Failure> {
@@ -41,10 +43,17 @@ fn id(text: &str) -> Result<TransactionId, Failure> {
 
 /// Reads the command line and runs what it says.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
+    let json = args.iter().any(|arg| arg == "--json");
     let cli = match Cli::try_parse_from(with_default_command(args)) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
+            if usage && json {
+                let message = error.to_string();
+                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
+                json::print(&json::Failure::new(&Failure::Usage(message.to_owned())).envelope());
+                return Exit::Usage;
+            }
             // Nothing can be done about a closed standard output.
             let _ = error.print();
             return if usage { Exit::Usage } else { Exit::Done };
@@ -66,6 +75,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Show(show) => history::show(&cli.global, &show),
         Command::Trash(command) => trash::trash(&cli.global, &command),
         Command::Recover(recover) => recover::recover(&cli.global, &recover),
+        Command::Grammar(args) => grammar::grammar(&args),
+        Command::ToolSpec(args) => grammar::tool_spec(&args),
+        Command::Prompt(args) => grammar::prompt(&args),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -165,23 +165,18 @@ impl<'p> PassState<'p> {
         });
     }
 
-    /// The first places of a sequence in the post-state, at most `limit`.
-    fn places(&self, draft: &Draft<'_, '_>, sequence: usize, limit: usize) -> Vec<Vec<Node>> {
+    /// Where a sequence begins in the post-state, at most `limit` places.
+    fn places(&self, draft: &Draft<'_, '_>, sequence: usize, limit: usize) -> Vec<Node> {
         let ids = &self.sequences[sequence];
         let shared = self.automaton.same_as(sequence);
         let listed = &self.in_pre_image[shared];
-        let mut places: Vec<Vec<Node>> = Vec::new();
-        for &start in &listed.starts {
-            if places.len() < limit && draft.is_intact(start as usize, ids.len()) {
-                places.push((start as usize..start as usize + ids.len()).map(Node).collect());
-            }
-        }
+        let intact = |&start: &Node| draft.is_intact(start.0, ids.len());
+        let mut places: Vec<Node> =
+            listed.starts.iter().map(|&start| Node(start as usize)).filter(intact).take(limit).collect();
         let complete = match &self.in_changes[shared] {
             Some(found) => {
-                for &start in found {
-                    let place = self.walk(draft, ids, start);
-                    places.extend(place.filter(|_| places.len() < limit));
-                }
+                let left = limit - places.len();
+                places.extend(found.iter().filter(|&&start| self.stands(draft, ids, start)).take(left));
                 !listed.more
             }
             None => false,
@@ -189,36 +184,31 @@ impl<'p> PassState<'p> {
         if complete || places.len() >= limit.min(2) { places } else { self.search_all(draft, ids, limit) }
     }
 
-    /// The nodes from `start` on, if they are the sequence.
-    fn walk(&self, draft: &Draft<'_, '_>, ids: &[u32], start: Node) -> Option<Vec<Node>> {
+    /// Whether the sequence begins at `start`, which a change made possible, and touches that change.
+    fn stands(&self, draft: &Draft<'_, '_>, ids: &[u32], start: Node) -> bool {
         if draft.is_deleted(start.0) {
-            return None;
+            return false;
         }
-        let mut nodes = Vec::with_capacity(ids.len());
         let mut node = start;
+        let mut last = start;
         for &id in ids {
             if node == draft.end() || self.id(draft, node) != id {
-                return None;
+                return false;
             }
-            nodes.push(node);
+            last = node;
             node = draft.next(node);
         }
         // What stands untouched in the pre-image is found there.
-        let untouched = draft.old(start).is_some()
-            && nodes[ids.len() - 1].0 == start.0 + ids.len() - 1
-            && draft.is_intact(start.0, ids.len());
-        (!untouched).then_some(nodes)
+        !(draft.old(start).is_some() && last.0 == start.0 + ids.len() - 1 && draft.is_intact(start.0, ids.len()))
     }
 
     /// Searches the whole post-state: for a sequence with more places in the pre-image than are
     /// listed, of which the hunks so far left one or none.
-    fn search_all(&self, draft: &Draft<'_, '_>, ids: &[u32], limit: usize) -> Vec<Vec<Node>> {
-        let mut nodes = Vec::new();
-        let mut node = draft.next(draft.before_all());
-        while node != draft.end() {
-            nodes.push(node);
-            node = draft.next(node);
-        }
+    fn search_all(&self, draft: &Draft<'_, '_>, ids: &[u32], limit: usize) -> Vec<Node> {
+        let nodes: Vec<Node> =
+            std::iter::successors(Some(draft.next(draft.before_all())), |&node| Some(draft.next(node)))
+                .take_while(|&node| node != draft.end())
+                .collect();
         let numbers: Vec<u32> = nodes.iter().map(|&node| self.id(draft, node)).collect();
         let search = Search::new(ids);
         let mut places = Vec::new();
@@ -226,7 +216,7 @@ impl<'p> PassState<'p> {
         while places.len() < limit
             && let Some(start) = search.next(&numbers, from)
         {
-            places.push(nodes[start..start + ids.len()].to_vec());
+            places.push(nodes[start]);
             from = start + 1;
         }
         places
@@ -250,16 +240,19 @@ fn find(
     for state in passes {
         for (variant, dropped) in needle.variants().enumerate() {
             let limit = SATURATION + 1;
-            let mut places = match needle.fixed {
+            let old = needle.old_without(dropped).len();
+            let mut places: Vec<Node> = match needle.fixed {
                 Some(fixed) => fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect(),
                 None => state.places(draft, state.of_hunk[needle.index][variant].1, limit),
             };
             if places.len() > 1 && rules.ambiguous == Ambiguous::Reject {
-                return Err(several(draft, &places, rules));
+                return Err(several(draft, &places, old, rules));
             }
             let notes = if places.len() > 1 { vec![Note::FirstOfSeveral] } else { Vec::new() };
-            places.sort_by_key(|place| line_number(draft, place[0]));
-            let Some(matched) = places.into_iter().next() else { continue };
+            places.sort_by_key(|&place| line_number(draft, place));
+            let Some(&start) = places.first() else { continue };
+            let matched: Vec<Node> =
+                std::iter::successors(Some(start), |&node| Some(draft.next(node))).take(old).collect();
             let deleted = needle.lines(dropped).iter().filter(|line| line.kind != patch_grammar::LineKind::Insert);
             for (line, &node) in deleted.zip(&matched) {
                 if let Some(inserted) = draft.inserted(node)
@@ -275,13 +268,7 @@ fn find(
 }
 
 /// The place that a hunk names itself, if its lines are there.
-fn fixed_place(
-    draft: &Draft<'_, '_>,
-    needle: &Needle<'_>,
-    fixed: Fixed,
-    dropped: usize,
-    pass: Pass,
-) -> Option<Vec<Node>> {
+fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped: usize, pass: Pass) -> Option<Node> {
     let old = needle.old_without(dropped);
     let mut nodes = Vec::with_capacity(old.len());
     let mut node = match fixed {
@@ -303,15 +290,15 @@ fn fixed_place(
         None => draft.lines.content(node.0),
     };
     let same = old.iter().zip(&nodes).all(|(wanted, &node)| pass.same(wanted, text(node)));
-    (same && (fixed == Fixed::End || nodes[0] == Node(0))).then_some(nodes)
+    (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 
-fn several(draft: &Draft<'_, '_>, places: &[Vec<Node>], rules: &Rules) -> HunkTrouble {
-    let mut starts: Vec<u32> = places.iter().map(|place| line_number(draft, place[0]) as u32 - 1).collect();
+fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules) -> HunkTrouble {
+    let mut starts: Vec<u32> = places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
-    let candidates = refuse::candidates(draft.lines, &starts, places[0].len(), rules.order);
+    let candidates = refuse::candidates(draft.lines, &starts, len, rules.order);
     HunkTrouble::MultipleMatches { candidates, more, out_of_order: false }
 }
 

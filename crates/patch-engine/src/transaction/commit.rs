@@ -194,7 +194,11 @@ impl Commit<'_> {
                 partial: options.partial_undo,
                 ..Header::new(id)
             },
-            created_dirs: self.create_dirs.iter().map(|dir| dir.as_str().to_owned()).collect(),
+            created_dirs: self
+                .create_dirs
+                .iter()
+                .map(|dir| (dir.as_str().to_owned(), options.dir_modes.get(dir).copied()))
+                .collect(),
             removed_dirs,
             records,
         };
@@ -227,7 +231,7 @@ impl Commit<'_> {
                     group.dir(&dirs.root().as_dir("")?);
                 }
                 if beside {
-                    dirs.all()?.iter().for_each(|dir| group.dir(dir));
+                    group.dirs_of(dirs);
                 }
                 group.sync(whole)?;
             }
@@ -332,7 +336,7 @@ fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
 /// Puts records into the order in which they are published: files that give way to a directory,
 /// then all that appears or changes, then all that goes.
 fn sort_for_publication(journal: &mut Journal) {
-    let made: BTreeSet<String> = journal.created_dirs.iter().cloned().collect();
+    let made: BTreeSet<String> = journal.created_dirs.iter().map(|(dir, _)| dir.clone()).collect();
     journal.records.sort_by_key(|record| match record.operation() {
         Operation::Delete if made.contains(&record.path) => 0,
         Operation::Delete => 2,
@@ -342,7 +346,7 @@ fn sort_for_publication(journal: &mut Journal) {
 
 /// Tells whether a record has to be done before the directories are made.
 pub(super) fn gives_way(journal: &Journal, record: &Record) -> bool {
-    record.operation() == Operation::Delete && journal.created_dirs.contains(&record.path)
+    record.operation() == Operation::Delete && journal.created_dirs.iter().any(|(dir, _)| *dir == record.path)
 }
 
 /// Where a record's file waits, and where what it displaces is put.
@@ -364,9 +368,7 @@ pub(super) fn sync_published(
     whole: Option<&fs_guard::Dir>,
 ) -> Result<(), CommitError> {
     let mut group = SyncGroup::new();
-    for dir in dirs.all()? {
-        group.dir(&dir);
-    }
+    group.dirs_of(dirs);
     group.dir(pending.folder());
     Ok(group.sync(whole)?)
 }

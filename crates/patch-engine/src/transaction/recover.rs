@@ -61,12 +61,17 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     // All names first: nothing of a journal is done when one of them is not acceptable.
     let mut paths = Vec::with_capacity(journal.records.len());
     for record in &journal.records {
-        paths.push(root.check_recorded(&record.path, authentic)?);
+        let path = root.check_recorded(&record.path, authentic)?;
+        if let Some(name) = &record.sibling {
+            siblings::check_name(root, &path, name)?;
+        }
+        paths.push(path);
     }
     let check_all = |paths: Vec<&String>| -> Result<Vec<RelPath>, CommitError> {
         Ok(paths.into_iter().map(|path| root.check_recorded(path, authentic)).collect::<Result<_, _>>()?)
     };
-    let created = check_all(journal.created_dirs.iter().collect())?;
+    let made = check_all(journal.created_dirs.iter().map(|(dir, _)| dir).collect())?;
+    let created: Vec<_> = made.into_iter().zip(journal.created_dirs.iter().map(|(_, mode)| *mode)).collect();
     let removed = check_all(journal.removed_dirs.iter().map(|(dir, _)| dir).collect())?;
     store.keep();
 
@@ -76,17 +81,14 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
             Progress::Done => Ok(()),
             _ => go_on(&dirs, &pending, &journal, &paths, &created),
         };
-        match went_on {
-            Ok(()) => {
-                sync_published(&dirs, &pending, None)?;
-                remove_dirs(&dirs, &removed);
-                siblings::bring_home(&dirs, &pending, &journal)?;
-                pending.finish()?;
-                return Ok(Outcome::Completed);
-            }
-            // Someone else has changed a file since, or it cannot be published at all. Nobody was
-            // told that it happened, so it can go back.
-            Err(_) => {}
+        // When it did not go on, someone else has changed a file since, or one cannot be published at
+        // all. Nobody was told that it happened, so it can go back.
+        if went_on.is_ok() {
+            sync_published(&dirs, &pending, None)?;
+            remove_dirs(&dirs, &removed);
+            siblings::bring_home(&dirs, &pending, &journal)?;
+            pending.finish()?;
+            return Ok(Outcome::Completed);
         }
     }
     pending.mark_aborted(true)?;
@@ -153,7 +155,7 @@ fn go_on(
     pending: &workspace_trash::Pending<'_>,
     journal: &Journal,
     paths: &[RelPath],
-    created: &[RelPath],
+    created: &[(RelPath, Option<u32>)],
 ) -> Result<(), CommitError> {
     let mut dirs_made = false;
     for (record, path) in journal.records.iter().zip(paths) {
@@ -169,9 +171,9 @@ fn go_on(
     Ok(())
 }
 
-fn make_dirs(dirs: &Dirs<'_>, created: &[RelPath]) -> Result<(), CommitError> {
-    for dir in created {
-        dirs.create_dir(dir, None)?;
+fn make_dirs(dirs: &Dirs<'_>, created: &[(RelPath, Option<u32>)]) -> Result<(), CommitError> {
+    for (dir, mode) in created {
+        dirs.create_dir(dir, *mode)?;
     }
     Ok(())
 }

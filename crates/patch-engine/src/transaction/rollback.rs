@@ -51,7 +51,7 @@ pub(super) fn roll_back(
     journal: &Journal,
     authentic: bool,
 ) -> Result<Vec<String>, CommitError> {
-    let made: BTreeSet<&str> = journal.created_dirs.iter().map(String::as_str).collect();
+    let made: BTreeSet<&str> = journal.created_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
     let mut left = Vec::new();
     // A file that gave way to a directory comes back after the directory went.
     let (files, before_dirs): (Vec<_>, Vec<_>) = journal
@@ -72,7 +72,7 @@ pub(super) fn roll_back(
     files.into_iter().try_for_each(&mut undo)?;
     // They may be in directories that go next.
     siblings::remove_staged(dirs, journal);
-    for dir in journal.created_dirs.iter().rev() {
+    for (dir, _) in journal.created_dirs.iter().rev() {
         dirs.remove_dir(&dirs.root().check_recorded(dir, authentic)?)?;
     }
     before_dirs.into_iter().try_for_each(&mut undo)?;

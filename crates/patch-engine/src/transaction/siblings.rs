@@ -4,7 +4,7 @@
 //! The names are listed in the transaction's folder before the first of them is made, so that none
 //! is left behind whenever the commit is cut off.
 
-use fs_guard::{Dir, Dirs, RelPath};
+use fs_guard::{Dir, Dirs, RelPath, Root};
 use workspace_trash::{Journal, Pending};
 
 use super::error::CommitError;
@@ -58,6 +58,19 @@ pub(super) fn choose(
     Ok(names)
 }
 
+/// Fails unless a name that a journal gives for a file beside `path` is one that this program gives.
+pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), fs_guard::Error> {
+    let beside = match path.parent() {
+        Some(parent) => format!("{parent}/{name}"),
+        None => name.to_owned(),
+    };
+    let checked = root.check_recorded(&beside, true)?;
+    if name.ends_with(END) && checked.parent() == path.parent() {
+        return Ok(());
+    }
+    Err(fs_guard::Error::UntrustedState { path: beside, problem: "it is not the name of a staged file" })
+}
+
 /// Removes what was staged by a commit that was cut off before its journal was complete.
 ///
 /// The list is not signed: only names that nothing but this program gives are removed, and
@@ -70,14 +83,14 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
     };
     let (made, files): (Vec<&str>, Vec<&str>) = list.lines().partition(|line| line.ends_with('/'));
     for line in files.into_iter().filter(|line| line.ends_with(END)) {
-        if let Ok(path) = dirs.root().check_recorded(line, false)
+        if let Ok(path) = dirs.root().check_recorded(line, true)
             && let Ok(place) = dirs.place(&path)
         {
             place.remove()?;
         }
     }
     for line in made.into_iter().rev() {
-        if let Ok(path) = dirs.root().check_recorded(line.trim_end_matches('/'), false) {
+        if let Ok(path) = dirs.root().check_recorded(line.trim_end_matches('/'), true) {
             dirs.remove_dir(&path)?;
         }
     }
@@ -86,6 +99,9 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
 
 /// Moves displaced files, which are beside their paths, into the folder.
 pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<(), CommitError> {
+    if journal.records.iter().all(|record| record.sibling.is_none()) {
+        return Ok(());
+    }
     for record in &journal.records {
         let Some(name) = &record.sibling else { continue };
         let path = dirs.root().check_recorded(&record.path, true)?;

@@ -158,7 +158,7 @@ fn plan_undo(
     // A directory comes before what is in it.
     create_dirs.sort();
     let mut remove_dirs = Vec::new();
-    for dir in journal.created_dirs.iter().rev() {
+    for (dir, _) in journal.created_dirs.iter().rev() {
         remove_dirs.push(root.check_recorded(dir, authentic)?);
     }
     Ok(UndoPlan {

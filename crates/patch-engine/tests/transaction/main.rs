@@ -9,6 +9,8 @@
 mod basics;
 mod faults;
 mod forged;
+mod killed;
+mod laws;
 mod processes;
 mod speed;
 mod support;

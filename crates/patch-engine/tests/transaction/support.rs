@@ -67,17 +67,6 @@ impl Tree {
         KeyPlace::Directory(self.key.path().join("apply-patch"))
     }
 
-    /// In memory where that is possible: thousands of trees are made.
-    fn temp() -> TempDir {
-        let memory = Path::new("/dev/shm");
-        if memory.is_dir()
-            && let Ok(dir) = TempDir::new_in(memory)
-        {
-            return dir;
-        }
-        TempDir::new().unwrap()
-    }
-
     pub(crate) fn open(&self) -> Workspace {
         open(self.dir.path(), self.key_place())
     }

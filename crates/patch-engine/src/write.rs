@@ -1,0 +1,467 @@
+//! Writes the change between two trees as a patch: the way back from files to text.
+//!
+//! ```
+//! use patch_engine::write::{File, Style, Tree, write_patch};
+//!
+//! let tree = |text: &'static str| Tree::from([("greet.py", File::text(text))]);
+//! let (before, after) = (tree("def greet():\n    print(\"hi\")\n"), tree("def greet():\n    print(\"hello\")\n"));
+//! let patch = write_patch(&before, &after, &Style::default()).unwrap();
+//! assert_eq!(
+//!     patch,
+//!     "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\n"
+//! );
+//! ```
+//!
+//! What comes out says exactly the change, or nothing comes out: a patch names no line endings, no
+//! modes and no bytes that are not UTF-8, so not every change can be said, and each one that cannot
+//! is an [`Unsayable`] that names the file. Whether a patch that can be written has one place only is
+//! another question: more [context](Style::context) and [headers](Style::headers) make it likely.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+
+use crate::lines::BOM;
+use crate::options::Profile;
+
+/// Files by their paths, relative and `/`-separated.
+pub type Tree<'t> = BTreeMap<&'t str, File<'t>>;
+
+/// One file of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct File<'t> {
+    /// Its bytes; of a symbolic link, its target.
+    pub bytes: &'t [u8],
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a file is, as far as trees tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kind {
+    /// A plain file.
+    #[default]
+    Plain,
+    /// A file that can be run.
+    Executable,
+    /// A symbolic link, or something else that is no file.
+    Other,
+}
+
+impl<'t> File<'t> {
+    /// A plain file with these bytes.
+    #[must_use]
+    pub fn bytes(bytes: &'t [u8]) -> Self {
+        Self { bytes, kind: Kind::Plain }
+    }
+
+    /// A plain file with this text.
+    #[must_use]
+    pub fn text(text: &'t str) -> Self {
+        Self::bytes(text.as_bytes())
+    }
+}
+
+/// How a patch is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Style {
+    /// For whom. `Strict` writes the whole language; `Codex` the subset that codex-trained models
+    /// write, without markers for a missing final line feed, without empty new files, and with hunks
+    /// in every update.
+    pub dialect: Profile,
+    /// How many lines that stay are shown around a change; at least one, where there is one.
+    pub context: usize,
+    /// Whether a hunk carries the line that opens its function, as git finds it: the last line above
+    /// the hunk that begins with a letter, `_` or `$`.
+    pub headers: bool,
+    /// Whether a hunk that reaches the end of the file says so.
+    pub end_of_file: bool,
+}
+
+impl Style {
+    /// Three lines of context and nothing else.
+    #[must_use]
+    pub fn new(dialect: Profile) -> Self {
+        Self { dialect, context: 3, headers: false, end_of_file: false }
+    }
+
+    fn is_codex(&self) -> bool {
+        self.dialect == Profile::Codex
+    }
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self::new(Profile::default())
+    }
+}
+
+/// A change that a patch cannot say.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct Unsayable {
+    /// The file.
+    pub path: String,
+    /// Why not.
+    pub problem: Problem,
+}
+
+/// Why a change cannot be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The path has a line feed or another control character, or blanks at its ends.
+    Path,
+    /// It is a symbolic link, or something else that is no file.
+    NotAFile,
+    /// Its mode changes, or a new file can be run.
+    Mode,
+    /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
+    Binary,
+    /// A line that has to be shown is not UTF-8, or one that is not ASCII comes into a file that is
+    /// not UTF-8.
+    Encoding,
+    /// An inserted line does not end like its neighbours.
+    LineEnding,
+    /// The dialect has no marker for a missing final line feed.
+    FinalNewline,
+    /// A byte-order mark goes from a file that has nothing else.
+    ByteOrderMark,
+    /// The dialect has no new files without lines, and no moves of files without text.
+    Empty,
+}
+
+impl Problem {
+    /// A stable short name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::NotAFile => "not_a_file",
+            Self::Mode => "mode",
+            Self::Binary => "binary",
+            Self::Encoding => "encoding",
+            Self::LineEnding => "line_ending",
+            Self::FinalNewline => "final_newline",
+            Self::ByteOrderMark => "byte_order_mark",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Path => "a patch cannot name this path",
+            Self::NotAFile => "it is no file",
+            Self::Mode => "a patch cannot change a mode",
+            Self::Binary => "it is binary",
+            Self::Encoding => "it is not UTF-8 where it changes",
+            Self::LineEnding => "a line ends otherwise than its neighbours",
+            Self::FinalNewline => "the last line has no line feed, and this dialect cannot say so",
+            Self::ByteOrderMark => "its byte-order mark goes, and it has no lines",
+            Self::Empty => "it has no lines, and this dialect needs one",
+        })
+    }
+}
+
+/// Writes the change from `before` to `after` as a whole patch; `None` when nothing changes.
+///
+/// A file that goes while another with the same bytes and kind comes is moved. Deletions come first,
+/// so that a file may make way for a directory.
+///
+/// # Errors
+///
+/// Every file whose change cannot be said.
+pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result<String, Vec<Unsayable>> {
+    let mut moved = moves(before, after);
+    let arrivals: BTreeSet<&str> = moved.values().copied().collect();
+    let (mut first, mut rest) = (String::new(), String::new());
+    let mut unsayable = Vec::new();
+    let paths: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    for path in paths {
+        let section = match (before.get(path), after.get(path)) {
+            (Some(old), Some(new)) => section(path, old, new, style).map(|text| rest += &text),
+            (Some(old), None) => match moved.remove(path) {
+                None => check_path(path).map(|()| first += &format!("*** Delete File: {path}\n")),
+                Some(to) => moving(path, to, old, style).map(|text| rest += &text),
+            },
+            (None, Some(_)) if arrivals.contains(path) => Ok(()),
+            (None, Some(new)) => adding(path, new, style).map(|text| rest += &text),
+            (None, None) => unreachable!("a path of one of them"),
+        };
+        if let Err(problem) = section {
+            unsayable.push(Unsayable { path: path.to_owned(), problem });
+        }
+    }
+    if !unsayable.is_empty() {
+        return Err(unsayable);
+    }
+    Ok(format!("*** Begin Patch\n{first}{rest}*** End Patch\n"))
+}
+
+/// Writes the hunks that make `after` of `before`; nothing when they are equal.
+///
+/// # Errors
+///
+/// Why the change cannot be said.
+pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String, Problem> {
+    Writer::new(before, after, style)?.hunks()
+}
+
+/// Which file that goes becomes which one that comes: same bytes, same kind, and no other of them.
+fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> {
+    type Ends<'t> = (Vec<&'t str>, Vec<&'t str>);
+    let mut same: HashMap<(&[u8], Kind), Ends<'t>> = HashMap::new();
+    for (path, file) in before.iter().filter(|(path, _)| !after.contains_key(*path)) {
+        same.entry((file.bytes, file.kind)).or_default().0.push(path);
+    }
+    for (path, file) in after.iter().filter(|(path, _)| !before.contains_key(*path)) {
+        same.entry((file.bytes, file.kind)).or_default().1.push(path);
+    }
+    let ends = same.into_iter().filter(|((bytes, _), _)| !bytes.is_empty());
+    ends.filter_map(|(_, (from, to))| (from.len() == 1 && to.len() == 1).then(|| (from[0], to[0]))).collect()
+}
+
+fn check_path(path: &str) -> Result<(), Problem> {
+    let blank = [' ', '\t'];
+    let fine = !path.is_empty() && !path.contains(char::is_control) && !path.starts_with(blank) && !path.ends_with(blank);
+    if fine { Ok(()) } else { Err(Problem::Path) }
+}
+
+fn section(path: &str, old: &File<'_>, new: &File<'_>, style: &Style) -> Result<String, Problem> {
+    if old == new {
+        return Ok(String::new());
+    }
+    check_path(path)?;
+    if old.kind == Kind::Other || new.kind == Kind::Other {
+        return Err(Problem::NotAFile);
+    }
+    if old.kind != new.kind {
+        return Err(Problem::Mode);
+    }
+    Ok(format!("*** Update File: {path}\n{}", write_hunks(old.bytes, new.bytes, style)?))
+}
+
+fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String, Problem> {
+    check_path(path)?;
+    check_path(to)?;
+    if file.kind == Kind::Other {
+        return Err(Problem::NotAFile);
+    }
+    let mut text = format!("*** Update File: {path}\n*** Move to: {to}\n");
+    if style.is_codex() {
+        text += &Writer::new(file.bytes, file.bytes, style)?.first_lines()?;
+    }
+    Ok(text)
+}
+
+fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Problem> {
+    check_path(path)?;
+    match file.kind {
+        Kind::Plain => {}
+        Kind::Executable => return Err(Problem::Mode),
+        Kind::Other => return Err(Problem::NotAFile),
+    }
+    let content = std::str::from_utf8(file.bytes).map_err(|_| Problem::Encoding)?;
+    if content.contains('\0') {
+        return Err(Problem::Binary);
+    }
+    let mut text = format!("*** Add File: {path}\n");
+    let mut last = None;
+    for line in content.split_inclusive('\n') {
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        push_line(&mut text, '+', line);
+        last = Some(line);
+    }
+    match last {
+        None if style.is_codex() => return Err(Problem::Empty),
+        None => {}
+        Some(_) if !content.ends_with('\n') => {
+            if style.is_codex() {
+                return Err(Problem::FinalNewline);
+            }
+            text += NO_NEWLINE;
+        }
+        // Joined by line feeds, an empty last line adds none of its own.
+        Some("") if !style.is_codex() => text += "+\n",
+        Some(_) => {}
+    }
+    Ok(text)
+}
+
+const NO_NEWLINE: &str = "\\ No newline at end of file\n";
+
+/// Writes one line of the patch. A reader takes one carriage return off its end.
+fn push_line(out: &mut String, sign: char, line: &str) {
+    out.push(sign);
+    out.push_str(line);
+    if line.ends_with('\r') {
+        out.push('\r');
+    }
+    out.push('\n');
+}
+
+/// One file's change on the way to hunks.
+struct Writer<'t, 's> {
+    style: &'s Style,
+    before: Vec<&'t [u8]>,
+    after: Vec<&'t [u8]>,
+    /// Whether text that is not ASCII may come.
+    utf8: bool,
+    /// The terminator that most lines have.
+    dominant: &'static [u8],
+}
+
+impl<'t, 's> Writer<'t, 's> {
+    fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Problem> {
+        /// How much of a file appliers look at to tell text from other things.
+        const LOOKED_AT: usize = 8 << 10;
+        if before[..before.len().min(LOOKED_AT)].contains(&0) {
+            return Err(Problem::Binary);
+        }
+        if before == BOM && !after.starts_with(BOM) {
+            return Err(Problem::ByteOrderMark);
+        }
+        let utf8 = std::str::from_utf8(before).is_ok();
+        let dominant = crate::lines::Lines::new(before).dominant_terminator();
+        // A mark that stays is no part of the first line.
+        let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
+            (Some(before), Some(after)) => (before, after),
+            _ => (before, after),
+        };
+        Ok(Self { style, before: split(before), after: split(after), utf8, dominant })
+    }
+
+    fn hunks(&self) -> Result<String, Problem> {
+        let ops = capture_diff_slices(Algorithm::Myers, &self.before, &self.after);
+        let mut out = String::new();
+        for group in group_diff_ops(ops, self.style.context.max(1)) {
+            let Some(first) = group.first() else { continue };
+            self.open(&mut out, first.old_range().start)?;
+            for op in &group {
+                self.op(&mut out, op)?;
+            }
+            let ends = group.last().is_some_and(|last| last.old_range().end == self.before.len());
+            if self.style.end_of_file && ends {
+                out += "*** End of File\n";
+            }
+        }
+        Ok(out)
+    }
+
+    /// A hunk that changes nothing, for an update that must have one: as many of the first lines as
+    /// make it the only place.
+    fn first_lines(&self) -> Result<String, Problem> {
+        let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
+        let alone = |len: &usize| lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1;
+        let wanted = self.style.context.max(1).min(lines.len());
+        let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Problem::Empty)?;
+        let mut out = String::from("@@\n");
+        for line in &self.before[..len] {
+            self.old_line(&mut out, ' ', line)?;
+        }
+        Ok(out)
+    }
+
+    /// Opens a hunk whose first line is `start`.
+    fn open(&self, out: &mut String, start: usize) -> Result<(), Problem> {
+        let opens = |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte));
+        let header = self.before[..start].iter().rev().find(opens).filter(|_| self.style.headers);
+        match header.map(|line| content(line)) {
+            Some(header) if !header.ends_with(b"\r") => {
+                out.push_str("@@ ");
+                out.push_str(text(header)?);
+                out.push('\n');
+            }
+            _ => out.push_str("@@\n"),
+        }
+        Ok(())
+    }
+
+    fn op(&self, out: &mut String, op: &DiffOp) -> Result<(), Problem> {
+        let (old, new) = (op.old_range(), op.new_range());
+        if matches!(op, DiffOp::Equal { .. }) {
+            for line in &self.before[old] {
+                self.old_line(out, ' ', line)?;
+            }
+            return Ok(());
+        }
+        for line in &self.before[old.clone()] {
+            self.old_line(out, '-', line)?;
+        }
+        for (nth, index) in new.enumerate() {
+            self.new_line(out, &old, nth, index)?;
+        }
+        Ok(())
+    }
+
+    fn old_line(&self, out: &mut String, sign: char, line: &[u8]) -> Result<(), Problem> {
+        push_line(out, sign, text(content(line))?);
+        // Where the dialect has no marker, the line is found without it.
+        if !line.ends_with(b"\n") && !self.style.is_codex() {
+            out.push_str(NO_NEWLINE);
+        }
+        Ok(())
+    }
+
+    /// Line `index` of the post-image, the `nth` of those that replace `old`.
+    fn new_line(&self, out: &mut String, old: &Range<usize>, nth: usize, index: usize) -> Result<(), Problem> {
+        let line = self.after[index];
+        let last = index + 1 == self.after.len();
+        let unended = !line.ends_with(b"\n");
+        let inner = match (last && unended, self.terminator(old, nth)) {
+            (true, _) if self.style.is_codex() => return Err(Problem::FinalNewline),
+            (true, _) => line,
+            (false, terminator) => line.strip_suffix(terminator).ok_or(Problem::LineEnding)?,
+        };
+        let inner = text(inner)?;
+        if !self.utf8 && !inner.is_ascii() {
+            return Err(Problem::Encoding);
+        }
+        push_line(out, '+', inner);
+        if unended {
+            out.push_str(NO_NEWLINE);
+        }
+        Ok(())
+    }
+
+    /// How the `nth` line that comes in place of `old` will end: like the line it replaces, or else
+    /// its neighbour.
+    fn terminator(&self, old: &Range<usize>, nth: usize) -> &'t [u8] {
+        let model = match old.len() {
+            0 if old.start > 0 => Some(old.start - 1),
+            0 => Some(old.start),
+            len => Some(old.start + nth.min(len - 1)),
+        };
+        let ending = |index: usize| self.before.get(index).map_or(&b""[..], |line| &line[content(line).len()..]);
+        let model = model.filter(|&index| index < self.before.len());
+        match model {
+            Some(index) if !ending(index).is_empty() => ending(index),
+            Some(index) if index > 0 => ending(index - 1),
+            _ => self.dominant,
+        }
+    }
+}
+
+/// Lines with their terminators.
+fn split(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// A line without its terminator.
+fn content(line: &[u8]) -> &[u8] {
+    match line.strip_suffix(b"\n") {
+        Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+        None => line,
+    }
+}
+
+fn text(line: &[u8]) -> Result<&str, Problem> {
+    if line.contains(&0) {
+        return Err(Problem::Binary);
+    }
+    std::str::from_utf8(line).map_err(|_| Problem::Encoding)
+}
