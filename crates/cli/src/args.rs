@@ -68,6 +68,10 @@ pub(crate) enum Command {
     Trash(Trash),
     /// Finish or revert a transaction that was interrupted (every command that writes does it too)
     Recover(Recover),
+    /// Apply the built-in operations of the Responses API: items in, one answer for each call out
+    Ops(Box<Ops>),
+    /// Print the same change in another form
+    Convert(Box<Convert>),
     /// Print the grammar of patches, for constrained decoding
     Grammar(Grammar),
     /// Print the request fields with which a provider is offered the tool
@@ -88,6 +92,8 @@ pub(crate) const COMMANDS: &[&str] = &[
     "show",
     "trash",
     "recover",
+    "ops",
+    "convert",
     "grammar",
     "tool-spec",
     "prompt",
@@ -110,6 +116,9 @@ pub(crate) struct Apply {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) rules: Rules,
+    /// What the input is
+    #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: From,
     /// Print the diff and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -220,6 +229,46 @@ pub(crate) enum Trash {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Ops {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// What the input is
+    #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: From,
+    /// What to print: a patch in the envelope, a unified or git diff (made against the files of the
+    /// workspace), or items of the Responses API
+    #[arg(long, value_name = "envelope|unified|git|openai", hide_possible_values = true)]
+    pub(crate) to: Form,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    Envelope,
+    Unified,
+    Openai,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    Envelope,
+    Unified,
+    Git,
+    Openai,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Grammar {
     /// In which form: pest, lark, gbnf, ebnf or regex
     #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = format)]
@@ -321,9 +370,10 @@ pub(crate) struct Parse {
 /// The rules of planning: a profile, and every rule on its own.
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
-    /// A preset of the rules: `strict`, or `codex` as the OpenAI models were trained with
-    #[arg(long, value_name = "PROFILE", default_value = "strict")]
-    pub(crate) profile: Profile,
+    /// A preset of the rules: `strict` (default, but for `ops`), or `codex` as the OpenAI models were
+    /// trained with
+    #[arg(long, value_name = "PROFILE", hide_possible_values = true)]
+    pub(crate) profile: Option<Profile>,
     /// Expect a file to have this SHA-256; nothing after `=` expects no file
     #[arg(long, value_name = "PATH=SHA256")]
     pub(crate) expect: Vec<String>,

@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Help,
     /// The patch cannot be read.
     Input(String),
+    /// The input is not what it should be.
+    Unreadable(String),
     /// The patch is too long.
     TooLong,
     /// The text is no patch.
@@ -60,7 +62,7 @@ impl From<NoInput> for Failure {
 
 impl Failure {
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
-        Self::Parse(Box::new((Input { bytes: input.bytes.clone(), name: input.name.clone() }, error)))
+        Self::Parse(Box::new((input.copy(), error)))
     }
 
     /// Prints what went wrong and gives the exit code.

@@ -12,6 +12,13 @@ pub(crate) struct Input {
     pub(crate) name: String,
 }
 
+impl Input {
+    /// The same text, for a failure that outlives the patch.
+    pub(crate) fn copy(&self) -> Self {
+        Self { bytes: self.bytes.clone(), name: self.name.clone() }
+    }
+}
+
 /// Why there is no text.
 #[derive(Debug)]
 pub(crate) enum NoInput {

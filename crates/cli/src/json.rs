@@ -170,6 +170,9 @@ impl Failure {
             failure::Failure::Usage(message) => plain(Exit::Usage, ErrorKind::CommandFailed, message.clone()),
             failure::Failure::Help => plain(Exit::Usage, ErrorKind::CommandFailed, "no patch is named".into()),
             failure::Failure::Input(message) => plain(Exit::Failed, ErrorKind::CommandFailed, message.clone()),
+            failure::Failure::Unreadable(message) => {
+                plain(Exit::DoesNotApply, ErrorKind::PatchParseError, message.clone())
+            }
             failure::Failure::TooLong => {
                 let message = format!("the patch is longer than {} bytes", patch_engine::MAX_PATCH_SIZE);
                 plain(Exit::Failed, ErrorKind::FileTooLarge, message)

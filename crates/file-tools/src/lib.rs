@@ -4,6 +4,7 @@
 //! wants, and the instructions for the model.
 #![forbid(unsafe_code)]
 
+pub mod ops;
 pub mod specs;
 
 #[cfg(doctest)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fs_guard::Root;
 use patch_grammar::Patch;
 
 use crate::options::Options;
@@ -146,6 +147,29 @@ fn apply_once(
     observer: &mut dyn CommitObserver,
     recovered: &mut Vec<Recovered>,
 ) -> Result<Report, ApplyError> {
+    let mut plan_it = |root: &Root| {
+        let plan = plan(root, patch, &settings.options).map_err(ApplyError::Rejected)?;
+        if plan.transitions.is_empty() || approve(&plan) { Ok(plan) } else { Err(ApplyError::Declined) }
+    };
+    carry_out(workspace, settings.lock_timeout, &settings.commit, &mut plan_it, observer, recovered)
+}
+
+/// Locks, plans and commits: the road of every change that has a [`Plan`].
+///
+/// `plan` may be asked a second time, when files changed between its answer and the lock. What was
+/// found interrupted on the way is added to `recovered`.
+///
+/// # Errors
+///
+/// Those of `plan`, and those of locking and committing.
+pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
+    workspace: &Workspace,
+    lock_timeout: Duration,
+    commit: &CommitOptions,
+    plan: &mut dyn FnMut(&Root) -> Result<Plan, E>,
+    observer: &mut dyn CommitObserver,
+    recovered: &mut Vec<Recovered>,
+) -> Result<Report, E> {
     // The lock is held from the first look at the files to the last change. Only where no patch was
     // ever applied is there no place for a lock yet: it is made when it is known that the patch
     // fits, so that one that does not leaves no trace. Should a second process do the same at the
@@ -153,20 +177,19 @@ fn apply_once(
     let mut lock_first = workspace.has_state();
     loop {
         workspace.root().forget();
-        let early = if lock_first { Some(workspace.lock(settings.lock_timeout)?) } else { None };
+        let early = if lock_first { Some(workspace.lock(lock_timeout)?) } else { None };
         recovered.extend(early.iter().flat_map(|locked| locked.recovered().iter().cloned()));
-        let plan = plan(workspace.root(), patch, &settings.options).map_err(ApplyError::Rejected)?;
-        if plan.transitions.is_empty() {
+        let plan = plan(workspace.root())?;
+        if plan.transitions.is_empty() && plan.remove_dirs.is_empty() {
             return Ok(Report { transaction: None, plan, trashed: Vec::new() });
         }
-        if !approve(&plan) {
-            return Err(ApplyError::Declined);
-        }
+        observer.planned(&plan);
         let locked = match early {
             Some(locked) => locked,
-            None => workspace.lock(settings.lock_timeout)?,
+            None => workspace.lock(lock_timeout)?,
         };
-        match locked.commit(&plan.transitions, &plan.create_dirs, &settings.commit, observer) {
+        let options = CommitOptions { remove_dirs: plan.remove_dirs.clone(), ..commit.clone() };
+        match locked.commit(&plan.transitions, &plan.create_dirs, &options, observer) {
             Ok(committed) => {
                 return Ok(Report { transaction: Some(committed.id), plan, trashed: committed.trashed });
             }

@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+pub mod convert;
 mod diff;
 mod edit;
+pub mod file_plan;
 mod lines;
 mod locate;
 mod options;
@@ -17,8 +19,9 @@ mod plan;
 mod reject;
 pub mod transaction;
 pub mod transition;
+pub mod write;
 
-pub use apply::{Applied, ApplyError, Report, Settings, apply, gravest};
+pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
 pub use edit::{Edit, edit};
 pub use fs_guard::{ErrorKind, Sha256};
 pub use locate::{

@@ -133,6 +133,7 @@ impl Options {
                 passes: if codex { Pass::ALL.to_vec() } else { vec![Pass::Exact] },
                 ambiguous: Ambiguous::Reject,
                 append_without_anchor: codex,
+                stacked_headers_must_match: false,
             },
             add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
             final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },

@@ -29,6 +29,8 @@ pub struct Plan {
     pub transitions: Vec<Transition>,
     /// Directories to be created, outermost first.
     pub create_dirs: Vec<RelPath>,
+    /// Directories that go when they are empty in the end, innermost first.
+    pub remove_dirs: Vec<RelPath>,
     /// The same as a person counts: a move is one change.
     pub changes: Vec<Change>,
     /// How many hunks the patch has.
@@ -152,10 +154,11 @@ struct Entry {
 
 /// What is on disk.
 #[derive(Debug)]
-struct Disk {
-    metadata: Metadata,
-    sha256: Sha256,
-    bytes: Option<Arc<[u8]>>,
+pub(crate) struct Disk {
+    pub(crate) metadata: Metadata,
+    pub(crate) sha256: Sha256,
+    /// The bytes, where they were asked for or are few.
+    pub(crate) bytes: Option<Arc<[u8]>>,
 }
 
 /// What the sections so far leave at a path.
@@ -178,7 +181,7 @@ struct New {
     origin: Option<RelPath>,
 }
 
-type Outcome<T> = Result<T, Problem>;
+pub(crate) type Outcome<T> = Result<T, Problem>;
 
 impl<'a, 'p> Planner<'a, 'p> {
     fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options) -> Self {
@@ -580,7 +583,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                     self.check_spelling(&above)?;
                 }
             }
-            let disk = self.load(path, access)?;
+            let disk = load(self.root, path, access, self.options.max_file_size)?;
             let entry = Entry { disk, state: State::AsOnDisk, rejected: false };
             self.entries.insert(path.clone(), entry);
         } else if let Some(disk) = &self.entries[path].disk {
@@ -598,37 +601,6 @@ impl<'a, 'p> Planner<'a, 'p> {
             other if other != path => Err(Problem::Collides { with: other.to_string() }),
             _ => Ok(()),
         }
-    }
-
-    fn load(&self, path: &RelPath, access: Access) -> Outcome<Option<Disk>> {
-        // Whether an existing file may be replaced is for the options to say; the guard is asked
-        // what it asks of a file that changes.
-        let access = if access == Access::Create { Access::Update } else { access };
-        let Some(metadata) = self.root.inspect(path, access).map_err(Problem::Guard)? else {
-            return Ok(None);
-        };
-        if metadata.kind == FileKind::Symlink {
-            let target = self.root.read_link(path).map_err(Problem::Guard)?;
-            return Ok(Some(Disk { metadata, sha256: Sha256::of(&target), bytes: None }));
-        }
-        if metadata.kind != FileKind::File {
-            let (path, kind) = (path.to_string(), metadata.kind);
-            return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
-        }
-        if metadata.size <= KEPT_FOR_DIFF || access == Access::Update {
-            let (bytes, metadata) = self.root.read(path, self.options.max_file_size).map_err(Problem::Guard)?;
-            return Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) }));
-        }
-        let (mut file, metadata) = self.root.open_file(path).map_err(Problem::Guard)?;
-        let mut hasher = Hasher::new();
-        let mut buffer = vec![0; 256 << 10];
-        loop {
-            match file.read(&mut buffer).map_err(Problem::Guard)? {
-                0 => break,
-                read => hasher.update(&buffer[..read]),
-            }
-        }
-        Ok(Some(Disk { metadata, sha256: hasher.finish(), bytes: None }))
     }
 
     fn write(&mut self, path: &RelPath, new: New) {
@@ -727,6 +699,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(Plan {
             transitions,
             create_dirs: self.create_dirs,
+            remove_dirs: Vec::new(),
             changes,
             hunk_count: self.patch.hunk_count(),
             placed: self.placed,
@@ -734,6 +707,38 @@ impl<'a, 'p> Planner<'a, 'p> {
             pre_images,
         })
     }
+}
+
+/// Reads what is at a path; files that are not changed and not small are only hashed.
+pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Outcome<Option<Disk>> {
+    // Whether an existing file may be replaced is for the options to say; the guard is asked
+    // what it asks of a file that changes.
+    let access = if access == Access::Create { Access::Update } else { access };
+    let Some(metadata) = root.inspect(path, access).map_err(Problem::Guard)? else {
+        return Ok(None);
+    };
+    if metadata.kind == FileKind::Symlink {
+        let target = root.read_link(path).map_err(Problem::Guard)?;
+        return Ok(Some(Disk { metadata, sha256: Sha256::of(&target), bytes: None }));
+    }
+    if metadata.kind != FileKind::File {
+        let (path, kind) = (path.to_string(), metadata.kind);
+        return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
+    }
+    if metadata.size <= KEPT_FOR_DIFF || access == Access::Update {
+        let (bytes, metadata) = root.read(path, max_file_size).map_err(Problem::Guard)?;
+        return Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) }));
+    }
+    let (mut file, metadata) = root.open_file(path).map_err(Problem::Guard)?;
+    let mut hasher = Hasher::new();
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        match file.read(&mut buffer).map_err(Problem::Guard)? {
+            0 => break,
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+    Ok(Some(Disk { metadata, sha256: hasher.finish(), bytes: None }))
 }
 
 /// A rejected part of a section.

@@ -167,7 +167,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Writes the change from `before` to `after` as a whole patch; `None` when nothing changes.
+/// Writes the change from `before` to `after` as a whole patch; an empty text when nothing
+/// changes.
 ///
 /// A file that goes while another with the same bytes and kind comes is moved. Deletions come first,
 /// so that a file may make way for a directory.
@@ -199,6 +200,9 @@ pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result
     if !unsayable.is_empty() {
         return Err(unsayable);
     }
+    if first.is_empty() && rest.is_empty() {
+        return Ok(String::new());
+    }
     Ok(format!("*** Begin Patch\n{first}{rest}*** End Patch\n"))
 }
 
@@ -227,7 +231,8 @@ fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> 
 
 fn check_path(path: &str) -> Result<(), Problem> {
     let blank = [' ', '\t'];
-    let fine = !path.is_empty() && !path.contains(char::is_control) && !path.starts_with(blank) && !path.ends_with(blank);
+    let fine =
+        !path.is_empty() && !path.contains(char::is_control) && !path.starts_with(blank) && !path.ends_with(blank);
     if fine { Ok(()) } else { Err(Problem::Path) }
 }
 
@@ -464,4 +469,203 @@ fn text(line: &[u8]) -> Result<&str, Problem> {
         return Err(Problem::Binary);
     }
     std::str::from_utf8(line).map_err(|_| Problem::Encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::locate::HunkTrouble;
+    use crate::options::Options;
+
+    fn style(dialect: Profile) -> Style {
+        Style::new(dialect)
+    }
+
+    fn one(dialect: Profile, before: Option<File<'_>>, after: Option<File<'_>>) -> Result<String, Problem> {
+        let tree = |file: Option<File<'static>>| file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>();
+        // Leaked for the sake of short calls.
+        let keep = |file: Option<File<'_>>| {
+            file.map(|file| File { bytes: Box::leak(file.bytes.to_vec().into_boxed_slice()), kind: file.kind })
+        };
+        let patch = write_patch(&tree(keep(before)), &tree(keep(after)), &style(dialect));
+        let body = |patch: String| {
+            let body = patch.strip_prefix("*** Begin Patch\n").and_then(|body| body.strip_suffix("*** End Patch\n"));
+            body.unwrap_or_default().to_owned()
+        };
+        patch.map(body).map_err(|unsayable| unsayable[0].problem)
+    }
+
+    #[test]
+    fn says_additions_and_deletions() {
+        use Profile::{Codex, Strict};
+        for (dialect, text, wanted) in [
+            (Strict, "x\ny\n", Ok("+x\n+y\n")),
+            (Codex, "x\ny\n", Ok("+x\n+y\n")),
+            (Strict, "x\n\n", Ok("+x\n+\n+\n")),
+            (Codex, "x\n\n", Ok("+x\n+\n")),
+            (Strict, "\n", Ok("+\n+\n")),
+            (Codex, "\n", Ok("+\n")),
+            (Strict, "", Ok("")),
+            (Codex, "", Err(Problem::Empty)),
+            (Strict, "x", Ok("+x\n\\ No newline at end of file\n")),
+            (Codex, "x", Err(Problem::FinalNewline)),
+            (Strict, "x\r\ny\r", Ok("+x\r\r\n+y\r\r\n\\ No newline at end of file\n")),
+            (Strict, "x\0\n", Err(Problem::Binary)),
+        ] {
+            let wanted = wanted.map(|body| format!("*** Add File: f\n{body}"));
+            assert_eq!(one(dialect, None, Some(File::text(text))), wanted, "{dialect} {text:?}");
+        }
+        assert_eq!(one(Strict, None, Some(File::bytes(b"\xff\n"))), Err(Problem::Encoding));
+        assert_eq!(one(Strict, Some(File::bytes(b"\0\xff")), None).as_deref(), Ok("*** Delete File: f\n"));
+        let executable = File { kind: Kind::Executable, ..File::text("x\n") };
+        assert_eq!(one(Strict, None, Some(executable)), Err(Problem::Mode));
+        assert_eq!(one(Strict, Some(File::text("x\n")), Some(executable)), Err(Problem::Mode));
+        let link = File { kind: Kind::Other, ..File::text("x") };
+        assert_eq!(one(Strict, None, Some(link)), Err(Problem::NotAFile));
+        assert_eq!(one(Strict, Some(link), None).as_deref(), Ok("*** Delete File: f\n"));
+    }
+
+    #[test]
+    fn says_updates_or_why_not() {
+        use Profile::{Codex, Strict};
+        for (dialect, before, after, wanted) in [
+            (Strict, &b"a\nb\n"[..], &b"a\nc\n"[..], Ok("@@\n a\n-b\n+c\n")),
+            (
+                Strict,
+                b"a\nb",
+                b"a\nc",
+                Ok("@@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"),
+            ),
+            (Codex, b"a\nb", b"a\nc", Err(Problem::FinalNewline)),
+            (Codex, b"a\nb", b"c\nb", Ok("@@\n-a\n+c\n b\n")),
+            (Codex, b"a\nb", b"a\nc\n", Ok("@@\n a\n-b\n+c\n")),
+            (Strict, b"a\r\nb\r\n", b"a\r\nc\r\n", Ok("@@\n a\n-b\n+c\n")),
+            (Strict, b"a\r\nb\r\n", b"a\r\nc\n", Err(Problem::LineEnding)),
+            (Strict, b"a\nb\n", b"a\nc\r\n", Ok("@@\n a\n-b\n+c\r\r\n")),
+            (Strict, b"a\nb\0\n", b"a\nc\n", Err(Problem::Binary)),
+            (Strict, b"\xff\nb\n", b"\xff\nc\n", Err(Problem::Encoding)),
+            (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\nc\n", Ok("@@\n 1\n 2\n 3\n-b\n+c\n")),
+            (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\n\xc3\xa9\n", Err(Problem::Encoding)),
+            (Strict, b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfb\n", Ok("@@\n-a\n+b\n")),
+            (Strict, b"\xef\xbb\xbfa\n", b"a\n", Ok("@@\n-\u{feff}a\n+a\n")),
+            (Strict, b"a\n", b"\xef\xbb\xbfa\n", Ok("@@\n-a\n+\u{feff}a\n")),
+            (Strict, b"\xef\xbb\xbf", b"a\n", Err(Problem::ByteOrderMark)),
+        ] {
+            let wanted = wanted.map(|body| format!("*** Update File: f\n{body}"));
+            let (before, after) = (File::bytes(before), File::bytes(after));
+            assert_eq!(one(dialect, Some(before), Some(after)), wanted, "{dialect} {before:?} {after:?}");
+        }
+        assert_eq!(one(Strict, Some(File::text("a\n")), Some(File::text("a\n"))).as_deref(), Ok(""));
+    }
+
+    #[test]
+    fn shows_the_function_as_git_does_and_the_end_of_the_file() {
+        let before = "fn a() {\n  1\n}\nfn b() {\n  1\n  2\n  3\n  4\n}\n";
+        let after = before.replace("  4", "  5");
+        let style = Style { context: 1, headers: true, end_of_file: true, ..Style::default() };
+        let hunks = write_hunks(before.as_bytes(), after.as_bytes(), &style);
+        assert_eq!(hunks.as_deref(), Ok("@@ fn b() {\n   3\n-  4\n+  5\n }\n*** End of File\n"));
+    }
+
+    #[test]
+    fn moves_what_has_the_same_bytes() {
+        let text = "same\nsame\nend\n";
+        let (before, after) = (Tree::from([("a", File::text(text))]), Tree::from([("d/b", File::text(text))]));
+        let strict = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n*** End Patch\n";
+        assert_eq!(write_patch(&before, &after, &style(Profile::Strict)).as_deref(), Ok(strict));
+        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n*** End Patch\n";
+        let narrow = Style { context: 1, ..style(Profile::Codex) };
+        assert_eq!(write_patch(&before, &after, &narrow).as_deref(), Ok(codex), "one line would have two places");
+    }
+
+    #[test]
+    fn names_every_file_that_cannot_be_said() {
+        let (before, after) = (
+            Tree::from([("a", File::bytes(b"\0")), ("b", File::text("x\n"))]),
+            Tree::from([("a", File::bytes(b"\0\0")), ("b", File::text("y\n")), ("c\n", File::text("x\n"))]),
+        );
+        let unsayable = write_patch(&before, &after, &Style::default()).expect_err("two of them");
+        let told: Vec<_> = unsayable.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["a: it is binary", "c\n: a patch cannot name this path"]);
+    }
+
+    /// Write, parse, place, splice: the post-image, byte for byte, unless the hunks have several
+    /// places.
+    #[test]
+    fn what_is_written_gives_the_post_image() {
+        const LINES: [&[u8]; 10] = [b"a", b"b", b"c", b"", b" a", b"fn", b"-\xc3\xa9", b"\xff", b"x\r", b" }"];
+        const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
+        let mut seed = 1;
+        let mut random = |below: usize| {
+            seed = u64::wrapping_mul(seed, 6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        let (mut right, mut refused, mut unsayable) = (0, 0, 0);
+        for _ in 0..40_000 {
+            let alphabet = 2 + random(LINES.len() - 1);
+            let endings = ENDINGS[random(3)];
+            let line = |random: &mut dyn FnMut(usize) -> usize| {
+                [LINES[random(alphabet)], endings[random(endings.len())]].concat()
+            };
+            let mut old: Vec<Vec<u8>> = (0..random(9)).map(|_| line(&mut random)).collect();
+            let mut new = old.clone();
+            for _ in 0..1 + random(3) {
+                let at = random(new.len() + 1);
+                let gone = random(3).min(new.len() - at);
+                let come: Vec<Vec<u8>> = (0..random(3)).map(|_| line(&mut random)).collect();
+                new.splice(at..at + gone, come);
+            }
+            for side in [&mut old, &mut new] {
+                if random(4) == 0
+                    && let Some(last) = side.last_mut()
+                {
+                    last.pop();
+                }
+                if random(8) == 0 {
+                    side.insert(0, BOM.to_vec());
+                }
+            }
+            let (old, new) = (old.concat(), new.concat());
+            let dialect = if random(2) == 0 { Profile::Strict } else { Profile::Codex };
+            let style = Style { dialect, context: random(4), headers: random(2) == 0, end_of_file: random(2) == 0 };
+            let Ok(hunks) = write_hunks(&old, &new, &style) else {
+                unsayable += 1;
+                continue;
+            };
+            if hunks.is_empty() {
+                assert_eq!(old, new);
+                continue;
+            }
+            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+            let options = Options::new(dialect);
+            let patch = crate::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let case = || {
+                format!(
+                    "{dialect}\n{:?}\n{:?}\n{text:?}",
+                    old.escape_ascii().to_string(),
+                    new.escape_ascii().to_string()
+                )
+            };
+            match crate::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
+                Ok(edit) => {
+                    let found = edit.apply(&old);
+                    assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());
+                    right += 1;
+                }
+                Err(rejects) => {
+                    let several = |trouble: &HunkTrouble| {
+                        matches!(
+                            trouble,
+                            HunkTrouble::MultipleMatches { .. }
+                                | HunkTrouble::OverlappingEdits { .. }
+                                | HunkTrouble::OutsideScope { .. }
+                        )
+                    };
+                    assert!(rejects.iter().any(|reject| several(&reject.trouble)), "{rejects:?}\n{}", case());
+                    refused += 1;
+                }
+            }
+        }
+        assert!(right > 15_000 && refused > 500 && unsayable > 1_000, "{right} {refused} {unsayable}");
+    }
 }

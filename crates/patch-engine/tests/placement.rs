@@ -84,7 +84,7 @@ fn naive_scope(file: &[String], headers: &[&str]) -> Option<(Vec<bool>, usize, V
         for &anchor in &anchors {
             for line in anchor..file.len() {
                 let text = file[line].trim_start();
-                let opener = text.starts_with(|c: char| c.is_alphabetic() || "_$@".contains(c));
+                let opener = text.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c));
                 if (line > anchor && opener && indent(&file[line]) <= indent(&file[anchor])) || !inside[line] {
                     break;
                 }
@@ -206,7 +206,7 @@ fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> {
 
 /// A random file and random hunks, most of them cut from it.
 fn random_case(seed: &mut u64, headers: bool, blanks: bool) -> (Vec<String>, String) {
-    const WORDS: [&str; 5] = ["a", "b", "c", "}", "d"];
+    const WORDS: [&str; 5] = ["a", "b", "@c", "}", "\u{e9}"];
     let letters = 1 + random(seed, WORDS.len());
     let word = |seed: &mut u64| {
         let pad = if blanks || headers { " ".repeat(random(seed, 3)) } else { String::new() };
@@ -356,6 +356,8 @@ fn each_rule_of_placement_in_one_case() {
             Ok("class A\n f\n  x\nclass B\n f\n"),
         ),
         (&codex, "fn a\n x\nfn b\n x\n", "@@ -1,2 +1,1 @@ fn b\n- x\n", Ok("fn a\n x\nfn b\n")),
+        // A scope goes on over a decorator: the place below it is as good as the one above.
+        (&codex, "def f():\n    a,\n    b,\n\n@deco(\n    a,\n    c,\n)\ndef g():\n", "@@ def f():\n     a,\n+    x,\n", Err("multiple_matches")),
         // Insertions without old lines.
         (&codex, "a\nb\n", "@@ a\n+x\n", Ok("a\nx\nb\n")),
         (&codex, "a\nb\na\n", "@@ a\n+x\n", Err("multiple_matches")),

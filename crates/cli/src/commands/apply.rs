@@ -20,8 +20,8 @@ impl From<args::Profile> for Profile {
 }
 
 /// The options that the command line asks for.
-pub(super) fn options(rules: &args::Rules) -> Result<Options, Failure> {
-    let mut options = Options::new(rules.profile.into());
+pub(super) fn options(rules: &args::Rules, default: Profile) -> Result<Options, Failure> {
+    let mut options = Options::new(rules.profile.map_or(default, Into::into));
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.allow_delete = rules.allow_delete;
     options.allow_move = rules.allow_move;
@@ -70,10 +70,11 @@ pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspa
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
     file: Option<&std::path::Path>,
+    from: args::From,
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = input::read(file)?;
+    let input = super::convert::envelope(input::read(file)?, from)?;
     let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
@@ -93,9 +94,9 @@ pub(super) enum Rest {
 pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = options(&args.rules)?;
+        let options = options(&args.rules, Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(args.input.file.as_deref(), &options, |patch| {
+        with_patch(args.input.file.as_deref(), args::From::Envelope, &options, |patch| {
             let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
             if global.json {
                 json::print(&json::planned(&plan));
@@ -112,12 +113,12 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
 pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let mut settings = Settings::new(options(&args.rules)?);
+        let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
         settings.commit = super::commit_options("apply", &args.writing);
         settings.lock_timeout = args.writing.lock_timeout;
         settings.atomic = !args.no_atomic;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(args.input.file.as_deref(), &settings.options, |patch| {
+        with_patch(args.input.file.as_deref(), args.from, &settings.options, |patch| {
             if args.dry_run || args.check {
                 let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
                 preview(global, args, &plan);

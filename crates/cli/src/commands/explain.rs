@@ -1,6 +1,6 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
-use patch_engine::{Order, Pass, Patch, Placed, Plan};
+use patch_engine::{Order, Pass, Patch, Placed, Plan, Profile};
 use patch_grammar::{LineKind, Operation, Section};
 use serde_json::json;
 
@@ -12,9 +12,9 @@ use crate::{json, render};
 pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = apply::options(&args.rules)?;
+        let options = apply::options(&args.rules, Profile::Strict)?;
         let workspace = workspace.insert(apply::open(global, &args.rules)?);
-        apply::with_patch(args.input.file.as_deref(), &options, |patch| {
+        apply::with_patch(args.input.file.as_deref(), args::From::Envelope, &options, |patch| {
             let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
             let lines = words(patch, &plan, options.placement.order);
             if global.json {

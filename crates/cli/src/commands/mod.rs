@@ -1,9 +1,11 @@
 //! One command, one file.
 
 mod apply;
+mod convert;
 mod explain;
 mod grammar;
 mod history;
+mod ops;
 mod parse;
 mod recover;
 mod trash;
@@ -75,6 +77,8 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Show(show) => history::show(&cli.global, &show),
         Command::Trash(command) => trash::trash(&cli.global, &command),
         Command::Recover(recover) => recover::recover(&cli.global, &recover),
+        Command::Ops(args) => ops::ops(&cli.global, &args),
+        Command::Convert(args) => convert::convert(&cli.global, &args),
         Command::Grammar(args) => grammar::grammar(&args),
         Command::ToolSpec(args) => grammar::tool_spec(&args),
         Command::Prompt(args) => grammar::prompt(&args),

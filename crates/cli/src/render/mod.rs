@@ -18,6 +18,12 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
 }
 
+/// Prints bytes on standard output as they are; a broken pipe is a quiet end.
+pub(crate) fn raw(bytes: &[u8]) {
+    use std::io::Write as _;
+    let _ = std::io::stdout().write_all(bytes);
+}
+
 /// Prints a message on standard error.
 pub(crate) fn message(text: &str) {
     use std::io::Write as _;
@@ -28,7 +34,7 @@ pub(crate) fn message(text: &str) {
 pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
     match failure {
         Failure::Help => {}
-        Failure::Usage(text) | Failure::Input(text) => message(text),
+        Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) => message(text),
         Failure::TooLong => message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20)),
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {

@@ -55,6 +55,9 @@ pub struct Rules {
     pub ambiguous: Ambiguous,
     /// Whether a hunk that only inserts, and has no header, goes to the end of the file.
     pub append_without_anchor: bool,
+    /// Whether two or more stacked headers must be in the file; otherwise a single exact place stands
+    /// without them.
+    pub stacked_headers_must_match: bool,
 }
 
 /// Where one hunk went.

@@ -242,7 +242,10 @@ impl<'f> Finder<'_, 'f, '_> {
         } else {
             match anchors.resolve(&needle.headers) {
                 Some(scope) => self.scope_or_below(&scope, &occurrences, &sequence, pass_index),
-                None if pass == Pass::Exact && occurrences.starts.len() == 1 => {
+                None if pass == Pass::Exact
+                    && occurrences.starts.len() == 1
+                    && !(self.rules.stacked_headers_must_match && needle.headers.len() > 1) =>
+                {
                     notes.push(Note::HeaderNotFound);
                     everywhere
                 }

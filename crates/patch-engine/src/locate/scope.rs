@@ -2,7 +2,12 @@
 //!
 //! The scope of a header begins at a line equal to it (the line itself included: it may be the
 //! hunk's first context line) and ends before the next line that is indented no deeper and begins
-//! with a letter, `_`, `$` or `@`. Stacked headers narrow in turn.
+//! with an ASCII letter, `_` or `$`. Stacked headers narrow in turn.
+//!
+//! These are the lines that git takes for the opener of a function, at any depth. Others, such as a
+//! decorator `@deco(` or a line `été:`, do not end a scope: whoever copies git's header means all lines
+//! up to git's next one, and a scope that ended earlier once hid the true place of a hunk while the
+//! same lines stood inside it.
 
 use std::ops::Range;
 
@@ -43,10 +48,7 @@ impl ScopeEnds {
 }
 
 fn is_opener(text: &[u8]) -> bool {
-    match text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) {
-        Some(c) => c.is_alphabetic() || matches!(c, '_' | '$' | '@'),
-        None => false,
-    }
+    matches!(text.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$'))
 }
 
 /// Where the headers of a hunk let it begin.

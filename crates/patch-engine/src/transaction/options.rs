@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fs_guard::{AppendFile, RelPath};
 use workspace_trash::{Retention, TransactionId};
 
+use crate::plan::Plan;
 use crate::transition::Transition;
 
 /// What a commit survives.
@@ -44,6 +45,11 @@ pub struct CommitOptions {
 
 /// Who is told of a commit while it happens.
 pub trait CommitObserver {
+    /// This is what will be committed. (Undo and restore, which have another kind of plan, do not tell.)
+    fn planned(&mut self, plan: &Plan) {
+        let _ = plan;
+    }
+
     /// Everything is staged and nothing is published: the last moment to refuse.
     ///
     /// The audit log writes here what is about to happen.

@@ -30,6 +30,12 @@ impl Workspace {
         self
     }
 
+    /// Returns where the key of the journals is kept.
+    #[must_use]
+    pub fn key_place(&self) -> &KeyPlace {
+        &self.key_place
+    }
+
     /// Returns the files.
     #[must_use]
     pub fn root(&self) -> &Root {

@@ -1,0 +1,79 @@
+//! `apply-patch convert`: the same change in another form.
+
+use file_tools::ops;
+use patch_engine::{AddNewline, ParseError, Patch, Profile, convert};
+
+use super::apply;
+use crate::args::{self, Form, Global};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Input};
+use crate::{json, render};
+
+pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
+    let mut workspace = None;
+    let result = (|| {
+        let options = apply::options(&args.rules, Profile::Strict)?;
+        let input = envelope(input::read(args.input.file.as_deref())?, args.from)?;
+        let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
+        match args.to {
+            Form::Envelope => {
+                render::raw(patch.text.as_bytes());
+            }
+            Form::Openai => {
+                let every_line = options.add_newline == AddNewline::EveryLine;
+                let calls = ops::from_patch(&patch, every_line).map_err(|error| Failure::Input(error.to_string()))?;
+                json::print(&calls.iter().map(item).collect::<Vec<_>>());
+            }
+            Form::Unified | Form::Git => {
+                // Line numbers and removed text are in the files only.
+                let workspace = workspace.insert(apply::open(global, &args.rules)?);
+                let plan = patch_engine::plan(workspace.root(), &patch, &options)
+                    .map_err(|rejects| Failure::Rejected(Box::new((input.copy(), rejects))))?;
+                let git = args.to == Form::Git;
+                for change in &plan.changes {
+                    let diff = plan.diff(change);
+                    match diff.windows(4).position(|at| at == b"--- ").filter(|_| !git) {
+                        Some(start) => render::raw(&diff[start..]),
+                        None if git => render::raw(&diff),
+                        None => {
+                            let message =
+                                format!("{}: a plain unified diff cannot say this change; use `--to git`", change.path);
+                            return Err(Failure::Input(message));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Exit::Done)
+    })();
+    result.unwrap_or_else(|failure: Failure| failure.report(global, workspace.as_ref()))
+}
+
+fn parse<'p>(input: &'p Input, options: &patch_grammar::ParseOptions) -> Result<Patch<'p>, ParseError> {
+    patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, options))
+}
+
+/// A call as an item of a response.
+fn item(call: &ops::Call) -> serde_json::Value {
+    let mut item = serde_json::to_value(call).expect("a value with text keys can be written");
+    item["type"] = "apply_patch_call".into();
+    item["status"] = "completed".into();
+    item
+}
+
+/// The input as a patch in the envelope.
+pub(super) fn envelope(input: Input, from: args::From) -> Result<Input, Failure> {
+    let text = || String::from_utf8_lossy(&input.bytes).into_owned();
+    let converted = match from {
+        args::From::Envelope => return Ok(input),
+        args::From::Unified => convert::from_diff(&text()).map_err(|error| error.to_string()),
+        args::From::Openai => {
+            ops::calls(&text()).and_then(|calls| ops::to_envelope(&calls)).map_err(|error| error.to_string())
+        }
+    };
+    match converted {
+        Ok(patch) => Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name) }),
+        Err(message) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
+    }
+}

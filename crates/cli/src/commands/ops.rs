@@ -1,0 +1,94 @@
+//! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
+
+use file_tools::ops::{self, Call, CallOutput};
+use patch_engine::{Applied, ApplyError, Profile, Reject, Settings};
+
+use super::apply;
+use crate::args::{self, Global};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Input};
+use crate::interrupt::Interrupt;
+use crate::json;
+
+pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
+    let result = (|| {
+        let mut options = apply::options(&args.rules, Profile::Codex)?;
+        // The one rule of that API that the envelope does not have.
+        options.placement.stacked_headers_must_match = true;
+        options.parse.bare_first_hunk = true;
+        let input = input::read(args.input.file.as_deref())?;
+        let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
+        let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
+        let calls = ops::calls(text).map_err(unreadable)?;
+        let patch_text = match ops::to_envelope(&calls) {
+            Ok(text) => text,
+            Err(ops::OpsError::BadCall { call_id, message }) => {
+                json::print(&answers(&calls, |call| Err((call.call_id == call_id).then(|| message.clone()))));
+                return Ok(Exit::DoesNotApply);
+            }
+            Err(error) => return Err(unreadable(error)),
+        };
+        let converted = Input { bytes: patch_text.clone().into_bytes(), name: input.name.clone() };
+        let patch =
+            patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
+        let workspace = apply::open(global, &args.rules)?;
+        let mut settings = Settings::new(options);
+        settings.commit = super::commit_options("ops", &args.writing);
+        settings.lock_timeout = args.writing.lock_timeout;
+        let mut interrupt = Interrupt::watch();
+        let writing = interrupt.clone();
+        let mut approve = |_: &_| {
+            writing.writing();
+            true
+        };
+        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut approve, &mut interrupt);
+        Ok(report(&calls, converted, applied))
+    })();
+    result.unwrap_or_else(|failure: Failure| failure.report(global, None))
+}
+
+fn report(calls: &[Call], input: Input, applied: Applied) -> Exit {
+    let Some(failure) = &applied.failure else {
+        let id = applied.reports.iter().find_map(|report| report.transaction);
+        json::print(&answers(calls, |_| {
+            Ok(match id {
+                Some(id) => format!("done (transaction {id})"),
+                None => "done; nothing changed".into(),
+            })
+        }));
+        return Exit::Done;
+    };
+    let message = failure.to_string();
+    let rejects: &[Reject] = if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
+    let of_call = |call: &Call| {
+        let index = calls.iter().position(|other| std::ptr::eq(other, call));
+        let own: Vec<_> = rejects
+            .iter()
+            .filter(|reject| reject.section == index || reject.section.is_none())
+            .map(|reject| format!("{reject}\n{}", reject.next_action()))
+            .collect();
+        match own.is_empty() {
+            true if rejects.is_empty() => Some(message.clone()),
+            true => None,
+            false => Some(own.join("\n")),
+        }
+    };
+    json::print(&answers(calls, |call| Err(of_call(call))));
+    json::Failure::new(&Failure::Applied(Box::new((input, applied)))).exit
+}
+
+/// One answer for each call; `None` in a failure says that another call is to blame.
+fn answers(calls: &[Call], of: impl Fn(&Call) -> Result<String, Option<String>>) -> Vec<CallOutput> {
+    calls
+        .iter()
+        .map(|call| match of(call) {
+            Ok(text) => CallOutput::new(call, true, text),
+            Err(own) => {
+                let other =
+                    || "not applied, because another operation of this response failed; nothing was changed".into();
+                CallOutput::new(call, false, own.unwrap_or_else(other))
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,271 @@
+//! The built-in `apply_patch` tool of the Responses API: one call for each file, a diff without
+//! headers, one answer for each call.
+//!
+//! All calls of a response are one patch here, so they are planned and committed together. Two things
+//! differ from the envelope, as that API's own applier has them: a file made by `create_file` ends
+//! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
+//! the file.
+
+use patch_grammar::{Operation, ParseOptions, Patch};
+use serde::{Deserialize, Serialize};
+
+/// One `apply_patch_call` item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The name that the answer has to carry.
+    pub call_id: String,
+    /// What is asked for.
+    pub operation: FileOperation,
+}
+
+/// What a call asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FileOperation {
+    /// A new file; every line of the diff begins with `+`.
+    CreateFile {
+        /// The file.
+        path: String,
+        /// Its lines.
+        diff: String,
+    },
+    /// A change; the diff is hunks.
+    UpdateFile {
+        /// The file.
+        path: String,
+        /// The hunks.
+        diff: String,
+    },
+    /// The file goes away.
+    DeleteFile {
+        /// The file.
+        path: String,
+    },
+}
+
+/// One `apply_patch_call_output` item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallOutput {
+    /// Always `apply_patch_call_output`.
+    pub r#type: &'static str,
+    /// The call's name.
+    pub call_id: String,
+    /// `completed` or `failed`.
+    pub status: &'static str,
+    /// What the model reads.
+    pub output: String,
+}
+
+impl CallOutput {
+    /// The answer to a call.
+    #[must_use]
+    pub fn new(call: &Call, completed: bool, output: String) -> Self {
+        let status = if completed { "completed" } else { "failed" };
+        Self { r#type: "apply_patch_call_output", call_id: call.call_id.clone(), status, output }
+    }
+}
+
+/// Why items cannot be read, or cannot be said as a patch, or a patch as items.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpsError {
+    /// The text is no JSON of the expected form.
+    #[error("this is no list of `apply_patch_call` items: {0}")]
+    NotItems(serde_json::Error),
+    /// There is no call among the items.
+    #[error("there is no `apply_patch_call` among the items")]
+    NoCalls,
+    /// A call's diff or path is wrong.
+    #[error("call {call_id}: {message}")]
+    BadCall {
+        /// The call.
+        call_id: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A section of a patch cannot be said.
+    #[error("{path}: {problem}")]
+    Unsayable {
+        /// The file.
+        path: String,
+        /// Why not.
+        problem: &'static str,
+    },
+}
+
+/// Reads the calls from a response, a list of items, or one item; other items are skipped.
+///
+/// # Errors
+///
+/// [`OpsError::NotItems`] and [`OpsError::NoCalls`].
+pub fn calls(json: &str) -> Result<Vec<Call>, OpsError> {
+    let value: serde_json::Value = serde_json::from_str(json).map_err(OpsError::NotItems)?;
+    let items = match value {
+        serde_json::Value::Array(items) => items,
+        serde_json::Value::Object(mut object) => match object.remove("output") {
+            Some(serde_json::Value::Array(items)) => items,
+            Some(other) => {
+                object.insert("output".into(), other);
+                vec![object.into()]
+            }
+            None => vec![object.into()],
+        },
+        other => vec![other],
+    };
+    let wanted = items.into_iter().filter(|item| item["type"] == "apply_patch_call");
+    let calls: Result<Vec<Call>, _> = wanted.map(serde_json::from_value).collect();
+    match calls.map_err(OpsError::NotItems)? {
+        calls if calls.is_empty() => Err(OpsError::NoCalls),
+        calls => Ok(calls),
+    }
+}
+
+/// What the parser tolerates in the diffs of calls: they come without an envelope, and the first
+/// `@@` may be missing.
+fn parse_options() -> ParseOptions {
+    ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
+}
+
+/// Writes the calls as one patch in the envelope: one section for each call, in their order.
+///
+/// # Errors
+///
+/// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
+pub fn to_envelope(calls: &[Call]) -> Result<String, OpsError> {
+    let mut out = String::from("*** Begin Patch\n");
+    for call in calls {
+        let section = section(call);
+        check(call, &section)?;
+        out += &section;
+    }
+    Ok(out + "*** End Patch\n")
+}
+
+fn section(call: &Call) -> String {
+    let end = |diff: &str| if diff.is_empty() || diff.ends_with('\n') { "" } else { "\n" };
+    match &call.operation {
+        FileOperation::CreateFile { path, diff } if diff.is_empty() => format!("*** Add File: {path}\n"),
+        FileOperation::CreateFile { path, diff } => {
+            format!("*** Add File: {path}\n{diff}{}\\ No newline at end of file\n", end(diff))
+        }
+        FileOperation::UpdateFile { path, diff } => format!("*** Update File: {path}\n{diff}{}", end(diff)),
+        FileOperation::DeleteFile { path } => format!("*** Delete File: {path}\n"),
+    }
+}
+
+/// Checks that a section is one section, of the call's own file: a diff must not smuggle in others.
+fn check(call: &Call, section: &str) -> Result<(), OpsError> {
+    let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
+    let text = format!("*** Begin Patch\n{section}*** End Patch\n");
+    let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
+        // The line of the diff, not of the envelope around it.
+        bad(format!("diff line {}: {error}", error.line.saturating_sub(2)))
+    })?;
+    let own = match &patch.sections[..] {
+        [only] => match (&call.operation, &only.operation) {
+            (FileOperation::CreateFile { path, .. }, Operation::Add(_))
+            | (FileOperation::DeleteFile { path }, Operation::Delete)
+            | (FileOperation::UpdateFile { path, .. }, Operation::Update { move_to: None, .. }) => path == only.path.text,
+            _ => false,
+        },
+        _ => false,
+    };
+    if own { Ok(()) } else { Err(bad("the diff says more than a change of its own file".into())) }
+}
+
+/// Writes a patch as calls, named `call_1`, `call_2` and so on.
+///
+/// # Errors
+///
+/// [`OpsError::Unsayable`] for a move, which these operations do not have.
+pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<Call>, OpsError> {
+    let mut calls = Vec::with_capacity(patch.sections.len());
+    for (index, section) in patch.sections.iter().enumerate() {
+        let path = section.path.text.to_owned();
+        let operation = match &section.operation {
+            Operation::Delete => FileOperation::DeleteFile { path },
+            Operation::Update { move_to: Some(_), .. } => {
+                return Err(OpsError::Unsayable { path, problem: "these operations cannot move a file" });
+            }
+            Operation::Update { move_to: None, hunks } => {
+                let diff = hunks.iter().map(|hunk| &patch.text[hunk.span.clone()]).collect();
+                FileOperation::UpdateFile { path, diff }
+            }
+            Operation::Add(added) => {
+                let mut lines: Vec<&str> = added.lines().collect();
+                // Joined by line feeds here; an empty last line is how a final one is said.
+                let ends = !added.no_newline && !lines.is_empty() && (ends_every_line || lines.last() != Some(&""));
+                if ends {
+                    lines.push("");
+                }
+                let lines: Vec<_> = lines.iter().map(|line| format!("+{line}")).collect();
+                FileOperation::CreateFile { path, diff: lines.join("\n") }
+            }
+        };
+        calls.push(Call { call_id: format!("call_{}", index + 1), operation });
+    }
+    Ok(calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_read_from_a_response_a_list_or_one_item() {
+        let item = r#"{"type":"apply_patch_call","id":"x","call_id":"c","status":"completed","operation":{"type":"delete_file","path":"a"}}"#;
+        for text in [
+            item.to_owned(),
+            format!("[{item}]"),
+            format!(r#"{{"object":"response","output":[{{"type":"message"}},{item}]}}"#),
+        ] {
+            let calls = calls(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(calls.len(), 1, "{text}");
+            assert_eq!(calls[0].operation, FileOperation::DeleteFile { path: "a".into() });
+        }
+        for text in ["[]", "{}", "1", r#"[{"type":"message"}]"#, "nonsense", r#"[{"type":"apply_patch_call"}]"#] {
+            assert!(calls(text).is_err(), "{text}");
+        }
+    }
+
+    fn call(operation: FileOperation) -> Call {
+        Call { call_id: "c".into(), operation }
+    }
+
+    #[test]
+    fn each_operation_is_one_section() {
+        let update = |path: &str, diff: &str| FileOperation::UpdateFile { path: path.into(), diff: diff.into() };
+        let create = |path: &str, diff: &str| FileOperation::CreateFile { path: path.into(), diff: diff.into() };
+        for (operation, wanted) in [
+            (update("a", "@@\n-x\n+y\n"), Some("*** Update File: a\n@@\n-x\n+y\n")),
+            (update("a", "-x\n+y"), Some("*** Update File: a\n-x\n+y\n")),
+            (create("a", "+x\n+y"), Some("*** Add File: a\n+x\n+y\n\\ No newline at end of file\n")),
+            (create("a", ""), Some("*** Add File: a\n")),
+            (create("a", "x"), None),
+            (update("a", ""), None),
+            (update("a", "@@\n-x\n*** Delete File: b\n"), None),
+            (update("a", "*** Move to: b\n@@\n-x\n"), None),
+            (update("a\n*** Delete File: b", "@@\n-x\n"), None),
+            (update("a", "@@\n-x\n*** End Patch\n*** Begin Patch\n*** Delete File: b\n"), None),
+            (FileOperation::DeleteFile { path: "a\n*** Delete File: b".into() }, None),
+        ] {
+            let found = to_envelope(&[call(operation.clone())]).ok();
+            let wanted = wanted.map(|section| format!("*** Begin Patch\n{section}*** End Patch\n"));
+            assert_eq!(found, wanted, "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn a_patch_goes_there_and_back() {
+        let text = "*** Begin Patch\n*** Add File: n\n+a\n+b\n*** Update File: u\n@@ f\n x\n-y\n+z\n*** Delete File: d\n*** End Patch\n";
+        let patch = patch_grammar::parse(text, &ParseOptions::default()).expect("it parses");
+        let calls = from_patch(&patch, true).expect("it can be said");
+        assert_eq!(calls[0].operation, FileOperation::CreateFile { path: "n".into(), diff: "+a\n+b\n+".into() });
+        let back = to_envelope(&calls).expect("it can be said");
+        let back = patch_grammar::parse(&back, &ParseOptions::default()).expect("it parses");
+        assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);
+        let moved = "*** Begin Patch\n*** Move File: a -> b\n*** End Patch\n";
+        let moved = patch_grammar::parse(moved, &ParseOptions::default()).expect("it parses");
+        assert!(matches!(from_patch(&moved, true), Err(OpsError::Unsayable { .. })));
+    }
+}

@@ -1,0 +1,245 @@
+//! Unified and git diffs as patches in the envelope.
+//!
+//! The way back needs the files, because a unified diff has line numbers: plan the patch and take
+//! [`Plan::diffs`](crate::Plan::diffs).
+
+use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
+use diffy::{Hunk, Line};
+
+/// Why a diff cannot be said in the envelope.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// It is no diff.
+    #[error("this is no unified diff: {0}")]
+    NoDiff(String),
+    /// It has no files.
+    #[error("the diff has no files")]
+    Empty,
+    /// A file's change cannot be said.
+    #[error("{path}: {problem}")]
+    Unsayable {
+        /// The file.
+        path: String,
+        /// Why not.
+        problem: Unsayable,
+    },
+}
+
+/// What the envelope has no words for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsayable {
+    /// Its mode changes, or a new file can be run, or it is a link.
+    #[error("an envelope cannot say the mode of a file")]
+    Mode,
+    /// It is binary.
+    #[error("an envelope cannot say a binary change")]
+    Binary,
+    /// It is copied.
+    #[error("an envelope cannot say a copy")]
+    Copy,
+    /// A hunk has no context: its place is a line number only.
+    #[error("a hunk has no context lines, and an envelope has no line numbers; make the diff with context")]
+    NoContext,
+    /// Lines with different endings stand side by side, or a new file has CRLF.
+    #[error("an envelope cannot say these line endings")]
+    LineEnding,
+    /// The path cannot stand in a header.
+    #[error("an envelope cannot say this path")]
+    Path,
+}
+
+/// Writes a unified diff, plain or git's, as a patch in the envelope.
+///
+/// Headers of hunks that name a function are kept; line numbers are not, they have no place there.
+///
+/// # Errors
+///
+/// When `diff` is no diff, or changes something that the envelope has no words for.
+pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
+    let git = diff.lines().any(|line| line.starts_with("diff --git "));
+    let options = if git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
+    let mut out = String::from("*** Begin Patch\n");
+    let mut files = 0;
+    for file in PatchSet::parse(diff, options) {
+        let file = file.map_err(|error| ConvertError::NoDiff(error.to_string()))?;
+        section(&mut out, &file, git)?;
+        files += 1;
+    }
+    if files == 0 {
+        return Err(ConvertError::Empty);
+    }
+    out += "*** End Patch\n";
+    Ok(out)
+}
+
+fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(), ConvertError> {
+    let operation = file.operation();
+    let prefixed = |path: &str| path.starts_with("a/") || path.starts_with("b/");
+    let strip = match operation {
+        FileOperation::Delete(path) | FileOperation::Create(path) => prefixed(path),
+        FileOperation::Modify { original, modified } => prefixed(original) && prefixed(modified),
+        // Git writes the paths of renames without a prefix.
+        FileOperation::Rename { .. } | FileOperation::Copy { .. } => false,
+    };
+    let operation = operation.strip_prefix(usize::from(strip));
+    let path = match &operation {
+        FileOperation::Delete(path) | FileOperation::Create(path) => path,
+        FileOperation::Modify { modified: path, .. } => path,
+        FileOperation::Rename { from: path, .. } | FileOperation::Copy { from: path, .. } => path,
+    };
+    let unsayable = |problem| ConvertError::Unsayable { path: path.to_string(), problem };
+    for path in [file_paths(&operation).0, file_paths(&operation).1] {
+        if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
+            return Err(unsayable(Unsayable::Path));
+        }
+    }
+    let modes = (file.old_mode(), file.new_mode());
+    let plain = |mode: Option<&FileMode>| mode.is_none_or(|mode| *mode == FileMode::Regular);
+    let mode_kept = match modes {
+        (Some(old), Some(new)) => old == new,
+        (None, new) if operation.is_create() => plain(new),
+        _ => true,
+    };
+    if !mode_kept {
+        return Err(unsayable(Unsayable::Mode));
+    }
+    let hunks = match file.patch() {
+        PatchKind::Text(patch) => patch.hunks(),
+        PatchKind::Binary(_) => return Err(unsayable(Unsayable::Binary)),
+    };
+    match &operation {
+        FileOperation::Create(path) => {
+            *out += &format!("*** Add File: {path}\n");
+            for line in hunks.iter().flat_map(Hunk::lines) {
+                let Line::Insert(text) = line else { return Err(unsayable(Unsayable::NoContext)) };
+                let content = text.strip_suffix('\n').unwrap_or(text);
+                if content.ends_with('\r') && content.len() < text.len() {
+                    return Err(unsayable(Unsayable::LineEnding));
+                }
+                push(out, '+', text);
+            }
+        }
+        FileOperation::Delete(path) => *out += &format!("*** Delete File: {path}\n"),
+        FileOperation::Modify { original, modified } if original == modified || !git => {
+            *out += &format!("*** Update File: {modified}\n");
+            write_hunks(out, hunks).map_err(unsayable)?;
+        }
+        FileOperation::Modify { original: from, modified: to } | FileOperation::Rename { from, to } => {
+            *out += &format!("*** Update File: {from}\n*** Move to: {to}\n");
+            write_hunks(out, hunks).map_err(unsayable)?;
+        }
+        FileOperation::Copy { .. } => return Err(unsayable(Unsayable::Copy)),
+    }
+    Ok(())
+}
+
+fn file_paths<'o>(operation: &'o FileOperation<'_, str>) -> (&'o str, &'o str) {
+    match operation {
+        FileOperation::Delete(path) | FileOperation::Create(path) => (path, path),
+        FileOperation::Modify { original, modified } => (original, modified),
+        FileOperation::Rename { from, to } | FileOperation::Copy { from, to } => (from, to),
+    }
+}
+
+fn write_hunks(out: &mut String, hunks: &[Hunk<'_, str>]) -> Result<(), Unsayable> {
+    for hunk in hunks {
+        match hunk.function_context() {
+            Some(function) if !function.trim().is_empty() => *out += &format!("@@ {}\n", function.trim_end()),
+            _ => *out += "@@\n",
+        }
+        let shows_old = hunk.lines().iter().any(|line| !matches!(line, Line::Insert(_)));
+        if !shows_old && hunk.old_range().start() > 0 {
+            return Err(Unsayable::NoContext);
+        }
+        let ends_in_crlf = |line: &Line<'_, str>| text(line).strip_suffix('\n').map(|line| line.ends_with('\r'));
+        let mut endings = hunk.lines().iter().filter_map(ends_in_crlf);
+        let first = endings.next();
+        if endings.any(|ending| Some(ending) != first) {
+            return Err(Unsayable::LineEnding);
+        }
+        for line in hunk.lines() {
+            let sign = match line {
+                Line::Context(_) => ' ',
+                Line::Delete(_) => '-',
+                Line::Insert(_) => '+',
+            };
+            push(out, sign, text(line));
+        }
+    }
+    Ok(())
+}
+
+fn text<'t>(line: &Line<'t, str>) -> &'t str {
+    match line {
+        Line::Context(text) | Line::Delete(text) | Line::Insert(text) => text,
+    }
+}
+
+/// Writes one line, and the marker when it has no line feed.
+fn push(out: &mut String, sign: char, line: &str) {
+    out.push(sign);
+    match line.strip_suffix('\n') {
+        Some(text) => *out += &format!("{}\n", text.strip_suffix('\r').unwrap_or(text)),
+        None => *out += &format!("{line}\n\\ No newline at end of file\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_becomes_the_patch_that_says_the_same() {
+        for (diff, patch) in [
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f\n a\n-b\n+c\n", "*** Update File: x\n@@ fn f\n a\n-b\n+c\n"),
+            ("--- x\n+++ x\n@@ -1 +1 @@\n-b\n+c\n", "*** Update File: x\n@@\n-b\n+c\n"),
+            (
+                "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+                "*** Add File: n\n+a\n+b\n\\ No newline at end of file\n",
+            ),
+            (
+                "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+                "*** Delete File: d\n",
+            ),
+            (
+                "diff --git a/o b/p\nsimilarity index 100%\nrename from o\nrename to p\n",
+                "*** Update File: o\n*** Move to: p\n",
+            ),
+            (
+                "diff --git a/o b/p\nsimilarity index 60%\nrename from o\nrename to p\n--- a/o\n+++ b/p\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n",
+                "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
+            ),
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\n-b\n+c\n"),
+        ] {
+            let found = from_diff(diff).unwrap_or_else(|error| panic!("{diff}: {error}"));
+            assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
+            crate::parse(&found, &patch_grammar::ParseOptions::default()).expect("it parses");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_an_error() {
+        for (diff, wanted) in [
+            ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", Some(Unsayable::Mode)),
+            (
+                "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
+                Some(Unsayable::Mode),
+            ),
+            ("diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n", Some(Unsayable::Binary)),
+            ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", Some(Unsayable::Copy)),
+            ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unsayable::NoContext)),
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unsayable::LineEnding)),
+            ("hello\n", None),
+            ("", None),
+        ] {
+            let found = match from_diff(diff) {
+                Err(ConvertError::Unsayable { problem, .. }) => Some(problem),
+                Err(_) => None,
+                Ok(patch) => panic!("{diff} gave {patch}"),
+            };
+            assert_eq!(found, wanted, "{diff}");
+        }
+    }
+}
