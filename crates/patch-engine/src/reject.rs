@@ -172,16 +172,29 @@ impl Reject {
     }
 }
 
+/// Lines of the file, counted from one, in words.
+fn span(lines: &std::ops::RangeInclusive<usize>) -> String {
+    match (lines.start(), lines.end()) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first}-{last}"),
+    }
+}
+
+/// Context lines ready to paste.
+fn context(lines: &[String]) -> String {
+    lines.iter().map(|line| format!(" ` {line}`")).collect()
+}
+
 fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
     match trouble {
         HunkTrouble::ContextNotFound { nearest: Some(nearest) } => {
-            let (first, last) = (nearest.lines.start(), nearest.lines.end());
+            let lines = span(&nearest.lines);
             match nearest.pass {
                 Some(pass) => format!(
-                    "the lines are there but for blanks or punctuation: copy lines {first}-{last} of {path} exactly, or allow fuzz `{}`",
+                    "the lines are there but for blanks or punctuation: copy {lines} of {path} exactly, or allow fuzz `{}`",
                     pass.as_str()
                 ),
-                None => format!("read lines {first}-{last} of {path} again and copy the old lines from there"),
+                None => format!("read {lines} of {path} again and copy the old lines from there"),
             }
         }
         HunkTrouble::ContextNotFound { nearest: None } => {
@@ -197,29 +210,25 @@ fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
             }
         }
         HunkTrouble::MultipleMatches { candidates, .. } => {
-            let advised = candidates.iter().find_map(|place| Some((place, place.advice.as_ref()?)));
-            match advised {
-                Some((place, advice)) => {
-                    let (first, last) = (place.lines.start(), place.lines.end());
+            /// For how many places the advice is spelt out.
+            const SPELT_OUT: usize = 3;
+            let advised = candidates.iter().filter_map(|place| Some((place, place.advice.as_ref()?)));
+            let advice: Vec<_> = advised
+                .take(SPELT_OUT)
+                .map(|(place, advice)| {
+                    let means = format!("to mean {}", span(&place.lines));
                     match advice {
                         Advice::Before(lines) => {
-                            format!(
-                                "add context lines; to mean lines {first}-{last}, put {} line(s) before the hunk's first: {lines:?}",
-                                lines.len()
-                            )
+                            format!("{means}, put before the hunk's first line:{}", context(lines))
                         }
-                        Advice::After(lines) => {
-                            format!(
-                                "add context lines; to mean lines {first}-{last}, put {} line(s) after the hunk's last: {lines:?}",
-                                lines.len()
-                            )
-                        }
-                        Advice::Header(header) => {
-                            format!("to mean lines {first}-{last}, begin the hunk with `@@ {header}`")
-                        }
+                        Advice::After(lines) => format!("{means}, put after the hunk's last line:{}", context(lines)),
+                        Advice::Header(header) => format!("{means}, begin the hunk with `@@ {header}`"),
                     }
-                }
-                None => "add context lines until the hunk fits in one place".into(),
+                })
+                .collect();
+            match advice.is_empty() {
+                true => "add context lines until the hunk fits in one place".into(),
+                false => advice.join("; "),
             }
         }
         HunkTrouble::OverlappingEdits { other, .. } => format!("write hunk {} and this one as one hunk", other + 1),

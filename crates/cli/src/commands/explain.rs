@@ -44,16 +44,25 @@ fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     lines
 }
 
+fn old_lines(count: usize) -> String {
+    format!("{} {}", count_of(count, "old line"), if count == 1 { "stands" } else { "stand" })
+}
+
+/// A number and its noun.
+fn count_of(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = section.path.text;
     let what = match &section.operation {
-        Operation::Add(added) => format!("creates {path} with {} lines", added.lines().count()),
+        Operation::Add(added) => format!("creates {path} with {}", count_of(added.lines().count(), "line")),
         Operation::Delete => format!("deletes {path}; the trash keeps it"),
         Operation::Update { move_to: Some(to), hunks } if hunks.is_empty() => format!("moves {path} to {}", to.text),
         Operation::Update { move_to: Some(to), hunks } => {
-            format!("changes {path} in {} hunks and moves it to {}", hunks.len(), to.text)
+            format!("changes {path} in {} and moves it to {}", count_of(hunks.len(), "hunk"), to.text)
         }
-        Operation::Update { move_to: None, hunks } => format!("changes {path} in {} hunks", hunks.len()),
+        Operation::Update { move_to: None, hunks } => format!("changes {path} in {}", count_of(hunks.len(), "hunk")),
     };
     format!("Section {} (patch line {}) {what}.", index + 1, section.line())
 }
@@ -64,13 +73,14 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let (deleted, inserted, context) = (count(LineKind::Delete), count(LineKind::Insert), count(LineKind::Context));
     let what = match (deleted, inserted) {
         (0, 0) => "changes nothing".to_owned(),
-        (0, inserted) => format!("inserts {inserted} lines"),
-        (deleted, 0) => format!("deletes {deleted} lines"),
-        (deleted, inserted) => format!("replaces {deleted} lines by {inserted}"),
+        (0, inserted) => format!("inserts {}", count_of(inserted, "line")),
+        (deleted, 0) => format!("deletes {}", count_of(deleted, "line")),
+        (deleted, inserted) => format!("replaces {} by {inserted}", count_of(deleted, "line")),
     };
     let last = placed.first_line + placed.line_count.max(1) - 1;
     let place = match placed.line_count {
         0 => format!("before line {}", placed.first_line),
+        1 => format!("at line {last}"),
         _ => format!("at lines {}-{last}", placed.first_line),
     };
     let how = match placed.pass {
@@ -87,9 +97,9 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     } else if placed.line_count == 0 {
         format!("it goes after the line {}", headers.join(", in it "))
     } else if headers.is_empty() || order == Order::PostState {
-        format!("its {} old lines stand there {how}, and it is the only place for them", deleted + context)
+        format!("its {} there {how}, and nowhere else", old_lines(deleted + context))
     } else {
-        format!("its {} old lines stand there {how}, below {}", deleted + context, headers.join(", in it "))
+        format!("its {} there {how}, below {}", old_lines(deleted + context), headers.join(", in it "))
     };
     let mut words = format!("  Hunk {} (patch line {}) {what} {place}: {why}.", placed.hunk + 1, hunk.line);
     for note in &placed.notes {

@@ -133,6 +133,14 @@ struct Place {
     label: String,
 }
 
+/// Says which context means a place.
+fn context_label(lines: &[String], side: &str) -> String {
+    match lines {
+        [line] => format!("with ` {}` {side} it the hunk means this place", sanitize(line)),
+        lines => format!("with {} more lines of context {side} it the hunk means this place", lines.len()),
+    }
+}
+
 fn places(trouble: &HunkTrouble) -> Vec<Place> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
@@ -160,8 +168,8 @@ fn places(trouble: &HunkTrouble) -> Vec<Place> {
             .map(|candidate| {
                 let label = match &candidate.advice {
                     Some(Advice::Header(header)) => format!("`@@ {header}` means this place"),
-                    Some(Advice::Before(lines)) => format!("{} line(s) of context above mean this place", lines.len()),
-                    Some(Advice::After(lines)) => format!("{} line(s) of context below mean this place", lines.len()),
+                    Some(Advice::Before(lines)) => context_label(lines, "above"),
+                    Some(Advice::After(lines)) => context_label(lines, "below"),
                     None => "here".into(),
                 };
                 place(&candidate.lines, Some(*candidate.lines.start()), &label)
