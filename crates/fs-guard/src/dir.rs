@@ -48,8 +48,7 @@ impl Dir {
     /// Lists the names in it that are UTF-8, sorted.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = sys::list(&self.handle).at("list", &*self.path)?;
-        let mut names: Vec<String> =
-            entries.into_iter().filter_map(|(name, _)| String::from_utf8(name).ok()).collect();
+        let mut names: Vec<String> = entries.into_iter().filter_map(|(name, _)| String::from_utf8(name).ok()).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -81,15 +80,22 @@ impl Dir {
             Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path }),
             result => {
                 result.at("create", &path)?;
-                let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", &path)?;
-                let dir = Self::new(handle, &path);
-                if dir.metadata()?.mode & 0o777 != 0o700 {
-                    sys::set_mode(&dir.handle, 0o700).at("set the mode of", &path)?;
-                }
-                dir.require_own()?;
-                Ok(dir)
+                self.open_new_dir(name, &path).inspect_err(|_| {
+                    let _ = sys::remove_dir(&self.handle, name);
+                })
             }
         }
+    }
+
+    fn open_new_dir(&self, name: &str, path: &str) -> Result<Self, Error> {
+        let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", path)?;
+        let dir = Self::new(handle, path);
+        // A umask may have taken even the owner's bits.
+        if dir.metadata()?.mode & 0o777 != 0o700 {
+            sys::set_mode(&dir.handle, 0o700).at("set the mode of", path)?;
+        }
+        dir.require_own()?;
+        Ok(dir)
     }
 
     /// Opens a directory in it, which is created when missing.
@@ -303,9 +309,7 @@ impl Spot {
         }
         // Neither; what is left has a moment in which a file that just appeared would be replaced.
         match sys::stat_at(&to.dir.handle, &to.name) {
-            Err(error) if error.raw_os_error() == Some(code::NOENT) => {
-                sys::rename(self.at(), to.at(), Rename::Replace)
-            }
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => sys::rename(self.at(), to.at(), Rename::Replace),
             Ok(_) => Err(std::io::Error::from_raw_os_error(code::EXIST)),
             Err(error) => Err(error),
         }
@@ -373,8 +377,5 @@ impl Spot {
 }
 
 fn lacks_links(error: &std::io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(code::PERM | code::OPNOTSUPP | code::NOSYS | code::INVAL | code::MLINK)
-    )
+    matches!(error.raw_os_error(), Some(code::PERM | code::OPNOTSUPP | code::NOSYS | code::INVAL | code::MLINK))
 }

@@ -66,9 +66,9 @@ impl<'r> Dirs<'r> {
     /// What a new file in the path's directory inherits.
     pub(crate) fn inheritance(&self, path: &RelPath) -> Result<(Metadata, Option<Vec<u8>>), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
-        let acl = parent.default_acl.get_or_init(|| {
-            sys::xattr(&parent.dir.handle, b"system.posix_acl_default").ok().flatten()
-        });
+        let acl = parent
+            .default_acl
+            .get_or_init(|| sys::xattr(&parent.dir.handle, b"system.posix_acl_default").ok().flatten());
         Ok((parent.seen.clone(), acl.clone()))
     }
 
@@ -83,7 +83,9 @@ impl<'r> Dirs<'r> {
             let rel = RelPath::new_unchecked(dir);
             match self.root.open_beneath(&rel, Open::Directory) {
                 // Names may be written where they may not be listed; such a directory is not synced.
-                Err(error) if error.is_code(code::ACCES) => self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?,
+                Err(error) if error.is_code(code::ACCES) => {
+                    self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?
+                }
                 // A file is there, which may be about to give way.
                 Err(Error::NotADirectory { .. }) => return Err(missing()),
                 result => result?.ok_or_else(missing)?,
@@ -142,15 +144,24 @@ impl<'r> Dirs<'r> {
         spot.dir.remove_dir(&spot.name)
     }
 
-    /// Returns every directory that was opened here, opened again where it was not kept.
-    pub fn all(&self) -> Result<Vec<Dir>, Error> {
+    /// Returns how many directories were opened here.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.first_seen.borrow().len()
+    }
+
+    /// Makes the names in every directory that was opened here durable, one directory after the other.
+    pub(crate) fn sync_each(&self) -> Result<(), Error> {
         let paths: Vec<Box<str>> = self.first_seen.borrow().keys().cloned().collect();
-        let mut dirs = Vec::with_capacity(paths.len());
         for path in paths {
             let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
-            dirs.push(self.parent(&path, &RelPath::new_unchecked(&child))?.dir.clone());
+            match self.parent(&path, &RelPath::new_unchecked(&child))?.dir.sync() {
+                // A directory that may not be listed cannot be synced.
+                Err(error) if error.is_code(code::BADF) => {}
+                result => result?,
+            }
         }
-        Ok(dirs)
+        Ok(())
     }
 
     /// Fails when one of the directories is not at its path any more.

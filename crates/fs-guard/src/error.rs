@@ -91,7 +91,9 @@ pub enum Error {
         component: String,
     },
     /// The file has further names.
-    #[error("{path:?} has {links} hard links; its other names would see the change or lose it (`--hard-links break` replaces this name only)")]
+    #[error(
+        "{path:?} has {links} hard links; its other names would see the change or lose it (`--hard-links break` replaces this name only)"
+    )]
     HardLinked {
         /// The path.
         path: String,

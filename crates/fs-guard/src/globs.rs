@@ -168,8 +168,7 @@ impl Shape {
             Self::ExactPrefix(text) => ends_within(key, text),
             Self::Beneath(folder) => beneath(key, folder),
             Self::Name(text) => {
-                key == text
-                    || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
+                key == text || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
             }
             Self::NamePrefix(text) => name().starts_with(text.as_str()),
             Self::PathPrefix(text) => {
@@ -177,14 +176,12 @@ impl Shape {
             }
             Self::NameSuffix(text) => name().ends_with(text.as_str()),
             Self::Folder(folder) => {
-                beneath(key, folder)
-                    || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
+                beneath(key, folder) || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
             }
             Self::All => true,
-            Self::Glob(lazy) => lazy
-                .matcher
-                .get_or_init(|| build(&lazy.pattern).expect("built once when it was added"))
-                .is_match(key),
+            Self::Glob(lazy) => {
+                lazy.matcher.get_or_init(|| build(&lazy.pattern).expect("built once when it was added")).is_match(key)
+            }
         }
     }
 }
@@ -214,13 +211,50 @@ mod tests {
     #[test]
     fn direct_forms_agree_with_globset() {
         let patterns = [
-            "a", "a/b", "a*", "a/b*", "a/**", "**/a", "**/a/b", "**/a*", "**/*a", "**/a/**", "**", "**/a/b/**",
-            "**/.env*", "**/*.pem", "**/a/b*",
+            "a",
+            "a/b",
+            "a*",
+            "a/b*",
+            "a/**",
+            "**/a",
+            "**/a/b",
+            "**/a*",
+            "**/*a",
+            "**/a/**",
+            "**",
+            "**/a/b/**",
+            "**/.env*",
+            "**/*.pem",
+            "**/a/b*",
         ];
         let paths = [
-            "a", "b", "ab", "ba", "a/b", "a/bc", "b/a", "b/ab", "b/ba", "a/b/c", "x/a/b", "x/a/b/c", "x/a", "x/ab/c",
-            "a/a", "xa/b", ".env", ".env.local", "x/.env", "x/.envrc", ".environment/x", "k.pem", "x/k.pem", ".pem",
-            "A/B", "X/.ENV", "K.PEM",
+            "a",
+            "b",
+            "ab",
+            "ba",
+            "a/b",
+            "a/bc",
+            "b/a",
+            "b/ab",
+            "b/ba",
+            "a/b/c",
+            "x/a/b",
+            "x/a/b/c",
+            "x/a",
+            "x/ab/c",
+            "a/a",
+            "xa/b",
+            ".env",
+            ".env.local",
+            "x/.env",
+            "x/.envrc",
+            ".environment/x",
+            "k.pem",
+            "x/k.pem",
+            ".pem",
+            "A/B",
+            "X/.ENV",
+            "K.PEM",
         ];
         for pattern in patterns {
             assert!(!matches!(Shape::of(pattern), Shape::Glob(_)), "{pattern} is direct");

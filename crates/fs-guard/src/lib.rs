@@ -1,28 +1,28 @@
-//! Files beneath one open directory handle, and no others.
-#![doc = ""]
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
-mod error;
-mod kind;
-mod names;
-mod fold;
-mod globs;
-mod policy;
-mod rel_path;
-mod metadata;
+mod append;
 mod digest;
-mod root;
-mod resolve;
-mod read;
-mod list;
-mod input;
 mod dir;
 mod dirs;
-mod state;
-mod stage;
-mod sync;
-mod append;
+mod error;
+mod fold;
+mod globs;
+mod input;
+mod kind;
+mod list;
 mod lock;
+mod metadata;
+mod names;
+mod policy;
+mod read;
+mod rel_path;
+mod resolve;
+mod root;
 mod secret;
+mod stage;
+mod state;
+mod sync;
 mod sys;
 
 #[cfg(feature = "fault-injection")]

@@ -59,7 +59,8 @@ impl Spot {
         }
         let handle = sys::Fd::from(file);
         // For people only; on a full disk the lock holds all the same.
-        let _ = sys::rewrite(&handle, format!("{}\n", std::process::id()).as_bytes());
+        // Always as many bytes: cutting a file short first costs a millisecond on ext4.
+        let _ = sys::write_at_start(&handle, format!("{:<10}\n", std::process::id()).as_bytes());
         Ok(Some(LockFile { _file: File::from(handle), spot: self.clone() }))
     }
 

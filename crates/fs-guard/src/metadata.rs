@@ -81,10 +81,7 @@ impl Metadata {
     /// `ctime` is left out: a rename changes it.
     #[must_use]
     pub fn same_bytes_as(&self, other: &Self) -> bool {
-        self.same_inode(other)
-            && self.kind == other.kind
-            && self.size == other.size
-            && self.mtime == other.mtime
+        self.same_inode(other) && self.kind == other.kind && self.size == other.size && self.mtime == other.mtime
     }
 
     /// Tells whether equal times prove equal bytes: false when the file had been changed within the

@@ -70,10 +70,9 @@ impl Spelling {
             Self::Tilde => "tilde",
             Self::Invisible(_) => "invisible_character",
             Self::LongComponent | Self::LongPath => "too_long",
-            Self::ReservedName(_)
-            | Self::TrailingDotOrBlank(_)
-            | Self::ReservedCharacter(_)
-            | Self::ShortName(_) => "not_portable",
+            Self::ReservedName(_) | Self::TrailingDotOrBlank(_) | Self::ReservedCharacter(_) | Self::ShortName(_) => {
+                "not_portable"
+            }
             Self::NotUnicode => "not_utf8",
         }
     }
@@ -305,8 +304,24 @@ mod tests {
     #[test]
     fn git_in_every_spelling() {
         for name in [
-            ".git", ".GIT", ".Git", ".git.", ".git ", ".git. .", "git~1", "GIT~1", "git~2", ".g\u{200c}it", ".git\u{200d}",
-            "．ｇｉｔ", ".gıt", ".git::$INDEX_ALLOCATION", ".git:x", "\u{feff}.git", ".gi\u{ad}t", ".git\u{a0}",
+            ".git",
+            ".GIT",
+            ".Git",
+            ".git.",
+            ".git ",
+            ".git. .",
+            "git~1",
+            "GIT~1",
+            "git~2",
+            ".g\u{200c}it",
+            ".git\u{200d}",
+            "．ｇｉｔ",
+            ".gıt",
+            ".git::$INDEX_ALLOCATION",
+            ".git:x",
+            "\u{feff}.git",
+            ".gi\u{ad}t",
+            ".git\u{a0}",
         ] {
             // A dotless i folds to itself: no file system takes it for an i.
             assert_eq!(is_dot_git(name), name != ".gıt", "{name:?}");
@@ -323,12 +338,43 @@ mod tests {
     #[test]
     fn names_of_other_platforms() {
         for name in [
-            "con", "CON", "nul.txt", "Aux.tar.gz", "com1", "LPT9.x", "com¹", "con .txt", "conin$", "a.", "a ", "a:b", "a*", "a?",
-            "a\"", "a<", "a>", "a|", "PROGRA~1", "abc~12.txt",
+            "con",
+            "CON",
+            "nul.txt",
+            "Aux.tar.gz",
+            "com1",
+            "LPT9.x",
+            "com¹",
+            "con .txt",
+            "conin$",
+            "a.",
+            "a ",
+            "a:b",
+            "a*",
+            "a?",
+            "a\"",
+            "a<",
+            "a>",
+            "a|",
+            "PROGRA~1",
+            "abc~12.txt",
         ] {
             assert!(check_portable(name).is_err(), "{name:?}");
         }
-        for name in ["console", "com", "com0", "com10", "null", "lpt", "a.b", "file~", "file.txt~", "a~b", "~1", "much-longer~1"] {
+        for name in [
+            "console",
+            "com",
+            "com0",
+            "com10",
+            "null",
+            "lpt",
+            "a.b",
+            "file~",
+            "file.txt~",
+            "a~b",
+            "~1",
+            "much-longer~1",
+        ] {
             assert_eq!(check_portable(name), Ok(()), "{name:?}");
         }
     }

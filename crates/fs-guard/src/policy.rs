@@ -42,16 +42,8 @@ pub struct Policy {
 }
 
 /// The forbidden patterns of a default policy.
-pub const DEFAULT_FORBIDDEN: &[&str] = &[
-    "**/.env*",
-    "**/*.pem",
-    "**/*.key",
-    "**/*.crt",
-    "**/id_rsa*",
-    "**/secrets/**",
-    "**/.npmrc",
-    "**/.yarnrc*",
-];
+pub const DEFAULT_FORBIDDEN: &[&str] =
+    &["**/.env*", "**/*.pem", "**/*.key", "**/*.crt", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc*"];
 
 /// The guarded patterns of a default policy.
 pub const DEFAULT_GUARDED: &[&str] = &[

@@ -21,7 +21,10 @@ impl Root {
     /// `None` when nothing is there, also because a directory on the way is missing or is a file.
     /// A link or a mount point on the way is an error; a link at the end is told as such.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
-        let Some(file) = self.open_beneath(path, Open::Look)? else { return Ok(None) };
+        let Some(file) = self.open_beneath(path, Open::Look)? else {
+            self.check_not_git(path, None)?;
+            return Ok(None);
+        };
         let seen = sys::stat(&file).at("look at", path)?;
         self.check_not_git(path, Some(&seen))?;
         Ok(Some(seen))
@@ -71,7 +74,7 @@ impl Root {
             None => sys::read_link(&self.handle, name).at("read the link", path),
             Some(parent) => {
                 let parent = RelPath::new_unchecked(parent);
-                let parent = self.open_beneath(&parent, Open::Look)?.ok_or_else(missing)?;
+                let parent = self.open_beneath(&parent, Open::Step)?.ok_or_else(missing)?;
                 sys::read_link(&parent, name).at("read the link", path)
             }
         }
@@ -110,10 +113,10 @@ impl Root {
     }
 
     fn open_raw(&self, path: &str, how: Open) -> io::Result<Fd> {
-        if !self.walk.load(Ordering::Relaxed) {
-            if let Some(result) = sys::open_beneath(&self.handle, path, how) {
-                return result;
-            }
+        if !self.walk.load(Ordering::Relaxed)
+            && let Some(result) = sys::open_beneath(&self.handle, path, how)
+        {
+            return result;
         }
         self.open_walking(path, how)
     }
@@ -167,7 +170,7 @@ impl Root {
                 return Err(Error::Mount { path: named(), mount: whole[..end].into() });
             }
             if last {
-                if how == Open::Directory && seen.kind != FileKind::Directory {
+                if matches!(how, Open::Directory | Open::Step) && seen.kind != FileKind::Directory {
                     return Err(Error::NotADirectory { path: named(), component: named() });
                 }
                 break;
@@ -262,11 +265,7 @@ impl Root {
                 }
                 continue;
             }
-            let next = if kind == Some(FileKind::Directory) {
-                sys::open_at(dir, &name, Open::Step).ok()
-            } else {
-                None
-            };
+            let next = if kind == Some(FileKind::Directory) { sys::open_at(dir, &name, Open::Step).ok() } else { None };
             done.push((name, next));
         }
         let names: Vec<String> = done.into_iter().map(|(name, _)| name).collect();
@@ -297,7 +296,7 @@ impl Root {
         let (parent, name) = path.split();
         let result = match parent {
             None => sys::may_write_file(&self.handle, name),
-            Some(parent) => match self.open_beneath(&RelPath::new_unchecked(parent), Open::Look)? {
+            Some(parent) => match self.open_beneath(&RelPath::new_unchecked(parent), Open::Step)? {
                 Some(parent) => sys::may_write_file(&parent, name),
                 None => return Err(Error::Changed { path: path.as_str().into() }),
             },
@@ -351,10 +350,7 @@ impl Root {
     }
 
     /// Refuses a set of new files that would make a directory a bare git repository.
-    pub fn check_no_new_repository<'p>(
-        &self,
-        appearing: impl IntoIterator<Item = &'p RelPath>,
-    ) -> Result<(), Error> {
+    pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
         let mut parts: std::collections::BTreeMap<String, (u8, &RelPath)> = std::collections::BTreeMap::new();
         for path in appearing {
             let mut start = 0;

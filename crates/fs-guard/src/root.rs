@@ -127,8 +127,7 @@ impl Root {
             end += name.len();
             if let Err(problem) = names::check_portable(name) {
                 let whole = path.as_str();
-                let exists = end < whole.len()
-                    && self.metadata(&RelPath::new_unchecked(&whole[..end]))?.is_some();
+                let exists = end < whole.len() && self.metadata(&RelPath::new_unchecked(&whole[..end]))?.is_some();
                 if !exists {
                     return Err(Error::Spelling { path: whole.into(), problem });
                 }

@@ -18,9 +18,7 @@ impl Spot {
     pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
         match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
             Ok(handle) => Ok(NewFile { spot: self.clone(), handle, acl: None, gid: None }),
-            Err(error) if error.raw_os_error() == Some(code::EXIST) => {
-                Err(Error::AlreadyExists { path: self.path() })
-            }
+            Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
     }
@@ -104,12 +102,7 @@ impl NewFile {
     ///
     /// The owner is kept as far as the system lets this process. With `keep_open` the handle stays
     /// open for the sync to come.
-    pub fn finish(
-        self,
-        mode: Option<u32>,
-        owner_of: Option<&Metadata>,
-        keep_open: bool,
-    ) -> Result<StagedFile, Error> {
+    pub fn finish(self, mode: Option<u32>, owner_of: Option<&Metadata>, keep_open: bool) -> Result<StagedFile, Error> {
         let path = || self.spot.path();
         let look = || sys::stat(&self.handle).at("look at", path());
         let mut seen = look()?;
@@ -168,17 +161,17 @@ impl StagedFile {
     }
 
     /// Gives it its name, where nothing may be.
-    pub fn publish_new(self, place: &Spot) -> Result<(), NotPublished> {
+    pub fn publish_new(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match self.spot.rename_new(place) {
             Ok(()) => Ok(()),
-            Err(error) => Err(NotPublished { file: self, error }),
+            Err(error) => Err(Box::new(NotPublished { file: self, error })),
         }
     }
 
     /// Swaps it with the file at `place`, which is handed back displaced, in its turn waiting here.
     ///
     /// The caller has to look whether what came out is what it meant to displace.
-    pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, NotPublished> {
+    pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
             Err(source) => {
@@ -186,7 +179,7 @@ impl StagedFile {
                     Some(code::NOENT) => Error::Changed { path: place.path() },
                     _ => Error::Io { operation: "replace", path: place.path(), source },
                 };
-                Err(NotPublished { file: self, error })
+                Err(Box::new(NotPublished { file: self, error }))
             }
         }
     }

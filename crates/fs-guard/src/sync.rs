@@ -2,6 +2,7 @@
 
 use crate::append::AppendFile;
 use crate::dir::{Dir, Spot};
+use crate::dirs::Dirs;
 use crate::error::{At as _, Error};
 use crate::stage::StagedFile;
 use crate::sys::{self, Fd, Open};
@@ -21,6 +22,7 @@ pub struct SyncGroup<'f> {
     open: Vec<(&'f Fd, String)>,
     closed: Vec<Spot>,
     dirs: Vec<Dir>,
+    workspace: Option<&'f Dirs<'f>>,
 }
 
 impl<'f> SyncGroup<'f> {
@@ -56,12 +58,18 @@ impl<'f> SyncGroup<'f> {
         self.dirs.push(dir.clone());
     }
 
+    /// Adds every directory that was opened there.
+    pub fn dirs_of(&mut self, dirs: &'f Dirs<'f>) {
+        self.workspace = Some(dirs);
+    }
+
     /// Waits until all of it is durable.
     ///
     /// `whole` tells that all of it is on the file system of that directory, so that one call for
     /// the file system will do.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
-        let many = self.open.len() + self.closed.len() > FEW + 2 || self.dirs.len() > 2 * FEW + 2;
+        let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
+        let many = self.open.len() + self.closed.len() > FEW + 2 || dirs > 2 * FEW + 2;
         if many
             && let Some(dir) = whole
             && sys::dirty_bytes().is_some_and(|bytes| bytes < CALM)
@@ -73,11 +81,8 @@ impl<'f> SyncGroup<'f> {
             sys::sync(handle).at("sync", path)?;
         }
         sync_closed(&self.closed)?;
-        self.dirs.iter().try_for_each(|dir| match dir.sync() {
-            // A directory that may not be listed cannot be synced.
-            Err(error) if error.io().is_some_and(|error| error.raw_os_error() == Some(sys::code::BADF)) => Ok(()),
-            result => result,
-        })
+        self.dirs.iter().try_for_each(Dir::sync)?;
+        self.workspace.map_or(Ok(()), Dirs::sync_each)
     }
 }
 

@@ -357,7 +357,12 @@ fn each_rule_of_placement_in_one_case() {
         ),
         (&codex, "fn a\n x\nfn b\n x\n", "@@ -1,2 +1,1 @@ fn b\n- x\n", Ok("fn a\n x\nfn b\n")),
         // A scope goes on over a decorator: the place below it is as good as the one above.
-        (&codex, "def f():\n    a,\n    b,\n\n@deco(\n    a,\n    c,\n)\ndef g():\n", "@@ def f():\n     a,\n+    x,\n", Err("multiple_matches")),
+        (
+            &codex,
+            "def f():\n    a,\n    b,\n\n@deco(\n    a,\n    c,\n)\ndef g():\n",
+            "@@ def f():\n     a,\n+    x,\n",
+            Err("multiple_matches"),
+        ),
         // Insertions without old lines.
         (&codex, "a\nb\n", "@@ a\n+x\n", Ok("a\nx\nb\n")),
         (&codex, "a\nb\na\n", "@@ a\n+x\n", Err("multiple_matches")),

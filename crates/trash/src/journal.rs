@@ -7,7 +7,7 @@
 //! id 20261121-014233-123456-9f3ac1d2
 //! time 2026-11-21T01:42:33.123456Z
 //! tool apply_patch
-//! mkdir src/new
+//! mkdir - src/new
 //! add 0 - file:2cf24d…:5:644:131:1795225353.5 src/new/a.txt
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
 //! delete 2 file:…:9:600:78:… - old.txt
@@ -34,8 +34,8 @@ const FIRST_LINE: &str = "apply-patch journal 1";
 pub struct Journal {
     /// What the transaction is.
     pub header: Header,
-    /// The directories it creates, outermost first.
-    pub created_dirs: Vec<String>,
+    /// The directories it creates, outermost first, with their modes where these are not the default.
+    pub created_dirs: Vec<(String, Option<u32>)>,
     /// The directories it removes when they are empty at its end, innermost first, with their modes.
     pub removed_dirs: Vec<(String, u32)>,
     /// What it does to files, in the order in which it is done.
@@ -183,8 +183,11 @@ impl Journal {
         if let Some(undone) = undo_of {
             writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
         }
-        for dir in &self.created_dirs {
-            writeln!(text, "mkdir {}", escape(dir))?;
+        for (dir, mode) in &self.created_dirs {
+            match mode {
+                Some(mode) => writeln!(text, "mkdir {mode:o} {}", escape(dir))?,
+                None => writeln!(text, "mkdir - {}", escape(dir))?,
+            }
         }
         for (dir, mode) in &self.removed_dirs {
             writeln!(text, "rmdir {mode:o} {}", escape(dir))?;
@@ -271,12 +274,8 @@ fn read_body(body: &str) -> Option<Journal> {
         return None;
     }
     let id = lines.next()?.strip_prefix("id ")?.parse().ok()?;
-    let mut journal = Journal {
-        header: Header::new(id),
-        created_dirs: Vec::new(),
-        removed_dirs: Vec::new(),
-        records: Vec::new(),
-    };
+    let mut journal =
+        Journal { header: Header::new(id), created_dirs: Vec::new(), removed_dirs: Vec::new(), records: Vec::new() };
     for line in lines {
         let (word, rest) = line.split_once(' ')?;
         match word {
@@ -288,7 +287,14 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
             }
-            "mkdir" => journal.created_dirs.push(unescape(rest)?),
+            "mkdir" => {
+                let (mode, dir) = rest.split_once(' ')?;
+                let mode = match mode {
+                    "-" => None,
+                    mode => Some(u32::from_str_radix(mode, 8).ok()?),
+                };
+                journal.created_dirs.push((unescape(dir)?, mode));
+            }
             "rmdir" => {
                 let (mode, dir) = rest.split_once(' ')?;
                 journal.removed_dirs.push((unescape(dir)?, u32::from_str_radix(mode, 8).ok()?));
@@ -337,11 +343,14 @@ mod tests {
                 partial: true,
                 ..Header::new(id)
             },
-            created_dirs: vec!["src/new dir".into()],
+            created_dirs: vec![("src/new dir".into(), None), ("x".into(), Some(0o750))],
             removed_dirs: vec![("old".into(), 0o755)],
             records: vec![
                 record(0, "src/new dir/ä b.txt", None, Some(state("a", 1))),
-                Record { sibling: Some("b.txt.1.apply-patch.tmp".into()), ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3))) },
+                Record {
+                    sibling: Some("b.txt.1.apply-patch.tmp".into()),
+                    ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3)))
+                },
                 record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),
             ],
         }

@@ -46,9 +46,7 @@ impl KeyPlace {
             Self::Directory(dir) => Some(dir.clone()),
             Self::Nowhere => None,
             Self::User => {
-                let absolute = |name: &str| {
-                    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-                };
+                let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
                 let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
                 Some(state.join("apply-patch"))
             }

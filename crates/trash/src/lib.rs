@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
 mod error;
 mod escape;
@@ -9,6 +10,7 @@ mod key;
 mod locked;
 mod pending;
 mod retention;
+mod signer;
 mod store;
 mod time;
 mod tracked;
@@ -20,5 +22,6 @@ pub use key::KeyPlace;
 pub use locked::{LockedStore, Unfinished};
 pub use pending::Pending;
 pub use retention::{Purged, Retention};
+pub use signer::Signer;
 pub use store::{Store, TrashEntry, parse_stored_path, stored_path};
 pub use time::{format_time, parse_time};

@@ -93,15 +93,15 @@ impl<'r> LockedStore<'r> {
 
     /// Starts a transaction: an empty folder for its files.
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
-        let before = self.transactions()?;
+        // Made now, so that the end of the transaction needs no space.
+        let trash = self.trash()?;
+        let before = self.transactions_in(&trash)?;
         self.count.set(before.len());
         let last = before.first().copied();
-        // Made now, so that the end of the transaction needs no space.
-        self.trash()?;
         let pending = self.dir.open_or_create_dir(PENDING)?;
         let id = TransactionId::new(SystemTime::now(), last)?;
         let folder = pending.create_dir(&id.to_string())?;
-        Ok(Pending::new(self, id, pending, folder))
+        Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
 
     /// Returns the transactions that were cut off, the oldest first.
@@ -109,12 +109,8 @@ impl<'r> LockedStore<'r> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for name in pending.names()? {
-            let Ok(id) = name.parse::<TransactionId>() else {
-                return Err(Error::Journal {
-                    path: format!("{}/{name}", pending.path()),
-                    problem: JournalProblem::Misplaced,
-                });
-            };
+            // What else is there is nobody's transaction.
+            let Ok(id) = name.parse::<TransactionId>() else { continue };
             let Some(folder) = pending.open_dir(&name)? else { continue };
             let read = match self.read_journal(&folder, id) {
                 // Cut off while it was written: the commit point was not reached.

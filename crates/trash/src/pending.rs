@@ -18,11 +18,16 @@ pub struct Pending<'s> {
     id: TransactionId,
     parent: Dir,
     folder: Dir,
+    trash: Option<Dir>,
 }
 
 impl<'s> Pending<'s> {
     pub(crate) fn new(store: &'s LockedStore<'_>, id: TransactionId, parent: Dir, folder: Dir) -> Self {
-        Self { store, id, parent, folder }
+        Self { store, id, parent, folder, trash: None }
+    }
+
+    pub(crate) fn with_trash(self, trash: Dir) -> Self {
+        Self { trash: Some(trash), ..self }
     }
 
     /// Returns the transaction's name.
@@ -89,7 +94,10 @@ impl<'s> Pending<'s> {
     /// Makes the folder, which holds the displaced files by now, a trash entry.
     pub fn finish(self) -> Result<(), Error> {
         let name = self.id.to_string();
-        let trash = self.store.trash()?;
+        let trash = match self.trash {
+            Some(trash) => trash,
+            None => self.store.trash()?,
+        };
         self.parent.spot(&name).rename_new(&trash.spot(&name))?;
         self.store.keep();
         Ok(())

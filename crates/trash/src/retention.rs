@@ -24,12 +24,7 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self {
-            keep_last: 20,
-            max_age: Duration::from_secs(30 * 24 * 3600),
-            max_bytes: 1 << 30,
-            max_count: 1000,
-        }
+        Self { keep_last: 20, max_age: Duration::from_secs(30 * 24 * 3600), max_bytes: 1 << 30, max_count: 1000 }
     }
 }
 

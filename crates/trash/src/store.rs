@@ -92,7 +92,14 @@ impl<'r> Store<'r> {
 
     /// Returns the finished transactions, the newest first.
     pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
-        let Some(trash) = self.dir.open_dir(TRASH)? else { return Ok(Vec::new()) };
+        match self.dir.open_dir(TRASH)? {
+            Some(trash) => self.transactions_in(&trash),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    #[allow(clippy::unused_self, reason = "belongs to a store")]
+    pub(crate) fn transactions_in(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
         let mut ids: Vec<TransactionId> = trash.names()?.iter().filter_map(|name| name.parse().ok()).collect();
         ids.sort_unstable_by(|one, other| other.cmp(one));
         Ok(ids)

@@ -136,7 +136,16 @@ mod on {
     fn needs_space(call: &str) -> bool {
         matches!(
             call,
-            "openat" | "openat2" | "write" | "writev" | "pwrite" | "mkdirat" | "symlinkat" | "linkat" | "fsetxattr" | "fsync"
+            "openat"
+                | "openat2"
+                | "write"
+                | "writev"
+                | "pwrite"
+                | "mkdirat"
+                | "symlinkat"
+                | "linkat"
+                | "fsetxattr"
+                | "fsync"
         )
     }
 

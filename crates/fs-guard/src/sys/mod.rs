@@ -2,7 +2,10 @@
 //!
 //! Every call passes [`fault::point`], where tests can let the k-th one fail.
 
+#[cfg(feature = "fault-injection")]
 pub mod fault;
+#[cfg(not(feature = "fault-injection"))]
+pub(crate) mod fault;
 
 #[cfg(unix)]
 mod unix;

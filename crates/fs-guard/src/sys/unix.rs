@@ -33,7 +33,6 @@ pub(crate) mod code {
     pub(crate) const BADF: i32 = Errno::BADF.raw_os_error();
     pub(crate) const NOTEMPTY: i32 = Errno::NOTEMPTY.raw_os_error();
     pub(crate) const MLINK: i32 = Errno::MLINK.raw_os_error();
-    pub(crate) const NAMETOOLONG: i32 = Errno::NAMETOOLONG.raw_os_error();
     pub(crate) const NODATA: i32 = {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
@@ -47,11 +46,7 @@ pub(crate) mod code {
 }
 
 /// Makes a call, again when a signal interrupted it.
-fn call<T>(
-    name: &'static str,
-    side: Side,
-    mut make: impl FnMut() -> rustix::io::Result<T>,
-) -> io::Result<T> {
+fn call<T>(name: &'static str, side: Side, mut make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     let mut patience = 100;
     loop {
         let result = fault::point(name, side).and_then(|()| make().map_err(io::Error::from));
@@ -84,9 +79,11 @@ impl Open {
             Self::CreateNew(mode) => {
                 (common | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode_of(mode), Side::Write)
             }
-            Self::Append(mode) => {
-                (common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK, mode_of(mode), Side::Write)
-            }
+            Self::Append(mode) => (
+                common | OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK,
+                mode_of(mode),
+                Side::Write,
+            ),
             Self::ReadWrite(mode) => {
                 (common | OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK, mode_of(mode), Side::Write)
             }
@@ -262,14 +259,9 @@ pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<(
     Ok(())
 }
 
-/// Replaces all of a file's bytes in place.
-pub(crate) fn rewrite(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
-    write("ftruncate", || fs::ftruncate(fd, 0))?;
-    let mut offset = 0;
-    while offset < bytes.len() {
-        offset += write("pwrite", || rustix::io::pwrite(fd, &bytes[offset..], offset as u64))?;
-    }
-    Ok(())
+/// Overwrites a file's first bytes.
+pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
+    write("pwrite", || rustix::io::pwrite(fd, bytes, 0)).map(drop)
 }
 
 /// Sets permission bits.
@@ -288,10 +280,8 @@ pub(crate) fn set_owner(fd: &Fd, uid: Option<u32>, gid: Option<u32>) -> io::Resu
 /// Sets the modification time, and leaves the other.
 pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     let omit = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT as _ };
-    let times = Timestamps {
-        last_access: omit,
-        last_modification: Timespec { tv_sec: seconds as _, tv_nsec: nanos as _ },
-    };
+    let times =
+        Timestamps { last_access: omit, last_modification: Timespec { tv_sec: seconds as _, tv_nsec: nanos as _ } };
     write("futimens", || fs::futimens(fd, &times))
 }
 
@@ -456,9 +446,8 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
 
 /// Lists a directory; names that are not UTF-8 are given as bytes.
 pub(crate) fn list(dir: &Fd) -> io::Result<Vec<(Vec<u8>, Option<FileKind>)>> {
-    let open = read("openat", || {
-        fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-    })?;
+    let open =
+        read("openat", || fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
     let mut entries = Vec::new();
     for entry in fs::Dir::new(open).map_err(io::Error::from)? {
         let entry = entry.map_err(io::Error::from)?;
@@ -566,4 +555,3 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
         Ok(())
     }
 }
-

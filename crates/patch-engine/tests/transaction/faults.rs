@@ -73,7 +73,6 @@ fn attempt(workspace: &patch_engine::transaction::Workspace) -> bool {
 fn a_failing_call_leaves_everything_as_it_was() {
     for with_state in [false, true] {
         let ends = ends(with_state);
-        eprintln!("{} calls: {:?}", ends.calls.len(), ends.calls);
         for code in [ENOSPC, EIO, EACCES, EINTR] {
             for at in 1..=ends.calls.len() {
                 let tree = prepared(with_state);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use patch_engine::transaction::KeyPlace;
+use patch_engine::transaction::{CommitOptions, Durability, KeyPlace};
 
 use crate::support::*;
 
@@ -18,37 +18,74 @@ const STEPS: &[Step<'static>] = &[
     Move("from", "x/to"),
 ];
 
+/// So few that each file is synced on its own.
+const FEW: &[Step<'static>] = &[Update("a", "new a"), Add("d/new", "1"), Delete("gone")];
+
+/// What the steps are made for.
+pub(crate) const FILES: &[(&str, &str)] = &[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")];
+
 const CALLS: &str =
     "openat,write,writev,pwrite64,ftruncate,fsync,syncfs,renameat2,mkdirat,unlinkat,linkat,fchmod,fchown";
 
-fn tree() -> Tree {
-    Tree::new(&[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")])
-}
-
 /// What the traced process does.
 #[test]
-#[ignore = "run by killed_at_any_call_all_or_nothing_is_there"]
+#[ignore = "run by the tests that kill it"]
 fn child() {
     let (Some(root), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else { return };
+    let durability = match std::env::var("DURABILITY").as_deref() {
+        Ok("none") => Durability::None,
+        Ok("process") => Durability::Process,
+        _ => Durability::Full,
+    };
     let workspace = open(Path::new(&root), KeyPlace::Directory(key.into()));
     let locked = lock(&workspace);
-    let plan = plan(&workspace, STEPS);
-    let full = patch_engine::transaction::CommitOptions::default();
-    locked.commit(&plan.transitions, &plan.dirs, &full, &mut ()).unwrap();
+    let steps = if std::env::var_os("FEW").is_some() { FEW } else { STEPS };
+    let plan = plan(&workspace, steps);
+    let options = CommitOptions { durability, ..CommitOptions::default() };
+    locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
 }
 
-fn strace(tree: &Tree, key: &Path, args: &[&str]) -> Option<bool> {
+/// Runs the child under strace; `None` when that cannot be run.
+pub(crate) fn strace_child(tree: &Path, key: &Path, durability: &str, few: bool, args: &[&str]) -> Option<bool> {
     let exe = std::env::current_exe().unwrap();
-    let output = Command::new("strace")
-        .args(["-f", "-q", "-e", "signal=none"])
+    let mut command = Command::new("strace");
+    if few {
+        command.env("FEW", "1");
+    }
+    let output = command
+        .args(["-f", "-q", "-e", "signal=none", "-e", &format!("trace={CALLS}")])
         .args(args)
         .arg(exe)
         .args(["--exact", "killed::child", "--ignored", "--test-threads=1"])
-        .env("TREE", tree.dir.path())
+        .env("TREE", tree)
         .env("KEY", key)
+        .env("DURABILITY", durability)
         .output()
         .ok()?;
     Some(output.status.success())
+}
+
+/// The calls of a log that change something, from the first one in a state directory on, each with
+/// its number among the calls of its name (the tracer counts for each thread).
+pub(crate) fn points(log: &str) -> Vec<(String, usize)> {
+    let mut count: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut points = Vec::new();
+    let mut begun = false;
+    for line in log.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(thread), Some(rest)) = (words.next(), words.next()) else { continue };
+        let call = rest.split('(').next().unwrap_or(rest);
+        if !CALLS.split(',').any(|name| name == call) {
+            continue;
+        }
+        *count.entry((thread, call)).or_default() += 1;
+        begun |= line.contains(".apply-patch");
+        let reads = call == "openat" && !line.contains("O_CREAT");
+        if begun && !reads {
+            points.push((call.to_owned(), count[&(thread, call)]));
+        }
+    }
+    points
 }
 
 #[test]
@@ -58,46 +95,25 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     let log = keys.path().join("log");
     // The key is made before, so that all runs make the same calls.
     let place = KeyPlace::Directory(key.clone());
-    let first = tree();
+    let first = Tree::new(FILES);
     let workspace = open(first.dir.path(), place.clone());
     commit(&lock(&workspace), &plan(&workspace, &[Delete("a")])).unwrap();
-    let traced = tree();
+    let traced = Tree::new(FILES);
     let old = traced.snapshot();
-    let trace = format!("trace={CALLS}");
-    let ran = strace(&traced, &key, &["-e", &trace, "-o", log.to_str().unwrap()]);
-    if ran != Some(true) {
+    if strace_child(traced.dir.path(), &key, "full", false, &["-o", log.to_str().unwrap()]) != Some(true) {
         eprintln!("skipped: strace is missing or not allowed");
         return;
     }
     let new = traced.snapshot();
-    // Only what is done after the lock is taken: the first call with its name.
     let text = fs::read_to_string(&log).unwrap();
-    let mut count: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut points = Vec::new();
-    let mut begun = false;
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(thread), Some(rest)) = (words.next(), words.next()) else { continue };
-        let call = rest.split('(').next().unwrap_or(rest);
-        if !CALLS.split(',').any(|name| name == call) {
-            continue;
-        }
-        // The tracer counts for each thread.
-        *count.entry((thread, call)).or_default() += 1;
-        begun |= line.contains(".apply-patch");
-        let reads = call == "openat" && !line.contains("O_CREAT");
-        if begun && !reads {
-            points.push((call, count[&(thread, call)]));
-        }
-    }
+    let points = points(&text);
     assert!(points.len() > 20, "{text}");
     let (mut reverted, mut finished) = (0, 0);
     for (call, at) in points {
-        let tree = tree();
+        let tree = Tree::new(FILES);
         let inject = format!("inject={call}:signal=KILL:when={at}");
-        strace(&tree, &key, &["-e", &format!("trace={call}"), "-e", &inject, "-o", "/dev/null"]);
-        let locked = open(tree.dir.path(), place.clone());
-        drop(lock(&locked));
+        strace_child(tree.dir.path(), &key, "full", false, &["-e", &inject, "-o", "/dev/null"]);
+        drop(lock(&open(tree.dir.path(), place.clone())));
         let now = tree.snapshot();
         assert!(now == old || now == new, "killed at {call} {at}: {now:#?}");
         assert!(tree.pending().is_empty(), "killed at {call} {at}");

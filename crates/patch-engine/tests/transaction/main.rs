@@ -11,6 +11,7 @@ mod faults;
 mod forged;
 mod killed;
 mod laws;
+mod power;
 mod processes;
 mod speed;
 mod support;

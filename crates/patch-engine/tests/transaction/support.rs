@@ -195,7 +195,7 @@ pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Planned {
     planned
 }
 
-fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String>) {
+pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let path = entry.path();

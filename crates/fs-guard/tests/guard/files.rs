@@ -1,0 +1,121 @@
+//! What is read, what is refused, and what is told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use fs_guard::{Access, HardLinks, Policy, Root};
+
+use crate::support::*;
+
+#[test]
+fn regular_files_are_read_and_nothing_else() {
+    let tree = Tree::new(&[("f", "hello"), ("empty", ""), ("dir/x", "")]);
+    Command::new("mkfifo").arg(tree.root.join("fifo")).status().unwrap();
+    let _socket = UnixListener::bind(tree.root.join("socket")).unwrap();
+    for root in tree.both() {
+        let read = |name: &str, limit| root.read(&path(&root, name), limit);
+        let (bytes, seen) = read("f", 5).unwrap();
+        assert_eq!((&*bytes, seen.size), (&b"hello"[..], 5));
+        assert_eq!(read("empty", 0).unwrap().0, b"");
+        assert_eq!(verdict(read("f", 4)), "file_too_large too_large");
+        assert_eq!(verdict(read("none", 9)), "not_found not_found");
+        assert_eq!(verdict(read("f/below", 9)), "not_found not_found");
+        assert_eq!(verdict(read("dir", 9)), "command_failed directory");
+        // Neither waits for a writer nor connects.
+        assert_eq!(verdict(read("fifo", 9)), "command_failed special_file");
+        assert_eq!(verdict(read("socket", 9)), "command_failed special_file");
+        for name in ["dir", "fifo", "socket"] {
+            for access in [Access::Update, Access::Delete, Access::Create] {
+                assert!(verdict(root.inspect(&path(&root, name), access)).starts_with("command_failed "), "{name}");
+            }
+        }
+        assert_eq!(root.metadata(&path(&root, "none/x")).unwrap(), None);
+        assert_eq!(root.metadata(&path(&root, "f/x")).unwrap(), None);
+        let missing = |name: &str| root.parents_missing(&path(&root, name));
+        assert_eq!(missing("a/b/c").unwrap().iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["a", "a/b"]);
+        assert!(missing("dir/c").unwrap().is_empty());
+        assert_eq!(verdict(missing("f/c")), "command_failed not_a_directory");
+        assert_eq!(verdict(missing("f/b/c")), "command_failed not_a_directory");
+    }
+}
+
+#[test]
+fn hard_links_and_read_only_files_are_not_changed() {
+    let tree = Tree::new(&[("one", "x"), ("locked", "x")]);
+    fs::hard_link(tree.root.join("one"), tree.root.join("two")).unwrap();
+    fs::set_permissions(tree.root.join("locked"), fs::Permissions::from_mode(0o444)).unwrap();
+    for root in tree.both() {
+        for access in [Access::Update, Access::Delete] {
+            let inspect = |name: &str| verdict(root.inspect(&path(&root, name), access));
+            assert_eq!(inspect("one"), "permission_denied hard_links");
+            assert_eq!(inspect("locked"), "permission_denied read_only");
+        }
+        assert_eq!(verdict(root.read(&path(&root, "one"), 9)), "fine");
+    }
+    let policy = Policy { hard_links: HardLinks::Break, ..Policy::default() };
+    let root = Root::open(&tree.root, policy).unwrap();
+    assert_eq!(verdict(root.inspect(&path(&root, "one"), Access::Update)), "fine");
+}
+
+#[test]
+fn mounts_are_no_way_out() {
+    // In a mount namespace of its own; skipped where that is not allowed.
+    let tree = Tree::new(&[("sub/f", "x"), ("file", "y")]);
+    let exe = std::env::current_exe().unwrap();
+    let script = format!(
+        "mount --bind '{0}' '{1}/sub' && mount --bind '{0}/secret' '{1}/file' && \
+         exec '{2}' --exact files::inside_a_mount_namespace --ignored --nocapture",
+        tree.outside.display(),
+        tree.root.display(),
+        exe.display()
+    );
+    let output =
+        Command::new("unshare").args(["-Urm", "sh", "-c", &script]).env("FS_GUARD_TEST_ROOT", &tree.root).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+        }
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(!text.contains("FAILED"), "{text}");
+            eprintln!("skipped: no mount namespaces here");
+        }
+        Err(_) => eprintln!("skipped: no unshare here"),
+    }
+}
+
+#[test]
+#[ignore = "run by mounts_are_no_way_out"]
+fn inside_a_mount_namespace() {
+    let Some(dir) = std::env::var_os("FS_GUARD_TEST_ROOT") else { return };
+    for walking in [false, true] {
+        let root = Root::open(dir.as_ref(), Policy::default()).unwrap().walking(walking);
+        for name in ["sub/secret", "sub/new/x", "file"] {
+            let at = path(&root, name);
+            assert_eq!(verdict(root.read(&at, 99)), "outside_workspace mount", "{name} {walking}");
+            assert_eq!(verdict(root.inspect(&at, Access::Update)), "outside_workspace mount", "{name} {walking}");
+        }
+        assert_eq!(verdict(root.parents_missing(&path(&root, "sub/new/x"))), "outside_workspace mount");
+    }
+}
+
+#[test]
+fn directories_are_listed_with_their_links_unfollowed() {
+    let tree = Tree::new(&[("d/a", "1"), ("d/b/c", "")]);
+    tree.link("../../outside", "d/link");
+    for root in tree.both() {
+        let mut names: Vec<_> = root
+            .read_dir(Some(&path(&root, "d")))
+            .unwrap()
+            .into_iter()
+            .map(|entry| (String::from_utf8(entry.name).unwrap(), entry.metadata.kind.as_str()))
+            .collect();
+        names.sort();
+        let expected = [("a", "file"), ("b", "directory"), ("link", "symbolic link")];
+        assert_eq!(names, expected.map(|(name, kind)| (name.to_owned(), kind)));
+        assert_eq!(verdict(root.read_dir(Some(&path(&root, "none")))), "not_found not_found");
+        assert_eq!(verdict(root.read_dir(Some(&path(&root, "d/a")))), "command_failed not_a_directory");
+    }
+}

@@ -1,0 +1,91 @@
+//! Symbolic links in every place.
+
+use std::fs;
+
+use fs_guard::{Access, Error, FileKind};
+
+use crate::support::*;
+
+#[test]
+fn links_are_refused_and_told_apart() {
+    let tree = Tree::new(&[("real/f", "x"), ("g", "y")]);
+    let inside = tree.root.join("real");
+    tree.link("real", "dir");
+    tree.link("g", "file");
+    tree.link(&inside, "absolute");
+    tree.link("../outside", "out");
+    tree.link("../outside/secret", "out-file");
+    tree.link("/etc", "etc");
+    tree.link("real/../../outside", "sneaky");
+    tree.link("nowhere", "dangling");
+    tree.link("../nowhere", "dangling-out");
+    tree.link("loop", "loop");
+    tree.link("dir", "chain");
+    for root in tree.both() {
+        for (name, kind, real) in [
+            ("dir/f", "permission_denied", Some("real/f")),
+            ("file", "permission_denied", Some("g")),
+            ("absolute/f", "permission_denied", Some("real/f")),
+            ("chain/f", "permission_denied", Some("real/f")),
+            ("dangling", "permission_denied", Some("nowhere")),
+            ("loop", "permission_denied", None),
+            ("loop/x", "permission_denied", None),
+            ("out/secret", "outside_workspace", None),
+            ("out/new", "outside_workspace", None),
+            ("out-file", "outside_workspace", None),
+            ("etc/passwd", "outside_workspace", None),
+            ("sneaky/secret", "outside_workspace", None),
+            ("dangling-out", "outside_workspace", None),
+        ] {
+            let at = path(&root, name);
+            for error in [
+                root.read(&at, 99).unwrap_err(),
+                root.inspect(&at, Access::Update).unwrap_err(),
+                root.inspect(&at, Access::Create).unwrap_err(),
+            ] {
+                assert_eq!((error.kind().as_str(), error.reason()), (kind, "symlink"), "{name}: {error}");
+                if let Error::Symlink { real_path, .. } = &error {
+                    assert_eq!(real_path.as_deref(), real, "{name}");
+                }
+            }
+        }
+        // The link itself may go; beneath one nothing may.
+        let link = root.inspect(&path(&root, "out-file"), Access::Delete).unwrap().unwrap();
+        assert_eq!(link.kind, FileKind::Symlink);
+        assert_eq!(root.read_link(&path(&root, "out-file")).unwrap(), b"../outside/secret");
+        assert_eq!(verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)), "outside_workspace symlink");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "out/a/b"))), "outside_workspace symlink");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a/b"))), "permission_denied symlink");
+        assert_eq!(verdict(root.read_dir(Some(&path(&root, "out")))), "outside_workspace symlink");
+        assert_eq!(verdict(root.read_link(&path(&root, "out/secret"))), "outside_workspace symlink");
+    }
+    assert_eq!(fs::read_dir(&tree.outside).unwrap().count(), 1);
+}
+
+#[test]
+fn readers_may_follow_links_that_stay_inside() {
+    let tree = Tree::new(&[("real/f", "x"), (".env", "s"), (".git/config", "c")]);
+    tree.link("real", "dir");
+    tree.link("../outside", "out");
+    tree.link(".env", "harmless");
+    tree.link(".git", "g");
+    for root in tree.both() {
+        let follow = |name: &str| root.follow(&path(&root, name)).map(|real| real.to_string());
+        assert_eq!(follow("dir/f").unwrap(), "real/f");
+        assert_eq!(follow("real/f").unwrap(), "real/f");
+        assert_eq!(follow("dir/none").unwrap(), "real/none");
+        assert_eq!(verdict(follow("out/secret")), "outside_workspace symlink");
+        assert_eq!(verdict(follow("harmless")), "permission_denied forbidden", "the real path counts");
+        assert_eq!(verdict(follow("g/config")), "permission_denied git_directory");
+    }
+}
+
+#[test]
+fn the_root_itself_may_be_named_by_a_link() {
+    let tree = Tree::new(&[("f", "x")]);
+    let link = tree.outside.join("to-root");
+    std::os::unix::fs::symlink(&tree.root, &link).unwrap();
+    let root = fs_guard::Root::open(&link, fs_guard::Policy::default()).unwrap();
+    tree.link(tree.root.join("f"), "absolute");
+    assert_eq!(root.follow(&path(&root, "absolute")).unwrap().as_str(), "f");
+}

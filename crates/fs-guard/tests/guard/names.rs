@@ -1,0 +1,138 @@
+//! Spellings, names and lists.
+
+use std::fs;
+
+use fs_guard::{Access, Globs, NamePolicy, Policy, Root};
+
+use crate::support::*;
+
+#[test]
+fn spellings_and_names_are_refused_with_their_kind() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    for (path, expected) in [
+        ("a/b c/ä.txt", "fine"),
+        ("..foo/a..b", "fine"),
+        (".gitignore", "fine"),
+        ("foo.git/x", "fine"),
+        ("../x", "outside_workspace traversal"),
+        ("a/../../x", "outside_workspace traversal"),
+        ("/etc/passwd", "command_failed absolute_path"),
+        ("C:\\x", "command_failed absolute_path"),
+        ("a\\b", "command_failed backslash"),
+        ("", "command_failed empty_path"),
+        (".", "command_failed root"),
+        ("a/", "command_failed trailing_slash"),
+        ("a\u{202e}b", "command_failed invisible_character"),
+        ("nul.txt", "command_failed not_portable"),
+        ("ab:c", "command_failed not_portable"),
+        ("a.", "command_failed not_portable"),
+        ("x/PROGRA~1", "command_failed not_portable"),
+        (".git/config", "permission_denied git_directory"),
+        ("sub/.GIT/hooks/x", "permission_denied git_directory"),
+        (".git./x", "permission_denied git_directory"),
+        ("git~1/x", "permission_denied git_directory"),
+        (".g\u{200c}it/x", "permission_denied git_directory"),
+        (".ｇｉｔ/x", "permission_denied git_directory"),
+        (".Apply-Patch/lock", "permission_denied state_directory"),
+        (".local/state/apply-patch/key", "permission_denied state_directory"),
+        (".env", "permission_denied forbidden"),
+        ("a/.ENV.local", "permission_denied forbidden"),
+        ("a/Server.PEM", "permission_denied forbidden"),
+        ("x/Secrets/y", "permission_denied forbidden"),
+        (".github/workflows/ci.yml", "permission_denied guarded"),
+        (".vscode/tasks.json", "permission_denied guarded"),
+        (".cargo/config.toml", "permission_denied guarded"),
+        (".gitattributes", "permission_denied guarded"),
+    ] {
+        assert_eq!(verdict(root.check(path, Access::Create)), expected, "{path:?}");
+    }
+    let bytes = root.check_bytes(b"a\xff", Access::Create);
+    assert_eq!(verdict(bytes), "command_failed not_utf8");
+}
+
+#[test]
+fn names_of_other_platforms_are_refused_only_where_they_are_new() {
+    let tree = Tree::new(&[("aux/x", ""), ("ab:c", "")]);
+    let root = tree.open();
+    assert_eq!(verdict(root.check("ab:c", Access::Update)), "fine");
+    assert_eq!(verdict(root.check("ab:c", Access::Delete)), "fine");
+    assert_eq!(verdict(root.check("aux/y", Access::Create)), "fine", "the directory exists");
+    assert_eq!(verdict(root.check("con/y", Access::Create)), "command_failed not_portable");
+    let native = Policy { names: NamePolicy::Native, ..Policy::default() };
+    let root = Root::open(&tree.root, native).unwrap();
+    assert_eq!(verdict(root.check("con/y:z.", Access::Create)), "fine");
+    assert_eq!(verdict(root.check("a\\b", Access::Create)), "command_failed backslash");
+}
+
+#[test]
+fn guarded_paths_are_read_freely_and_written_when_approved() {
+    let tree = Tree::new(&[]);
+    let allow = Globs::new([".vscode/*.json"]).unwrap();
+    let root = Root::open(&tree.root, Policy { allow, ..Policy::default() }).unwrap();
+    assert_eq!(verdict(root.check(".vscode/tasks.json", Access::Update)), "fine");
+    assert_eq!(verdict(root.check(".vscode/x.sh", Access::Update)), "permission_denied guarded");
+    assert_eq!(verdict(root.check(".vscode/x.sh", Access::Read)), "fine");
+    assert_eq!(verdict(root.check(".env", Access::Read)), "permission_denied forbidden");
+    let error = root.check(".envrc", Access::Update).unwrap_err();
+    assert_eq!(error.reason(), "forbidden", "the forbidden list has the last word");
+}
+
+#[test]
+fn names_that_differ_by_case_or_normalisation_collide() {
+    let tree = Tree::new(&[("README.md", ""), ("Dir/é", "")]);
+    for root in tree.both() {
+        let collision = |name: &str| root.collision(&path(&root, name)).unwrap();
+        assert_eq!(collision("readme.md"), Some("README.md".into()));
+        assert_eq!(collision("README.md"), None);
+        assert_eq!(collision("dir/x"), Some("Dir".into()));
+        assert_eq!(collision("Dir/e\u{301}"), Some("Dir/é".into()));
+        assert_eq!(collision("Dir/e"), None);
+        assert_eq!(collision("new/x"), None);
+    }
+}
+
+#[test]
+fn git_directories_are_recognised_whatever_they_are_called() {
+    let tree = Tree::new(&[
+        ("bare/HEAD", "ref: x"),
+        ("bare/objects/x", ""),
+        ("bare/refs/x", ""),
+        ("bare/hooks/x", ""),
+        ("half/HEAD", ""),
+        ("half/objects/x", ""),
+        ("worktree/HEAD", ""),
+        ("worktree/commondir", ".."),
+        (".git", "gitdir: elsewhere"),
+    ]);
+    fs::hard_link(tree.root.join(".git"), tree.root.join("alias")).unwrap();
+    for root in tree.both() {
+        let look = |name: &str| verdict(root.metadata(&path(&root, name)));
+        assert_eq!(look("bare/hooks/x"), "permission_denied bare_repository");
+        assert_eq!(look("bare/config"), "permission_denied bare_repository");
+        assert_eq!(look("worktree/config"), "permission_denied bare_repository");
+        assert_eq!(look("half/HEAD"), "fine");
+        assert_eq!(look("alias"), "permission_denied git_directory");
+        let read = root.read(&path(&root, "bare/HEAD"), 9);
+        assert_eq!(verdict(read), "permission_denied bare_repository");
+        let missing = root.parents_missing(&path(&root, "bare/new/x"));
+        assert_eq!(verdict(missing), "permission_denied bare_repository");
+    }
+}
+
+#[test]
+fn a_patch_cannot_make_a_bare_repository() {
+    let tree = Tree::new(&[("half/HEAD", ""), ("half/objects/x", "")]);
+    let root = tree.open();
+    let check = |names: &[&str]| {
+        let paths: Vec<_> = names.iter().map(|name| path(&root, name)).collect();
+        verdict(root.check_no_new_repository(&paths))
+    };
+    assert_eq!(check(&["n/HEAD", "n/objects/a", "n/refs/b"]), "permission_denied bare_repository");
+    assert_eq!(check(&["n/head", "n/Objects/a", "n/refs/b"]), "permission_denied bare_repository");
+    assert_eq!(check(&["n/HEAD", "n/commondir"]), "permission_denied bare_repository");
+    assert_eq!(check(&["half/refs/x"]), "permission_denied bare_repository");
+    assert_eq!(check(&["HEAD", "objects/a", "refs/b"]), "permission_denied bare_repository");
+    assert_eq!(check(&["n/HEAD", "n/objects/a"]), "fine");
+    assert_eq!(check(&["docs/refs/x", "half/x"]), "fine");
+}

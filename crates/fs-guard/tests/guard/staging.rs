@@ -1,0 +1,117 @@
+//! Staged files, publication, locks and secrets.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::time::Duration;
+
+use fs_guard::{Dirs, DisplacedFile, Root, STATE_DIR, Sha256, Spot};
+
+use crate::support::*;
+
+fn staged(root: &Root, text: &str) -> (Spot, fs_guard::StagedFile) {
+    let (state, _) = root.create_state_dir().unwrap();
+    let spot = state.spot("0");
+    let mut file = spot.create(0o640).unwrap();
+    file.write(text.as_bytes()).unwrap();
+    (spot, file.finish(Some(0o640), None, false).unwrap())
+}
+
+#[test]
+fn a_new_name_is_given_where_nothing_is_and_only_there() {
+    let tree = Tree::new(&[("taken", "x")]);
+    tree.link("nowhere", "link");
+    let root = tree.open();
+    let dirs = Dirs::new(&root);
+    let (_, file) = staged(&root, "new");
+    let mut file = file;
+    for name in ["taken", "link"] {
+        let failed = file.publish_new(&dirs.place(&path(&root, name)).unwrap()).unwrap_err();
+        assert_eq!((failed.error.kind().as_str(), failed.error.path()), ("already_exists", Some(name)));
+        file = failed.file;
+    }
+    file.publish_new(&dirs.place(&path(&root, "fresh")).unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(tree.root.join("fresh")).unwrap(), "new");
+    assert_eq!(fs::metadata(tree.root.join("fresh")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_to_string(tree.root.join("taken")).unwrap(), "x");
+}
+
+#[test]
+fn an_exchange_hands_back_whatever_was_there() {
+    for lacking in [false, true] {
+        fs_guard::fault::lack(lacking, lacking);
+        let tree = Tree::new(&[("f", "old")]);
+        let root = tree.open();
+        let (bytes, seen) = root.read(&path(&root, "f"), 9).unwrap();
+        let place = Dirs::new(&root).place(&path(&root, "f")).unwrap();
+        let (slot, file) = staged(&root, "new");
+        let displaced = file.exchange(&place).unwrap();
+        assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "new");
+        assert!(displaced.spot().holds(&seen, &Sha256::of(&bytes), true).unwrap());
+        assert!(!displaced.spot().holds(&seen, &Sha256::of(b"other"), false).unwrap());
+        displaced.swap_back(&place).unwrap();
+        assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "old");
+        assert_eq!(slot.read(9).unwrap().0, b"new");
+        // And a delete.
+        slot.remove().unwrap();
+        DisplacedFile::take(&place, &slot).unwrap().put_back(&place).unwrap();
+        assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "old");
+        fs_guard::fault::lack(false, false);
+    }
+}
+
+#[test]
+fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let (state, _) = root.create_state_dir().unwrap();
+    let spot = state.spot("lock");
+    let held = spot.lock(Duration::ZERO).unwrap();
+    assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "timeout locked");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let lock = tree.open().state_dir().unwrap().unwrap().spot("lock").lock(Duration::from_secs(5));
+            lock.unwrap();
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        held.remove().unwrap();
+        waiting.join().unwrap();
+    });
+    assert!(tree.root.join(STATE_DIR).join("lock").exists());
+}
+
+#[test]
+fn logs_of_others_are_not_appended_to() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let (state, _) = root.create_state_dir().unwrap();
+    let dir = tree.root.join(STATE_DIR);
+    let log = state.spot("log").append().unwrap();
+    log.append(b"one\n").unwrap();
+    log.append(b"two\n").unwrap();
+    assert_eq!(fs::read_to_string(dir.join("log")).unwrap(), "one\ntwo\n");
+    symlink(tree.outside.join("secret"), dir.join("link")).unwrap();
+    fs::hard_link(tree.outside.join("secret"), dir.join("hard")).unwrap();
+    fs::create_dir(dir.join("dir")).unwrap();
+    std::process::Command::new("mkfifo").arg(dir.join("fifo")).status().unwrap();
+    for name in ["link", "hard", "dir", "fifo"] {
+        assert_eq!(verdict(state.spot(name).append()), "permission_denied untrusted_state", "{name}");
+        assert_eq!(verdict(state.spot(name).lock(Duration::ZERO)), "permission_denied untrusted_state", "{name}");
+    }
+    assert_eq!(fs::read_to_string(tree.outside.join("secret")).unwrap(), "secret");
+}
+
+#[test]
+fn a_secret_is_made_once_and_is_private() {
+    let tree = Tree::new(&[]);
+    let dir = tree.outside.join("a/b");
+    let secrets: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| fs_guard::secret(&dir, "key").unwrap().unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(secrets.iter().all(|secret| *secret == secrets[0]));
+    assert_eq!(fs::metadata(dir.join("key")).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no draft is left");
+    fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(fs_guard::secret(&dir, "key").unwrap(), None, "others could have read it");
+    assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
+}

@@ -1,0 +1,141 @@
+//! Power cuts: on a file system in a file, the process is killed at a call, and what the disk holds
+//! at that instant (not what the kernel still remembers) is mounted and recovered.
+//!
+//! Needs root, loop devices and strace: `cargo test --test transaction -- --ignored power`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use patch_engine::transaction::KeyPlace;
+use tempfile::TempDir;
+
+use crate::killed::{points, strace_child};
+use crate::support::*;
+
+fn run(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+}
+
+struct Disk {
+    dir: TempDir,
+    options: &'static str,
+}
+
+impl Disk {
+    fn image(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Mounts an image and gives its place to `use_it`.
+    fn with<T>(&self, name: &str, use_it: impl FnOnce(&Path) -> T) -> Option<T> {
+        let place = self.dir.path().join(format!("{name}.mnt"));
+        fs::create_dir_all(&place).unwrap();
+        let options = format!("loop{}", self.options);
+        if !run("mount", &["-o", &options, self.image(name).to_str().unwrap(), place.to_str().unwrap()]) {
+            return None;
+        }
+        let result = use_it(&place);
+        assert!(run("umount", &[place.to_str().unwrap()]));
+        Some(result)
+    }
+}
+
+/// Cuts the power at every call; returns how often what was there was old, new or neither.
+fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: bool) -> Option<[usize; 3]> {
+    let disk = Disk { dir: TempDir::new().unwrap(), options };
+    let key = disk.dir.path().join("key");
+    fs::write(disk.image("base"), []).unwrap();
+    fs::File::options().write(true).open(disk.image("base")).unwrap().set_len(320 << 20).unwrap();
+    if !run(mkfs[0], &[&mkfs[1..], &[disk.image("base").to_str().unwrap()]].concat()) {
+        return None;
+    }
+    let tree_at = |place: &Path| place.join("tree");
+    disk.with("base", |place| {
+        for (path, text) in crate::killed::FILES {
+            let path = tree_at(place).join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        run("sync", &[])
+    })?;
+    let fresh = || assert!(run("cp", &[disk.image("base").to_str().unwrap(), disk.image("live").to_str().unwrap()]));
+    fresh();
+    let log = disk.dir.path().join("log");
+    let (old, new, points) = disk.with("live", |place| {
+        let tree = tree_at(place);
+        let old = snapshot(&tree);
+        strace_child(&tree, &key, durability, few, &["-o", log.to_str().unwrap()])?.then_some(())?;
+        Some((old, snapshot(&tree), points(&fs::read_to_string(&log).unwrap())))
+    })??;
+    let mut counts = [0; 3];
+    // The last one is not killed: it was acknowledged, and has to be there.
+    for point in points.iter().map(Some).chain([None]) {
+        fresh();
+        disk.with("live", |place| {
+            let inject;
+            let args: &[&str] = match point {
+                Some((call, at)) => {
+                    inject = format!("inject={call}:signal=KILL:when={at}");
+                    &["-e", &inject, "-o", "/dev/null"]
+                }
+                None => &["-o", "/dev/null"],
+            };
+            strace_child(&tree_at(place), &key, durability, few, args);
+            // What was not asked to be on the disk by now is lost.
+            let copied = run("cp", &[disk.image("live").to_str().unwrap(), disk.image("cut").to_str().unwrap()]);
+            assert!(copied);
+        })?;
+        let now = disk.with("cut", |place| {
+            let tree = tree_at(place);
+            let workspace = open(&tree, KeyPlace::Directory(key.clone()));
+            let recovered = workspace.lock(std::time::Duration::from_secs(1)).is_ok();
+            (recovered, snapshot(&tree))
+        })?;
+        let fine = now.0 && (now.1 == new || (now.1 == old && point.is_some()));
+        counts[if !fine { 2 } else { usize::from(now.1 == new) }] += 1;
+        if !fine && durability == "full" {
+            eprintln!("{mkfs:?} {options}: at {point:?}: {now:#?}");
+        }
+    }
+    Some(counts)
+}
+
+fn snapshot(tree: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    collect(tree, tree, &mut all);
+    all
+}
+
+#[test]
+#[ignore = "needs root, loop devices and strace; takes a minute"]
+fn power_cuts_leave_all_or_nothing() {
+    let mut ran = 0;
+    for (mkfs, options) in [
+        (&["mkfs.ext4", "-q", "-F"][..], ""),
+        (&["mkfs.ext4", "-q", "-F"], ",dirsync,data=writeback,noauto_da_alloc"),
+        (&["mkfs.xfs", "-q", "-f"], ""),
+        (&["mkfs.xfs", "-q", "-f"], ",dirsync"),
+        (&["mkfs.btrfs", "-q", "-f"], ""),
+        (&["mkfs.btrfs", "-q", "-f"], ",dirsync"),
+    ] {
+        for few in [false, true] {
+            let Some([old, new, wrong]) = cut_everywhere(mkfs, options, "full", few) else {
+                eprintln!("skipped: {} {options}", mkfs[0]);
+                continue;
+            };
+            eprintln!("{} {options}: {old} old, {new} new, {wrong} wrong", mkfs[0]);
+            assert_eq!(wrong, 0, "{mkfs:?} {options}");
+            assert!(old > 0 && new > 0);
+            ran += 1;
+        }
+        // The test has teeth: without syncs it finds what goes wrong.
+        let Some([_, _, wrong]) = cut_everywhere(mkfs, options, "none", false) else { continue };
+        eprintln!("{} {options} without syncs: {wrong} wrong", mkfs[0]);
+        assert!(wrong > 0, "{mkfs:?} {options}: the control found nothing");
+    }
+    if ran == 0 {
+        eprintln!("skipped: no root, no loop devices or no strace");
+    }
+}

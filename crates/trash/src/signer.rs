@@ -1,0 +1,30 @@
+//! Signatures of other files in the state directory, under the key of the journals.
+
+use fs_guard::{Error, Sha256};
+
+use crate::hmac::{hmac, same};
+use crate::key::{Key, KeyPlace};
+
+/// Signs texts under the user's key. A text begins with what it is, so that a signature of one kind
+/// is none of another (journals begin with `apply-patch journal`).
+#[derive(Debug, Clone)]
+pub struct Signer(Key);
+
+impl Signer {
+    /// Reads the key, which is made at the first use; `None` when there is no place for one.
+    pub fn new(place: &KeyPlace) -> Result<Option<Self>, Error> {
+        Ok(place.key()?.map(Self))
+    }
+
+    /// Returns the signature of `text`, which is of the kind `kind`.
+    #[must_use]
+    pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
+        hmac(self.0.bytes(), &[b"apply-patch ", kind.as_bytes(), b"\n", text].concat())
+    }
+
+    /// Tells whether `signature` is that of `text`.
+    #[must_use]
+    pub fn verify(&self, kind: &str, text: &[u8], signature: &Sha256) -> bool {
+        same(&self.sign(kind, text), signature)
+    }
+}
