@@ -593,7 +593,7 @@ mod tests {
     /// places.
     #[test]
     fn what_is_written_gives_the_post_image() {
-        const LINES: [&[u8]; 10] = [b"a", b"b", b"c", b"", b" a", b"fn", b"-\xc3\xa9", b"\xff", b"x\r", b" }"];
+        const LINES: [&[u8]; 11] = [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
         const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
         let mut seed = 1;
         let mut random = |below: usize| {

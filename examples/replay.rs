@@ -1,0 +1,147 @@
+//! Replays histories: every change is written as a patch, applied to what was there before it, and
+//! compared with what was there after it.
+//!
+//! ```text
+//! cargo run --release -p apply-patch --example replay -- [FLAGS] DIR…
+//! ```
+//!
+//! A `DIR` is a git repository, or holds releases side by side, one in each directory (`1.0.0/`,
+//! `1.0.1/`, …). Flags: `--context N`, `--headers`, `--end-of-file` and `--dialect strict|codex` say
+//! how patches are written (without `--context` and `--dialect`: 3 and 1 lines, with headers and
+//! without, in both dialects). `--road N` takes every Nth commit through the file system too (default
+//! 20; 0 for none). `--keep DIR` keeps the files of changes that are refused or come out wrong.
+//!
+//! Ends with an error if anything came out wrong or was applied in part.
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr, reason = "it measures from outside")]
+
+#[path = "../tests/replay/history.rs"]
+mod history;
+#[path = "../tests/replay/outcome.rs"]
+mod outcome;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use patch_engine::Profile;
+use patch_engine::write::Style;
+
+use outcome::{Outcome, Tally};
+
+/// How one kind of patch fared.
+struct Run {
+    style: Style,
+    files: Tally,
+    commits: Tally,
+    road: Tally,
+}
+
+struct Args {
+    styles: Vec<Style>,
+    road: usize,
+    keep: Option<PathBuf>,
+    dirs: Vec<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let args = match read_args() {
+        Ok(args) => args,
+        Err(error) => {
+            eprintln!("replay: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let (mut nth, mut updates) = (0, 0);
+    let fresh =
+        |style: Style| Run { style, files: Tally::default(), commits: Tally::default(), road: Tally::default() };
+    let mut runs: Vec<Run> = args.styles.into_iter().map(fresh).collect();
+    for dir in &args.dirs {
+        let read = history::read(dir, &mut |commit| {
+            let name = format!("{} {}", dir.display(), commit.name);
+            nth += 1;
+            updates += commit.updates().count();
+            for run in &mut runs {
+                for (path, before, after) in commit.updates() {
+                    let (outcome, text) = outcome::file(before, after, &run.style);
+                    let name = format!("{name} {path}");
+                    run.files.count(&name, &outcome);
+                    if let (Some(keep), Outcome::Refused(_) | Outcome::Wrong(_)) = (&args.keep, &outcome) {
+                        keep_files(keep, &run.style, &name, &outcome, [before, after, text.as_bytes()]);
+                    }
+                }
+                run.commits.count(&name, &outcome::in_memory(&commit, &run.style));
+                if args.road > 0 && nth % args.road == 0 {
+                    run.road.count(&name, &outcome::on_disk(&commit, &run.style, temporary.path()));
+                }
+            }
+        });
+        if let Err(error) = read {
+            eprintln!("replay: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("{nth} commits, {updates} updates of single files");
+    let mut bad = false;
+    for Run { style, files, commits, road } in &runs {
+        let Style { dialect, context, headers, end_of_file } = style;
+        let with = |yes: &bool, what: &str| if *yes { format!(", {what}") } else { String::new() };
+        println!("\n{dialect}, {context} lines{}{}", with(headers, "headers"), with(end_of_file, "end of file"));
+        println!("  files:     {files}\n  commits:   {commits}\n  on disk:   {road}");
+        for tally in [files, commits, road] {
+            bad |= !tally.wrong.is_empty() || !tally.partial.is_empty();
+            tally.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
+            tally.partial.iter().for_each(|what| println!("  PARTIAL    {what}"));
+        }
+    }
+    if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn read_args() -> Result<Args, String> {
+    let mut args = std::env::args().skip(1);
+    let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
+    let (mut road, mut keep, mut dirs) = (20, None, Vec::new());
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+        let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
+        match &*arg {
+            "--context" => contexts.push(number(value()?)?),
+            "--dialect" => dialects.push(value()?.parse::<Profile>().map_err(|error| error.to_string())?),
+            "--headers" => headers = true,
+            "--end-of-file" => end_of_file = true,
+            "--road" => road = number(value()?)?,
+            "--keep" => keep = Some(PathBuf::from(value()?)),
+            _ if arg.starts_with('-') => return Err(format!("there is no flag {arg}")),
+            _ => dirs.push(PathBuf::from(arg)),
+        }
+    }
+    if dirs.is_empty() {
+        return Err("name a git repository, or a directory of releases".into());
+    }
+    let all = contexts.is_empty() && dialects.is_empty();
+    let contexts = if contexts.is_empty() { vec![3, 1] } else { contexts };
+    let dialects = if dialects.is_empty() { vec![Profile::Codex, Profile::Strict] } else { dialects };
+    let headers = if all && !headers { vec![false, true] } else { vec![headers] };
+    let mut styles = Vec::new();
+    for &dialect in &dialects {
+        for &context in &contexts {
+            // For `strict` a header decides nothing.
+            for &headers in headers.iter().take(if dialect == Profile::Strict { 1 } else { 2 }) {
+                styles.push(Style { context, headers, end_of_file, ..Style::new(dialect) });
+            }
+        }
+    }
+    Ok(Args { styles, road, keep, dirs })
+}
+
+fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {
+    let what = if matches!(outcome, Outcome::Wrong(_)) { "wrong" } else { "refused" };
+    let folder = name.replace(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c), "_");
+    let headers = if style.headers { "-headers" } else { "" };
+    let folder = keep.join(format!("{what}-{}-{}{headers}", style.dialect, style.context)).join(folder);
+    fs::create_dir_all(&folder).expect("a directory of ours");
+    for (name, bytes) in ["before", "after", "patch"].into_iter().zip(files) {
+        fs::write(folder.join(name), bytes).expect("a file of ours");
+    }
+    fs::write(folder.join("outcome"), format!("{outcome:?}\n")).expect("a file of ours");
+}

@@ -1,0 +1,245 @@
+//! The same change in other forms: the instructions' examples, diffs, the built-in operations of the
+//! Responses API, and texts of extreme sizes.
+
+use std::path::Path;
+
+use file_tools::specs::EXAMPLES;
+use serde_json::{Value, json};
+
+use crate::program::{Run, run};
+
+fn write(dir: &Path, path: &str, content: &[u8]) {
+    let path = dir.join(path);
+    std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
+    std::fs::write(path, content).expect("a file");
+}
+
+fn read(dir: &Path, path: &str) -> Option<String> {
+    std::fs::read(dir.join(path)).ok().map(|bytes| String::from_utf8(bytes).expect("UTF-8"))
+}
+
+/// A workspace with these files, and a home beside it.
+fn workspace(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(dir.path().join("w")).expect("a folder");
+    for (path, content) in files {
+        write(&dir.path().join("w"), path, content.as_bytes());
+    }
+    dir
+}
+
+fn call(dir: &tempfile::TempDir, args: &[&str], input: &[u8]) -> Run {
+    run("apply-patch", &dir.path().join("w"), dir.path(), args, input)
+}
+
+#[test]
+fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
+    for example in EXAMPLES {
+        for profile in ["strict", "codex"] {
+            let files: Vec<_> = example.before.iter().map(|file| (file.path, file.content)).collect();
+            let dir = workspace(&files);
+            // Parents are created only on request in `strict`.
+            let run = call(&dir, &["--profile", profile, "--create-parents"], example.patch.as_bytes());
+            assert_eq!(run.code, 0, "{}: {profile}: {run:?}", example.title);
+            for file in example.before.iter().chain(example.after) {
+                let wanted = example.after.iter().find(|after| after.path == file.path).map(|after| after.content);
+                let found = read(&dir.path().join("w"), file.path);
+                assert_eq!(found.as_deref(), wanted, "{}: {profile}: {}", example.title, file.path);
+            }
+        }
+    }
+    assert!(EXAMPLES.len() >= 3, "the instructions show something");
+}
+
+const FILES: &[(&str, &str)] = &[("src/a.py", "def f():\n    x = 1\n    y = 2\n"), ("old.txt", "1\n2\n3\n"), ("gone.txt", "g\n")];
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n*** Add File: new.txt\n+one\n+two\n*** Delete File: gone.txt\n*** Update File: old.txt\n*** Move to: moved.txt\n@@\n 1\n-2\n 3\n*** End Patch\n";
+
+/// All files of the workspace but the program's own.
+fn tree(dir: &tempfile::TempDir) -> Vec<(String, String)> {
+    let root = dir.path().join("w");
+    let mut files = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(&root).expect("beneath the root").to_str().expect("UTF-8").to_owned();
+            if name == ".apply-patch" {
+                continue;
+            }
+            if path.is_dir() { folders.push(path) } else { files.push((name.clone(), read(&root, &name).expect("a file"))) }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_patch_and_its_diff_make_the_same_change() {
+    let direct = workspace(FILES);
+    assert_eq!(call(&direct, &[], PATCH.as_bytes()).code, 0);
+
+    let dir = workspace(FILES);
+    let git = call(&dir, &["convert", "--to", "git"], PATCH.as_bytes());
+    assert_eq!(git.code, 0, "{git:?}");
+    assert!(git.stdout.contains("rename from old.txt\nrename to moved.txt\n"), "{}", git.stdout);
+    let envelope = call(&dir, &["convert", "--from", "unified", "--to", "envelope"], git.stdout.as_bytes());
+    assert_eq!(envelope.code, 0, "{envelope:?}");
+    let applied = call(&dir, &[], envelope.stdout.as_bytes());
+    assert_eq!(applied.code, 0, "{applied:?}");
+    assert_eq!(tree(&dir), tree(&direct));
+
+    let dir = workspace(FILES);
+    let applied = call(&dir, &["apply", "--from", "unified"], git.stdout.as_bytes());
+    assert_eq!(applied.code, 0, "{applied:?}");
+    assert_eq!(tree(&dir), tree(&direct));
+}
+
+#[test]
+fn git_takes_the_diff_of_a_dry_run() {
+    let dir = workspace(FILES);
+    let diff = call(&dir, &["-n"], PATCH.as_bytes());
+    assert_eq!(diff.code, 0, "{diff:?}");
+    let root = dir.path().join("w");
+    let git = |args: &[&str]| std::process::Command::new("git").args(args).current_dir(&root).output();
+    if git(&["init", "-q"]).is_err() {
+        eprintln!("skipped: there is no git");
+        return;
+    }
+    write(dir.path(), "d.patch", diff.stdout.as_bytes());
+    let applied = git(&["apply", "../d.patch"]).expect("git runs");
+    assert!(applied.status.success(), "{applied:?}");
+    std::fs::remove_dir_all(root.join(".git")).expect("made above");
+    let direct = workspace(FILES);
+    assert_eq!(call(&direct, &[], PATCH.as_bytes()).code, 0);
+    assert_eq!(tree(&dir), tree(&direct));
+}
+
+#[test]
+fn what_a_form_cannot_say_is_an_error() {
+    let dir = workspace(FILES);
+    for (args, input) in [
+        (&["convert", "--to", "openai"][..], PATCH),
+        (&["convert", "--from", "unified", "--to", "envelope"], "hello\n"),
+        (&["convert", "--from", "openai", "--to", "envelope"], "[]"),
+        (&["convert", "--to", "unified"], "*** Begin Patch\n*** Move File: old.txt -> x.txt\n*** End Patch\n"),
+    ] {
+        let run = call(&dir, args, input.as_bytes());
+        assert!(run.code == 1 || run.code == 5, "{args:?}: {run:?}");
+        assert_eq!(run.stdout, "", "{args:?}");
+        assert!(!run.stderr.is_empty(), "{args:?}");
+    }
+}
+
+fn item(call_id: &str, operation: Value) -> Value {
+    json!({ "type": "apply_patch_call", "id": "x", "call_id": call_id, "status": "completed", "operation": operation })
+}
+
+fn outputs(run: &Run) -> Vec<(String, String, String)> {
+    let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    let text = |value: &Value| value.as_str().expect("a string").to_owned();
+    let outputs = value.as_array().expect("a list").iter();
+    outputs
+        .map(|output| {
+            assert_eq!(output["type"], "apply_patch_call_output");
+            (text(&output["call_id"]), text(&output["status"]), text(&output["output"]))
+        })
+        .collect()
+}
+
+#[test]
+fn operations_are_one_transaction_and_each_call_is_answered() {
+    let dir = workspace(FILES);
+    let items = json!([
+        item("c1", json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n" })),
+        { "type": "message" },
+        item("c2", json!({ "type": "create_file", "path": "n.txt", "diff": "+one\n+two" })),
+        item("c3", json!({ "type": "delete_file", "path": "gone.txt" })),
+    ]);
+    let run = call(&dir, &["ops"], items.to_string().as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+    let answers = outputs(&run);
+    assert!(answers.iter().all(|(_, status, _)| status == "completed"), "{answers:?}");
+    assert_eq!(answers.iter().map(|(id, ..)| id.as_str()).collect::<Vec<_>>(), ["c1", "c2", "c3"]);
+    // That API's own applier joins the lines of a new file and ends it without a line feed.
+    assert_eq!(read(&dir.path().join("w"), "n.txt").as_deref(), Some("one\ntwo"));
+    let undone = call(&dir, &["undo"], b"");
+    assert_eq!(undone.code, 0, "one undo takes all of it back: {undone:?}");
+    assert_eq!(tree(&dir), tree(&workspace(FILES)));
+}
+
+#[test]
+fn one_bad_operation_keeps_all_from_happening() {
+    let good = item("good", json!({ "type": "delete_file", "path": "gone.txt" }));
+    for (bad, words) in [
+        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-nope\n" }), "old lines are not in the file"),
+        (json!({ "type": "create_file", "path": "old.txt2", "diff": "no plus" }), "must begin with `+`"),
+        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-    x = 1\n*** Delete File: old.txt" }), "its own file"),
+        // Two stacked headers must both be there, even if the place is the only one.
+        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n@@ def f():\n-    x = 1\n" }), "names no line"),
+        (json!({ "type": "delete_file", "path": "../x" }), "climbs out"),
+    ] {
+        let dir = workspace(FILES);
+        let items = json!([good.clone(), item("bad", bad.clone())]);
+        let run = call(&dir, &["ops"], items.to_string().as_bytes());
+        assert!(run.code != 0, "{bad}");
+        let answers = outputs(&run);
+        assert!(answers.iter().all(|(_, status, _)| status == "failed"), "{bad}: {answers:?}");
+        assert!(answers[1].2.contains(words), "{bad}: {answers:?}");
+        assert!(answers[0].2.contains("another operation"), "{bad}: {answers:?}");
+        assert_eq!(tree(&dir), tree(&workspace(FILES)), "{bad}");
+    }
+}
+
+#[test]
+fn a_single_header_that_is_not_there_does_not_keep_an_operation_from_its_only_place() {
+    let dir = workspace(FILES);
+    let items = json!([item("c", json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n-    x = 1\n+    x = 2\n" }))]);
+    let run = call(&dir, &["ops"], items.to_string().as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn texts_of_extreme_sizes_end_in_a_clear_answer() {
+    let megabyte = "x".repeat(1 << 20);
+    let sections = |count: usize| "*** Add File: f\n+x\n".repeat(count);
+    for (text, code, words) in [
+        (String::new(), 1, "the patch is empty"),
+        ("\n".repeat(1 << 20), 1, "the patch is empty"),
+        (megabyte.clone(), 1, "does not begin with"),
+        (format!("*** Begin Patch\n*** Add File: f\n+{megabyte}\n*** End Patch\n"), 0, ""),
+        (format!("*** Begin Patch\n*** Add File: f\n{megabyte}\n*** End Patch\n"), 1, "must begin with `+`"),
+        (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_001)), 1, "more than 10000 file operations"),
+        (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_000)), 1, "a file is there already"),
+        (format!("*** Begin Patch\n*** Add File: f\n{}", "+x\n".repeat(1 << 20)), 1, "ends without"),
+    ] {
+        let dir = workspace(&[]);
+        let run = call(&dir, &["--durability", "none"], text.as_bytes());
+        assert_eq!(run.code, code, "{}…: {}", &text[..text.len().min(60)], &run.stderr[..run.stderr.len().min(300)]);
+        assert!(run.stderr.contains(words), "{}…: {}", &text[..text.len().min(60)], &run.stderr[..run.stderr.len().min(300)]);
+        assert!(run.stderr.len() < 3 << 20, "an error is not as long as its cause");
+        assert_eq!(tree(&dir).len(), usize::from(code == 0));
+    }
+    let dir = workspace(&[]);
+    let run = call(&dir, &["--json"], &vec![b' '; (64 << 20) + 1]);
+    assert_eq!((run.code, run.json().expect("JSON")["error"]["kind"].clone()), (5, json!("file_too_large")));
+}
+
+#[test]
+fn grammars_specs_and_instructions_are_printed() {
+    let dir = workspace(&[]);
+    for format in ["pest", "lark", "gbnf", "ebnf", "regex"] {
+        for dialect in ["whole", "codex"] {
+            let run = call(&dir, &["grammar", "--format", format, "--dialect", dialect], b"");
+            assert_eq!(run.code, 0, "{run:?}");
+            assert!(run.stdout.contains("Begin Patch"), "{format} {dialect}");
+        }
+    }
+    for provider in file_tools::specs::Provider::ALL {
+        let run = call(&dir, &["tool-spec", "--provider", provider.as_str()], b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str::<Value>(&run.stdout).unwrap_or_else(|error| panic!("{provider:?}: {error}"));
+    }
+    let prompt = call(&dir, &["prompt"], b"");
+    assert!(prompt.code == 0 && prompt.stdout.contains("*** Begin Patch"));
+}

@@ -1,0 +1,44 @@
+//! Replays the history of this repository: every commit is written as a patch, in both dialects,
+//! applied to its parent, and compared with the commit byte for byte.
+//!
+//! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other histories.
+
+mod history;
+mod outcome;
+
+use std::path::Path;
+
+use patch_engine::Profile;
+use patch_engine::write::Style;
+
+use outcome::{Outcome, Tally};
+
+#[test]
+fn every_commit_of_this_repository_applies_or_is_refused() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !repository.join(".git").exists() {
+        eprintln!("skipped: this is no git repository");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for dialect in [Profile::Strict, Profile::Codex] {
+        let style = Style::new(dialect);
+        let mut tally = Tally::default();
+        let read = history::read(&repository, &mut |commit| {
+            let outcome = outcome::on_disk(&commit, &style, dir.path());
+            let memory = outcome::in_memory(&commit, &style);
+            assert!(
+                outcome != Outcome::Right || memory == Outcome::Right,
+                "{}: right on disk, {memory:?} in memory",
+                commit.name
+            );
+            tally.count(&commit.name, &outcome);
+        });
+        if let Err(error) = read {
+            eprintln!("skipped: {error}");
+            return;
+        }
+        eprintln!("{dialect}: {tally}");
+        assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
+    }
+}

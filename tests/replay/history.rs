@@ -1,0 +1,190 @@
+//! Histories: the commits of a git repository, or releases that lie side by side.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use patch_engine::write::{File, Kind, Tree};
+
+/// Files by path.
+pub(crate) type Files = BTreeMap<String, (Vec<u8>, Kind)>;
+
+/// One change of a tree: the files that differ, before and after.
+pub(crate) struct Commit {
+    pub(crate) name: String,
+    pub(crate) before: Files,
+    pub(crate) after: Files,
+}
+
+impl Commit {
+    /// Its files as the trees that a patch is written of.
+    pub(crate) fn trees(&self) -> (Tree<'_>, Tree<'_>) {
+        fn tree(files: &Files) -> Tree<'_> {
+            files.iter().map(|(path, (bytes, kind))| (&**path, File { bytes, kind: *kind })).collect()
+        }
+        (tree(&self.before), tree(&self.after))
+    }
+
+    /// The files that are there before and after, and differ in their bytes.
+    pub(crate) fn updates(&self) -> impl Iterator<Item = (&str, &[u8], &[u8])> {
+        self.before.iter().filter_map(|(path, (before, kind))| {
+            let (after, after_kind) = self.after.get(path)?;
+            let plain = *kind != Kind::Other && *after_kind != Kind::Other;
+            (plain && before != after).then_some((&**path, &**before, &**after))
+        })
+    }
+}
+
+/// Calls `each` with every commit of the repository or the releases in `dir`, oldest first.
+///
+/// A directory that is no repository holds one release in each of its directories; their names sort
+/// as versions do.
+pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
+    if dir.join(".git").exists() { git(dir, each) } else { releases(dir, each) }
+}
+
+/// The commits that have one parent or none.
+fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
+    let run = |args: &[&str], input: &str| -> Result<Vec<u8>, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("git {}: {error}", args[0]);
+        let mut child = spawn(dir, args).map_err(|error| failed(&error))?;
+        let mut stdin = child.stdin.take().expect("piped");
+        let input = input.to_owned();
+        let feeder = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+        let output = child.wait_with_output().map_err(|error| failed(&error))?;
+        feeder.join().expect("no panic").map_err(|error| failed(&error))?;
+        if output.status.success() { Ok(output.stdout) } else { Err(failed(&output.status)) }
+    };
+    let ids =
+        String::from_utf8(run(&["rev-list", "--reverse", "--no-merges", "HEAD"], "")?).map_err(|e| e.to_string())?;
+    let raw = run(&["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
+    let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
+    let mut commit: Option<Commit> = None;
+    let mut words = raw.split(|&byte| byte == 0).map(String::from_utf8_lossy).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        let Some(record) = word.strip_prefix(':') else {
+            let next =
+                Commit { name: word.trim().chars().take(12).collect(), before: Files::new(), after: Files::new() };
+            if let Some(done) = commit.replace(next) {
+                each(done);
+            }
+            continue;
+        };
+        let fields: Vec<&str> = record.split(' ').collect();
+        let path = words.next().ok_or("a record without a path")?.into_owned();
+        let commit = commit.as_mut().ok_or("a record without a commit")?;
+        let [old_mode, new_mode, old, new, ..] = fields[..] else { return Err(format!("{record:?} is no record")) };
+        for (mode, id, files) in [(old_mode, old, &mut commit.before), (new_mode, new, &mut commit.after)] {
+            let file = match mode {
+                "000000" => continue,
+                "100644" => (blobs.read(id).map_err(|error| error.to_string())?, Kind::Plain),
+                "100755" => (blobs.read(id).map_err(|error| error.to_string())?, Kind::Executable),
+                _ => (id.as_bytes().to_vec(), Kind::Other),
+            };
+            files.insert(path.clone(), file);
+        }
+    }
+    if let Some(last) = commit {
+        each(last);
+    }
+    Ok(())
+}
+
+fn spawn(dir: &Path, args: &[&str]) -> std::io::Result<Child> {
+    Command::new("git")
+        .arg("-C")
+        .arg(dir)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// `git cat-file --batch`.
+struct Blobs {
+    child: Child,
+    ask: ChildStdin,
+    answer: BufReader<ChildStdout>,
+}
+
+impl Blobs {
+    fn open(dir: &Path) -> std::io::Result<Self> {
+        let mut child = spawn(dir, &["cat-file", "--batch"])?;
+        let (ask, answer) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        Ok(Self { child, ask, answer: BufReader::new(answer) })
+    }
+
+    fn read(&mut self, id: &str) -> std::io::Result<Vec<u8>> {
+        writeln!(self.ask, "{id}")?;
+        let mut line = String::new();
+        self.answer.read_line(&mut line)?;
+        let size = line.trim().rsplit(' ').next().and_then(|size| size.parse().ok());
+        let size: usize = size.ok_or_else(|| std::io::Error::other(format!("git has no blob: {line}")))?;
+        let mut bytes = vec![0; size + 1];
+        self.answer.read_exact(&mut bytes)?;
+        bytes.pop();
+        Ok(bytes)
+    }
+}
+
+impl Drop for Blobs {
+    fn drop(&mut self) {
+        // Nothing is lost when it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Each release against the one before it.
+fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
+    let mut found: Vec<(Vec<u64>, String, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.is_dir() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let numbers = name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+            found.push((numbers, name, path));
+        }
+    }
+    found.sort();
+    let mut last: Option<(String, Files)> = None;
+    for (_, name, path) in found {
+        let mut files = Files::new();
+        walk(&path, "", &mut files).map_err(|error| format!("{}: {error}", path.display()))?;
+        if let Some((last_name, mut before)) = last.replace((name.clone(), files.clone())) {
+            let mut after = files;
+            before.retain(|path, file| match after.get(path) {
+                Some(other) if other == file => {
+                    after.remove(path);
+                    false
+                }
+                _ => true,
+            });
+            if !before.is_empty() || !after.is_empty() {
+                each(Commit { name: format!("{last_name}..{name}"), before, after });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn walk(dir: &Path, prefix: &str, files: &mut Files) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = format!("{prefix}{name}");
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            walk(&entry.path(), &format!("{path}/"), files)?;
+        } else if kind.is_file() {
+            let executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
+            let kind = if executable { Kind::Executable } else { Kind::Plain };
+            files.insert(path, (fs::read(entry.path())?, kind));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! The tests of the whole workspace: one binary, a module for each kind.
+//!
+//! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
+//! on other appliers, where they are at hand; replay writes the commits of this repository as
+//! patches and applies them; forms has the instructions' examples, diffs, operations and extreme texts.
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
+#![allow(clippy::print_stderr, reason = "a test that skips says so")]
+
+mod conformance;
+mod forms;
+mod program;
+mod replay;
+mod scenarios;
+mod tree;
+
+/// Files beside this one that are modules of it.
+#[test]
+fn no_file_is_forgotten() {
+    let source = include_str!("runner.rs");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    for entry in std::fs::read_dir(folder).expect("the folder of this file") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "runner") else { continue };
+        assert!(source.contains(&format!("mod {module};")), "tests/{name} is no module of tests/runner.rs");
+    }
+}

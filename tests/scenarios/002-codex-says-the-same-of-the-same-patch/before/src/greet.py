@@ -1,0 +1,10 @@
+def greet(name):
+    print("hello")
+    return name
+
+
+def main():
+    greet("world")
+
+
+main()

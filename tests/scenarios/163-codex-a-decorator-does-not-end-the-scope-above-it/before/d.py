@@ -1,0 +1,10 @@
+def f():
+    a,
+    b,
+
+@deco(
+    a,
+    c,
+)
+def g():
+    pass

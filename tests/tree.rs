@@ -1,0 +1,120 @@
+//! Directory trees as values: what is there, and what is there afterwards.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Everything beneath a directory, by relative path.
+pub(crate) type Tree = BTreeMap<String, Entry>;
+
+/// One file, directory or whatever else it is.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    /// Permission bits.
+    pub(crate) mode: u32,
+    /// When it was last changed, to the nanosecond, and its number: for trees that must be untouched.
+    pub(crate) identity: Option<(i64, i64, u64)>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File(Vec<u8>),
+    Directory,
+    Link(String),
+    Special,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::File(bytes) => write!(f, "{:o} {:?}", self.mode, String::from_utf8_lossy(bytes))?,
+            Kind::Directory => write!(f, "{:o} directory", self.mode)?,
+            Kind::Link(target) => write!(f, "link to {target}")?,
+            Kind::Special => f.write_str("special")?,
+        }
+        if let Some((seconds, nanoseconds, inode)) = self.identity {
+            write!(f, " at {seconds}.{nanoseconds:09}, inode {inode}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Looks at everything beneath `root`, without following links. With `identity`, also at times and
+/// inodes, and at `root` itself.
+pub(crate) fn look(root: &Path, identity: bool) -> Tree {
+    let mut tree = Tree::new();
+    if identity {
+        tree.insert(".".into(), entry(root, true));
+    }
+    walk(root, "", identity, &mut tree);
+    tree
+}
+
+fn walk(dir: &Path, prefix: &str, identity: bool, tree: &mut Tree) {
+    for found in fs::read_dir(dir).expect("a readable directory") {
+        let found = found.expect("an entry");
+        let name = found.file_name().into_string().expect("a name in UTF-8");
+        let path = format!("{prefix}{name}");
+        let entry = entry(&found.path(), identity);
+        let below = matches!(entry.kind, Kind::Directory);
+        tree.insert(path.clone(), entry);
+        if below {
+            walk(&found.path(), &format!("{path}/"), identity, tree);
+        }
+    }
+}
+
+fn entry(path: &Path, identity: bool) -> Entry {
+    let seen = fs::symlink_metadata(path).expect("it was there a moment ago");
+    let kind = match seen.file_type() {
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_symlink() => {
+            Kind::Link(fs::read_link(path).expect("a link").to_str().expect("a target in UTF-8").to_owned())
+        }
+        kind if kind.is_file() => Kind::File(fs::read(path).expect("a readable file")),
+        kind if kind.is_fifo() || kind.is_socket() => Kind::Special,
+        kind => panic!("{}: {kind:?}", path.display()),
+    };
+    let identity = identity.then(|| (seen.mtime(), seen.mtime_nsec(), seen.ino()));
+    // The mode of a link says nothing.
+    let mode = if let Kind::Link(_) = kind { 0 } else { seen.permissions().mode() & 0o7777 };
+    Entry { kind, mode, identity }
+}
+
+/// Copies files and directories; a file is executable or not, and nothing else is kept of its mode.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a new directory");
+    for found in fs::read_dir(from).expect("a readable directory") {
+        let found = found.expect("an entry");
+        let target = to.join(found.file_name());
+        if found.file_type().expect("a type").is_dir() {
+            copy(&found.path(), &target);
+            continue;
+        }
+        fs::write(&target, fs::read(found.path()).expect("a readable file")).expect("a new file");
+        let executable = found.metadata().expect("a file").permissions().mode() & 0o100 != 0;
+        set_mode(&target, if executable { 0o755 } else { 0o644 });
+    }
+}
+
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a file of ours");
+}
+
+/// What differs, one path a line; empty when nothing does.
+pub(crate) fn difference(wanted: &Tree, found: &Tree) -> String {
+    let mut out = String::new();
+    for path in wanted.keys().chain(found.keys().filter(|path| !wanted.contains_key(*path))) {
+        match (wanted.get(path), found.get(path)) {
+            (Some(wanted), Some(found)) if wanted == found => {}
+            (Some(wanted), Some(found)) => out += &format!("{path}:\n  wanted {wanted:?}\n   found {found:?}\n"),
+            (Some(wanted), None) => out += &format!("{path}:\n  wanted {wanted:?}\n   found nothing\n"),
+            (None, Some(found)) => out += &format!("{path}:\n  wanted nothing\n   found {found:?}\n"),
+            (None, None) => unreachable!("a key of one of them"),
+        }
+    }
+    out
+}
