@@ -51,7 +51,8 @@ fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
     assert!(EXAMPLES.len() >= 3, "the instructions show something");
 }
 
-const FILES: &[(&str, &str)] = &[("src/a.py", "def f():\n    x = 1\n    y = 2\n"), ("old.txt", "1\n2\n3\n"), ("gone.txt", "g\n")];
+const FILES: &[(&str, &str)] =
+    &[("src/a.py", "def f():\n    x = 1\n    y = 2\n"), ("old.txt", "1\n2\n3\n"), ("gone.txt", "g\n")];
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n-    y = 2\n+    y = 3\n*** Add File: new.txt\n+one\n+two\n*** Delete File: gone.txt\n*** Update File: old.txt\n*** Move to: moved.txt\n@@\n 1\n-2\n 3\n*** End Patch\n";
 
@@ -67,7 +68,11 @@ fn tree(dir: &tempfile::TempDir) -> Vec<(String, String)> {
             if name == ".apply-patch" {
                 continue;
             }
-            if path.is_dir() { folders.push(path) } else { files.push((name.clone(), read(&root, &name).expect("a file"))) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                files.push((name.clone(), read(&root, &name).expect("a file")))
+            }
         }
     }
     files.sort();
@@ -174,9 +179,15 @@ fn one_bad_operation_keeps_all_from_happening() {
     for (bad, words) in [
         (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-nope\n" }), "old lines are not in the file"),
         (json!({ "type": "create_file", "path": "old.txt2", "diff": "no plus" }), "must begin with `+`"),
-        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-    x = 1\n*** Delete File: old.txt" }), "its own file"),
+        (
+            json!({ "type": "update_file", "path": "src/a.py", "diff": "@@\n-    x = 1\n*** Delete File: old.txt" }),
+            "its own file",
+        ),
         // Two stacked headers must both be there, even if the place is the only one.
-        (json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n@@ def f():\n-    x = 1\n" }), "names no line"),
+        (
+            json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n@@ def f():\n-    x = 1\n" }),
+            "names no line",
+        ),
         (json!({ "type": "delete_file", "path": "../x" }), "climbs out"),
     ] {
         let dir = workspace(FILES);
@@ -194,7 +205,10 @@ fn one_bad_operation_keeps_all_from_happening() {
 #[test]
 fn a_single_header_that_is_not_there_does_not_keep_an_operation_from_its_only_place() {
     let dir = workspace(FILES);
-    let items = json!([item("c", json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n-    x = 1\n+    x = 2\n" }))]);
+    let items = json!([item(
+        "c",
+        json!({ "type": "update_file", "path": "src/a.py", "diff": "@@ class A\n-    x = 1\n+    x = 2\n" })
+    )]);
     let run = call(&dir, &["ops"], items.to_string().as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
 }
@@ -216,7 +230,12 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
         let dir = workspace(&[]);
         let run = call(&dir, &["--durability", "none"], text.as_bytes());
         assert_eq!(run.code, code, "{}…: {}", &text[..text.len().min(60)], &run.stderr[..run.stderr.len().min(300)]);
-        assert!(run.stderr.contains(words), "{}…: {}", &text[..text.len().min(60)], &run.stderr[..run.stderr.len().min(300)]);
+        assert!(
+            run.stderr.contains(words),
+            "{}…: {}",
+            &text[..text.len().min(60)],
+            &run.stderr[..run.stderr.len().min(300)]
+        );
         assert!(run.stderr.len() < 3 << 20, "an error is not as long as its cause");
         assert_eq!(tree(&dir).len(), usize::from(code == 0));
     }

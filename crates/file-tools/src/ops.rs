@@ -165,7 +165,9 @@ fn check(call: &Call, section: &str) -> Result<(), OpsError> {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, Operation::Add(_))
             | (FileOperation::DeleteFile { path }, Operation::Delete)
-            | (FileOperation::UpdateFile { path, .. }, Operation::Update { move_to: None, .. }) => path == only.path.text,
+            | (FileOperation::UpdateFile { path, .. }, Operation::Update { move_to: None, .. }) => {
+                path == only.path.text
+            }
             _ => false,
         },
         _ => false,
