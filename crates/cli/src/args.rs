@@ -118,7 +118,7 @@ pub(crate) struct Apply {
     pub(crate) rules: Rules,
     /// What the input is
     #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
-    pub(crate) from: From,
+    pub(crate) from: InputForm,
     /// Print the diff and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -244,7 +244,7 @@ pub(crate) struct Convert {
     pub(crate) input: Input,
     /// What the input is
     #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
-    pub(crate) from: From,
+    pub(crate) from: InputForm,
     /// What to print: a patch in the envelope, a unified or git diff (made against the files of the
     /// workspace), or items of the Responses API
     #[arg(long, value_name = "envelope|unified|git|openai", hide_possible_values = true)]
@@ -254,7 +254,7 @@ pub(crate) struct Convert {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum From {
+pub(crate) enum InputForm {
     Envelope,
     Unified,
     Openai,

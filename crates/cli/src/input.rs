@@ -3,7 +3,11 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use patch_engine::MAX_PATCH_SIZE;
+use file_tools::ops;
+use patch_engine::{MAX_PATCH_SIZE, convert};
+
+use crate::args::InputForm;
+use crate::failure::Failure;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug)]
@@ -47,5 +51,21 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
                 Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
             }
         }
+    }
+}
+
+/// The input as a patch in the envelope.
+pub(crate) fn envelope(input: Input, from: InputForm) -> Result<Input, Failure> {
+    let text = || String::from_utf8_lossy(&input.bytes).into_owned();
+    let converted = match from {
+        InputForm::Envelope => return Ok(input),
+        InputForm::Unified => convert::from_diff(&text()).map_err(|error| error.to_string()),
+        InputForm::Openai => {
+            ops::calls(&text()).and_then(|calls| ops::to_envelope(&calls)).map_err(|error| error.to_string())
+        }
+    };
+    match converted {
+        Ok(patch) => Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name) }),
+        Err(message) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
     }
 }

@@ -70,11 +70,11 @@ pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspa
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
     file: Option<&std::path::Path>,
-    from: args::From,
+    from: args::InputForm,
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = super::convert::envelope(input::read(file)?, from)?;
+    let input = input::envelope(input::read(file)?, from)?;
     let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
@@ -96,7 +96,7 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let result = (|| {
         let options = options(&args.rules, Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(args.input.file.as_deref(), args::From::Envelope, &options, |patch| {
+        with_patch(args.input.file.as_deref(), args::InputForm::Envelope, &options, |patch| {
             let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
             if global.json {
                 json::print(&json::planned(&plan));

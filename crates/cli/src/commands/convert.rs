@@ -1,7 +1,7 @@
 //! `apply-patch convert`: the same change in another form.
 
 use file_tools::ops;
-use patch_engine::{AddNewline, ParseError, Patch, Profile, convert};
+use patch_engine::{AddNewline, ParseError, Patch, Profile};
 
 use super::apply;
 use crate::args::{self, Form, Global};
@@ -14,7 +14,7 @@ pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let options = apply::options(&args.rules, Profile::Strict)?;
-        let input = envelope(input::read(args.input.file.as_deref())?, args.from)?;
+        let input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
             Form::Envelope => {
@@ -60,20 +60,4 @@ fn item(call: &ops::Call) -> serde_json::Value {
     item["type"] = "apply_patch_call".into();
     item["status"] = "completed".into();
     item
-}
-
-/// The input as a patch in the envelope.
-pub(super) fn envelope(input: Input, from: args::From) -> Result<Input, Failure> {
-    let text = || String::from_utf8_lossy(&input.bytes).into_owned();
-    let converted = match from {
-        args::From::Envelope => return Ok(input),
-        args::From::Unified => convert::from_diff(&text()).map_err(|error| error.to_string()),
-        args::From::Openai => {
-            ops::calls(&text()).and_then(|calls| ops::to_envelope(&calls)).map_err(|error| error.to_string())
-        }
-    };
-    match converted {
-        Ok(patch) => Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name) }),
-        Err(message) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
-    }
 }
