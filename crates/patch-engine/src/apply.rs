@@ -6,7 +6,8 @@ use fs_guard::Root;
 use patch_grammar::Patch;
 
 use crate::options::Options;
-use crate::plan::{Plan, plan};
+use crate::plan::Plan;
+use crate::planner::plan;
 use crate::reject::Reject;
 use crate::transaction::{CommitError, CommitObserver, CommitOptions, Recovered, TransactionId, Workspace};
 use crate::{ErrorKind, transaction};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
 
-use crate::plan::{Change, Disk, Operation, Plan, load};
+use crate::plan::{Change, Operation, Plan};
+use crate::planner::{Disk, load};
 use crate::reject::{Problem, Reject};
 use crate::transition::{Content, PostImage, PreImage, Splice, Transition};
 

@@ -16,6 +16,7 @@ mod lines;
 mod locate;
 mod options;
 mod plan;
+mod planner;
 mod reject;
 pub mod transaction;
 pub mod transition;
@@ -31,5 +32,6 @@ pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
 pub use patch_grammar::{ParseError, Patch, decode, parse};
-pub use plan::{Change, Operation, Plan, PlanNote, plan};
+pub use plan::{Change, Operation, Plan, PlanNote};
+pub use planner::plan;
 pub use reject::{Problem, Reject};
