@@ -130,8 +130,10 @@ impl<'a, 'p> Planner<'a, 'p> {
                 if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
             if let Err(problem) = outcome {
-                if let Ok(checked) = self.root.check(path, Access::Read) {
-                    self.entry(&checked, Access::Read).ok().map(|entry| entry.rejected = true);
+                if let Ok(checked) = self.root.check(path, Access::Read)
+                    && let Ok(entry) = self.entry(&checked, Access::Read)
+                {
+                    entry.rejected = true;
                 }
                 self.rejects.push(Reject { section: None, path: path.clone(), hunk: None, patch_line: None, problem });
             }
@@ -171,11 +173,14 @@ impl<'a, 'p> Planner<'a, 'p> {
         lines: &patch_grammar::AddedLines<'p>,
     ) -> Result<(), Vec<Failure>> {
         let path = self.check(section.path.text, Access::Create)?;
-        if let Some(expected @ Expected::Hash(_)) = self.options.expected.get(section.path.text) {
-            if !self.entry(&path, Access::Create)?.rejected {
-                let actual = self.entry(&path, Access::Create)?.disk.as_ref().map(|disk| disk.sha256);
-                return Err(Problem::Stale { expected: *expected, actual }.into());
-            }
+        let entry = self.entry(&path, Access::Create)?;
+        if entry.rejected {
+            return Err(Vec::new());
+        }
+        let actual = entry.disk.as_ref().map(|disk| disk.sha256);
+        // Whoever expects a file here does not mean to create it.
+        if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(section.path.text) {
+            return Err(Problem::Stale { expected, actual }.into());
         }
         let replaced = self.make_way(index, &path)?;
         let bytes = edit::added(lines, self.options.add_newline);
