@@ -54,7 +54,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     match apply(input) {
         Ok(()) => Exit::Done,
         Err((failure, workspace)) => {
-            render::failure(&failure, workspace.as_ref());
+            render::failure(&failure, workspace.as_deref());
             // The tool knows two codes for failures; a half-changed workspace is worth a third.
             match json::Failure::new(&failure).exit {
                 Exit::Partial => Exit::Partial,
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     }
 }
 
-type Failed = (Failure, Option<Workspace>);
+type Failed = (Failure, Option<Box<Workspace>>);
 
 fn apply(input: Input) -> Result<(), Failed> {
     let mut settings = Settings::new(Options::new(Profile::Codex));
@@ -88,8 +88,10 @@ fn apply(input: Input) -> Result<(), Failed> {
             }
             Ok(())
         }
-        Some(ApplyError::Rejected(rejects)) => Err((Failure::Rejected(Box::new((input, rejects))), Some(workspace))),
-        Some(_) => Err((Failure::Applied(Box::new((input, applied))), Some(workspace))),
+        Some(ApplyError::Rejected(rejects)) => {
+            Err((Failure::Rejected(Box::new((input, rejects))), Some(Box::new(workspace))))
+        }
+        Some(_) => Err((Failure::Applied(Box::new((input, applied))), Some(Box::new(workspace)))),
     }
 }
 

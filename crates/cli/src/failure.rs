@@ -68,9 +68,11 @@ impl Failure {
     /// Prints what went wrong and gives the exit code.
     pub(crate) fn report(self, global: &args::Global, workspace: Option<&Workspace>) -> Exit {
         if let Self::Help = self {
+            use std::io::Write as _;
+
             use clap::CommandFactory as _;
             // Nothing can be done about a closed standard error.
-            let _ = anstream::eprint!("{}", args::Cli::command().render_help().ansi());
+            let _ = write!(anstream::stderr(), "{}", args::Cli::command().render_help().ansi());
             return Exit::Usage;
         }
         let failure = json::Failure::new(&self);

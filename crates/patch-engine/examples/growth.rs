@@ -4,6 +4,8 @@
 //! `ROUNDS` times when asked (`growth CASE SIZE ROUNDS`), and the difference between two and one
 //! rounds is the work without the start-up.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
+
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
 
 /// One case: the file, the body of the update, the profile, and whether it applies.
