@@ -64,7 +64,7 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
             let found = apply(profile, file, body);
             assert_eq!(
                 found.as_deref(),
-                wanted.as_ref().map(|bytes| &bytes[..]).map_err(|reason| reason),
+                wanted.as_ref().map(|bytes| &bytes[..]),
                 "{profile} {file:?} {body:?}"
             );
         }
