@@ -128,25 +128,29 @@ mod tests {
 
     const FILE: &str = "class A:\n    def f(self):\n        x = 1\n\n    # note\n    def g(self):\n        x = 1\n}\nclass B:\n    def f(self):\n        x = 1\n";
 
-    fn scope(headers: &[&str]) -> Option<(Vec<Range<u32>>, Vec<u32>)> {
+    /// The scopes, and the anchors.
+    type Found = (Vec<(u32, u32)>, Vec<u32>);
+
+    fn scope(headers: &[&str]) -> Option<Found> {
         let lines = Lines::new(FILE.as_bytes());
         let ends = ScopeEnds::new(&lines);
         let find = |header: &str, pass: Pass| {
             let same = |&index: &usize| pass.same(lines.content(index), header.as_bytes());
             (0..lines.len()).filter(same).map(|index| index as u32).collect()
         };
-        resolve(headers, &Pass::ALL, &ends, find).map(|scope| (scope.inside, scope.anchors))
+        let scope = resolve(headers, &Pass::ALL, &ends, find)?;
+        Some((scope.inside.iter().map(|range| (range.start, range.end)).collect(), scope.anchors))
     }
 
     #[test]
     fn a_scope_ends_before_the_next_opener_that_is_no_deeper() {
         for (headers, wanted) in [
-            (&["class A:"][..], Some((vec![0..8], vec![0]))),
-            (&["def f(self):"][..], Some((vec![1..5, 9..11], vec![1, 9]))),
-            (&["class B:", "def f(self):"][..], Some((vec![9..11], vec![9]))),
-            (&["class A:", "def g(self):"][..], Some((vec![5..8], vec![5]))),
+            (&["class A:"][..], Some((vec![(0, 8)], vec![0]))),
+            (&["def f(self):"][..], Some((vec![(1, 5), (9, 11)], vec![1, 9]))),
+            (&["class B:", "def f(self):"][..], Some((vec![(9, 11)], vec![9]))),
+            (&["class A:", "def g(self):"][..], Some((vec![(5, 8)], vec![5]))),
             (&["class B:", "def g(self):"][..], None),
-            (&["x = 1"][..], Some((vec![2..5, 6..8, 10..11], vec![2, 6, 10]))),
+            (&["x = 1"][..], Some((vec![(2, 5), (6, 8), (10, 11)], vec![2, 6, 10]))),
             (&["nowhere"][..], None),
         ] {
             assert_eq!(scope(headers), wanted, "{headers:?}");
