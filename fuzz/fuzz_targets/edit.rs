@@ -22,9 +22,8 @@ fuzz_target!(|input: (&[u8], &str)| {
                 }
                 assert_eq!(edit.placed.len(), hunks.len());
                 let result = edit.apply(file);
-                let count = |kind: LineKind| {
-                    hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count()
-                };
+                let count =
+                    |kind: LineKind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
                 let lines = |bytes: &[u8]| bytes.split_inclusive(|&byte| byte == b'\n').count();
                 let (inserted, deleted) = (count(LineKind::Insert), count(LineKind::Delete));
                 // A deleted byte-order mark, or a missing last line feed, may hide one line.
