@@ -62,11 +62,7 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
     ] {
         for profile in BOTH {
             let found = apply(profile, file, body);
-            assert_eq!(
-                found.as_deref(),
-                wanted.as_ref().map(|bytes| &bytes[..]),
-                "{profile} {file:?} {body:?}"
-            );
+            assert_eq!(found.as_deref(), wanted.as_ref().map(|bytes| &bytes[..]), "{profile} {file:?} {body:?}");
         }
     }
 }
