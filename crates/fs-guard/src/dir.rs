@@ -60,7 +60,7 @@ impl Dir {
         match sys::open_at(&self.handle, name, Open::Directory) {
             Ok(handle) => {
                 let dir = Self::new(handle, &path);
-                dir.require_own()?;
+                dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
             Err(error) => match error.raw_os_error() {
@@ -90,11 +90,13 @@ impl Dir {
     fn open_new_dir(&self, name: &str, path: &str) -> Result<Self, Error> {
         let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", path)?;
         let dir = Self::new(handle, path);
+        let mut seen = dir.metadata()?;
         // A umask may have taken even the owner's bits.
-        if dir.metadata()?.mode & 0o777 != 0o700 {
+        if seen.mode & 0o777 != 0o700 {
             sys::set_mode(&dir.handle, 0o700).at("set the mode of", path)?;
+            seen = dir.metadata()?;
         }
-        dir.require_own()?;
+        dir.require_own(&seen)?;
         Ok(dir)
     }
 
@@ -151,8 +153,7 @@ impl Dir {
     }
 
     /// Fails unless the directory belongs to this user, and nobody else may enter it.
-    fn require_own(&self) -> Result<(), Error> {
-        let seen = self.metadata()?;
+    pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
             return Err(Error::UntrustedState { path: path(), problem: "it belongs to another user" });

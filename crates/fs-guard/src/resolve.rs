@@ -290,7 +290,7 @@ impl Root {
         if seen.mode & 0o222 == 0 {
             return Ok(false);
         }
-        if seen.uid == sys::user() {
+        if seen.uid == self.user {
             return Ok(seen.mode & 0o200 != 0);
         }
         let (parent, name) = path.split();

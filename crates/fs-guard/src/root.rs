@@ -28,6 +28,8 @@ pub struct Root {
     policy: Policy,
     /// What the root directory was when it was opened.
     pub(crate) metadata: Metadata,
+    /// Who opened it.
+    pub(crate) user: u32,
     /// Resolve component by component: the kernel has no better way, or a test wants it.
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
@@ -53,6 +55,7 @@ impl Root {
             path: dir.to_path_buf(),
             policy,
             metadata,
+            user: sys::user(),
             walk: AtomicBool::new(false),
             mount: OnceLock::new(),
             dot_git: OnceLock::new(),

@@ -5,7 +5,7 @@ use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime};
 use crate::rel_path::RelPath;
 use crate::root::Root;
-use crate::sys::{self, Open, code};
+use crate::sys::{self, Open};
 
 /// The name of the state directory in the root.
 pub const STATE_DIR: &str = ".apply-patch";
@@ -17,19 +17,19 @@ impl Root {
     /// user's that nobody else may enter.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let untrusted = |problem| Error::UntrustedState { path: STATE_DIR.into(), problem };
-        match sys::stat_at(&self.handle, STATE_DIR) {
-            Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
-            result if result.as_ref().is_ok_and(|seen| seen.kind != FileKind::Directory) => {
-                return Err(untrusted("it is not a directory"));
-            }
-            result => result.at("look at", STATE_DIR)?,
-        };
         // Over no mount point either, unlike an ordinary open.
         let path = RelPath::new_unchecked(STATE_DIR);
-        match self.open_beneath(&path, Open::Step) {
-            Ok(Some(_)) => self.as_dir("")?.open_dir(STATE_DIR),
+        match self.open_beneath(&path, Open::Directory) {
+            Ok(Some(handle)) => {
+                let dir = Dir::new(handle, STATE_DIR);
+                dir.require_own(&dir.metadata()?)?;
+                Ok(Some(dir))
+            }
             Ok(None) => Ok(None),
             Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
+            Err(_) if sys::stat_at(&self.handle, STATE_DIR).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
+                Err(untrusted("it is not a directory"))
+            }
             Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
     }

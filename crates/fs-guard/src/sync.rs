@@ -9,7 +9,7 @@ use crate::sys::{self, Fd, Open};
 
 /// Up to so many files are synced each on its own.
 const FEW: usize = 2;
-/// With more unwritten data than this in the system, `syncfs` would wait for strangers.
+/// With more unwritten data of others than this in the system, `syncfs` would wait for strangers.
 const CALM: u64 = 64 << 20;
 const THREADS: usize = 16;
 
@@ -23,6 +23,8 @@ pub struct SyncGroup<'f> {
     closed: Vec<Spot>,
     dirs: Vec<Dir>,
     workspace: Option<&'f Dirs<'f>>,
+    /// How many bytes the staged files have.
+    bytes: u64,
 }
 
 impl<'f> SyncGroup<'f> {
@@ -37,6 +39,7 @@ impl<'f> SyncGroup<'f> {
         if file.metadata.kind != crate::FileKind::File {
             return; // a link is a part of its directory
         }
+        self.bytes += file.metadata.size;
         match &file.handle {
             Some(handle) => self.open.push((handle, file.spot.path())),
             None => self.closed.push(file.spot.clone()),
@@ -72,7 +75,7 @@ impl<'f> SyncGroup<'f> {
         let many = self.open.len() + self.closed.len() > FEW + 2 || dirs > 2 * FEW + 2;
         if many
             && let Some(dir) = whole
-            && sys::dirty_bytes().is_some_and(|bytes| bytes < CALM)
+            && sys::dirty_bytes().is_some_and(|bytes| bytes < CALM + self.bytes)
             && let Some(result) = sys::sync_file_system(&dir.handle)
         {
             return result.at("sync the file system of", dir.path());

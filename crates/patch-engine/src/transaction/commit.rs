@@ -72,7 +72,7 @@ impl Commit<'_> {
         let dirs = Dirs::new(self.locked.workspace.root());
         self.check(&dirs)?;
         let pending = store.begin()?;
-        let staged = match self.stage(&dirs, &pending, beside) {
+        let Staged { journal, files } = match self.stage(&dirs, &pending, beside) {
             Ok(staged) => staged,
             Err(error) => {
                 // Nothing but the folder (and siblings, which it lists) was written.
@@ -87,8 +87,7 @@ impl Commit<'_> {
             let _ = pending.discard();
             return Err(CommitError::Refused(reason));
         }
-        let journal = staged.journal.clone();
-        match self.publish(&dirs, &pending, staged, observer) {
+        match self.publish(&dirs, &pending, &journal, files, observer) {
             Ok(()) => {}
             Err(cause) => return Err(self.abort(&dirs, pending, &journal, cause)),
         }
@@ -210,15 +209,15 @@ impl Commit<'_> {
         &self,
         dirs: &Dirs<'_>,
         pending: &Pending<'_>,
-        staged: Staged,
+        journal: &Journal,
+        mut files: Vec<Option<StagedFile>>,
         observer: &mut dyn CommitObserver,
     ) -> Result<(), CommitError> {
         let durable = self.options.durability == Durability::Full;
-        let Staged { journal, mut files } = staged;
         let beside = journal.records.iter().any(|record| record.sibling.is_some());
         let whole = (!beside).then(|| pending.folder());
         {
-            let text = pending.write_journal(&journal)?;
+            let text = pending.write_journal(journal)?;
             if durable {
                 let mut group = SyncGroup::new();
                 files.iter().flatten().for_each(|file| group.file(file));
@@ -239,7 +238,7 @@ impl Commit<'_> {
         // The commit point: from here on recovery makes it happen.
         let mut dirs_made = false;
         for record in &journal.records {
-            if !dirs_made && !gives_way(&journal, record) {
+            if !dirs_made && !gives_way(journal, record) {
                 self.make_dirs(dirs)?;
                 dirs_made = true;
             }

@@ -8,28 +8,12 @@ use patch_engine::transaction::{CommitOptions, Durability};
 
 use crate::support::*;
 
-/// A small generator (xorshift), so that a failure can be repeated from its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit as u64).unwrap()
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
-}
-
 const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 
 #[test]
 fn undo_gives_the_tree_before_and_redo_the_tree_after() {
     for seed in 1..=120_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::new(seed);
         let mut present = BTreeSet::new();
         let tree = Tree::new(&[]);
         for name in NAMES {

@@ -3,16 +3,19 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "tests look at files from outside"
 )]
 
 mod basics;
+mod crowd;
 mod faults;
 mod forged;
 mod killed;
 mod laws;
 mod power;
 mod processes;
+mod space;
 mod speed;
 mod support;
 mod undo;

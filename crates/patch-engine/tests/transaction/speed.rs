@@ -1,5 +1,6 @@
 //! How long a commit takes; run with `--release --ignored --nocapture`.
 
+use std::fs;
 use std::time::Instant;
 
 use patch_engine::transaction::{CommitOptions, Durability};
@@ -10,7 +11,7 @@ use crate::support::*;
 #[ignore = "a measurement"]
 fn commits_by_number_of_files() {
     for durability in [Durability::Process, Durability::Full] {
-        for count in [1, 10, 1000] {
+        for count in [1, 10, 1000, 10_000] {
             let text = "x".repeat(4096);
             let names: Vec<String> = (0..count).map(|n| format!("d{}/f{n}", n % 20)).collect();
             let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &*text)).collect();
@@ -36,4 +37,37 @@ fn commits_by_number_of_files() {
             eprintln!("{durability:?} {count}: {times:?}");
         }
     }
+}
+
+/// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second commit
+/// of its tree: the first one makes the state directory.
+#[test]
+#[ignore = "a measurement; run under a tracer"]
+fn one_commit() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let Some(count) = number("COUNT") else { return };
+    let durability = match std::env::var("DURABILITY").as_deref() {
+        Ok("full") => Durability::Full,
+        _ => Durability::Process,
+    };
+    let text = "x".repeat(4096);
+    let names: Vec<String> = (0..count).map(|n| format!("d{}/f{n}", n % 20)).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &*text)).collect();
+    let tree = Tree::on_disk(&files);
+    tree.commit(&[Add("first", "1")]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let new = format!("y{text}");
+    let steps: Vec<Step<'_>> = names.iter().map(|name| Update(name, &new)).collect();
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &steps);
+    let options = CommitOptions { durability, ..CommitOptions::default() };
+    // What a tracer looks for.
+    let _ = fs::metadata("/begin");
+    if std::env::var_os("PLAN_ONLY").is_some() {
+        return;
+    }
+    let committed = locked.commit(&plan.transitions, &plan.dirs, &options, &mut ());
+    let _ = fs::metadata("/end");
+    committed.unwrap();
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,26 @@ use fs_guard::{Access, Policy, RelPath, Sha256};
 use patch_engine::transaction::{CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
 use patch_engine::transition::{Content, PostImage, PreImage, Splice, Transition};
 use tempfile::TempDir;
+
+/// A small generator (xorshift), so that a failure can be repeated from its seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
 
 /// A workspace in a temporary directory, with a key of its own.
 pub(crate) struct Tree {
@@ -32,7 +53,7 @@ pub(crate) use Step::{Add, Delete, Move, Splice as Append, Update};
 
 impl Tree {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let tree = Self { dir: temp(), key: TempDir::new().unwrap() };
+        let tree = Self { dir: temp(), key: temp() };
         fs::set_permissions(tree.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for (path, text) in files {
             tree.write(path, text);
@@ -64,7 +85,11 @@ impl Tree {
     }
 
     pub(crate) fn key_place(&self) -> KeyPlace {
-        KeyPlace::Directory(self.key.path().join("apply-patch"))
+        KeyPlace::Directory(self.key_dir())
+    }
+
+    pub(crate) fn key_dir(&self) -> PathBuf {
+        self.key.path().join("apply-patch")
     }
 
     pub(crate) fn open(&self) -> Workspace {
@@ -92,7 +117,7 @@ impl Tree {
     }
 }
 
-/// In memory where that is possible: thousands of trees are made.
+/// In memory where that is possible: thousands of trees are made, and a new key is synced.
 fn temp() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir()
@@ -215,4 +240,9 @@ pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String
             all.insert(name, format!("file {mode:o} {} {:?}", seen.nlink(), String::from_utf8_lossy(&bytes)));
         }
     }
+}
+
+/// Runs a program; whether it succeeded.
+pub(crate) fn run(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
 }
