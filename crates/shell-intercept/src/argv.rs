@@ -1,0 +1,56 @@
+//! Which arguments carry a script, and for which shell.
+
+use std::borrow::Cow;
+
+use crate::script;
+use crate::verdict::{CorrectnessError, Intercept};
+
+/// The names of the command.
+pub(crate) const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
+
+/// A family of shells that quote alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shell {
+    /// `bash`, `zsh`, `sh`.
+    Posix,
+    /// `powershell`, `pwsh`.
+    PowerShell,
+    /// `cmd`.
+    Cmd,
+}
+
+/// Decides whether an argument vector is a call of `apply_patch`.
+///
+/// ```
+/// # use shell_intercept::{Intercept, intercept};
+/// assert_eq!(intercept(&["ls", "-l"]), Intercept::NotApplyPatch);
+/// ```
+#[must_use]
+pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
+    let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
+    match &argv[..] {
+        [text] if script::is_bare_patch(text) => Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation),
+        [name, patch] if NAMES.contains(name) => script::body(Cow::Borrowed(patch), None),
+        [program, flags @ .., script] => match shell(program, flags) {
+            Some(shell) => script::intercept_script(shell, script),
+            None => Intercept::NotApplyPatch,
+        },
+        _ => Intercept::NotApplyPatch,
+    }
+}
+
+/// The shell that runs the next argument as a script.
+fn shell(program: &str, flags: &[&str]) -> Option<Shell> {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    let (last, others) = flags.split_last()?;
+    match name.strip_suffix(".exe").unwrap_or(&name) {
+        "bash" | "zsh" | "sh" => (others.is_empty() && matches!(*last, "-c" | "-lc")).then_some(Shell::Posix),
+        "powershell" | "pwsh" => {
+            let is = |flag: &str, wanted: &[&str]| wanted.iter().any(|wanted| flag.eq_ignore_ascii_case(wanted));
+            let harmless = others.iter().all(|flag| is(flag, &["-NoProfile", "-NoLogo", "-NonInteractive"]));
+            (harmless && is(last, &["-Command"])).then_some(Shell::PowerShell)
+        }
+        "cmd" => (others.is_empty() && last.eq_ignore_ascii_case("/c")).then_some(Shell::Cmd),
+        _ => None,
+    }
+}

@@ -1,0 +1,169 @@
+//! Decides about a script.
+
+use std::borrow::Cow;
+
+use patch_grammar::ParseOptions;
+use tree_sitter::Node;
+
+use crate::argv::{NAMES, Shell};
+use crate::heredoc::{self, Lines, Tag};
+use crate::literal::{self, NotLiteral};
+use crate::tree;
+use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
+
+/// The longest script that is read: 64 MiB.
+pub const MAX_SCRIPT_SIZE: usize = 64 << 20;
+
+/// The longest text before the patch. Paths have 4096 bytes at most; nobody writes such.
+const MAX_HEAD: usize = 4 << 10;
+
+/// Decides whether a script, which a shell would run as one command, is a call of `apply_patch`.
+///
+/// ```
+/// # use shell_intercept::{Intercept, Shell, intercept_script};
+/// let patch = "*** Begin Patch\n*** Delete File: old.rs\n*** End Patch";
+/// let script = format!("apply_patch '{patch}'");
+/// let found = intercept_script(Shell::Posix, &script);
+/// assert_eq!(found, Intercept::Body { patch: patch.into(), workdir: None });
+/// ```
+#[must_use]
+pub fn intercept_script(shell: Shell, script: &str) -> Intercept<'_> {
+    if script.contains('\0') {
+        return Intercept::NotApplyPatch;
+    }
+    if is_bare_patch(script) {
+        return Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation);
+    }
+    if !may_be_call(script) {
+        return Intercept::NotApplyPatch;
+    }
+    if script.len() > MAX_SCRIPT_SIZE {
+        return Intercept::ShellParseError(ShellParseError::TooLong { len: script.len() });
+    }
+    with_heredoc(script, shell).or_else(|| with_argument(script, shell)).unwrap_or(Intercept::NotApplyPatch)
+}
+
+/// Checks the patch of a call.
+pub(crate) fn body<'a>(patch: Cow<'a, str>, workdir: Option<Cow<'a, str>>) -> Intercept<'a> {
+    match patch_grammar::parse(&patch, &parse_options()) {
+        Ok(_) => Intercept::Body { patch, workdir },
+        Err(error) => Intercept::CorrectnessError(error.into()),
+    }
+}
+
+/// Whether a patch stands where a command should, well-formed or not. No command begins like a patch, and a shell
+/// would take `***` for the first file of the directory, and run it.
+pub(crate) fn is_bare_patch(text: &str) -> bool {
+    let begin = "*** Begin Patch";
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    first.trim_end() == begin
+        || (first.starts_with(['<', '`', '~']) && patch_grammar::parse(text, &parse_options()).is_ok())
+}
+
+/// How the `codex` profile reads a patch.
+fn parse_options() -> ParseOptions {
+    ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
+}
+
+/// Spares other scripts the parser: each form begins with one of three words, and has the name.
+fn may_be_call(script: &str) -> bool {
+    let begins = |word: &&str| script.trim_start().starts_with(*word);
+    NAMES.iter().any(begins) || (begins(&"cd") && NAMES.iter().any(|name| script.contains(name)))
+}
+
+/// A call with a heredoc; `None` if it is not that.
+fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
+    let at = script.find("<<").filter(|at| *at < MAX_HEAD)?;
+    let end = script[at..].find('\n').map_or(script.len(), |end| at + end);
+    let head = Some(&script[..end]).filter(|head| head.len() <= MAX_HEAD)?;
+    let open = tree::parse(head);
+    let place = tree::first_tag(&open)?;
+    let mut tag = Tag::read(&head[place.clone()])?;
+    let after = &head[place.end..];
+    tag.crlf = after == "\r";
+    if !tag.crlf && !after.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
+        return None;
+    }
+    // The same with a tag that every reader reads alike, and without lines.
+    let closed = format!("{}'EOF'\nEOF\n", &head[..place.start]);
+    let tree = tree::parse(&closed);
+    let call = tree::call(&tree, &closed).filter(|call| call.argument.is_none())?;
+    call.tag.filter(|tag| tag.start_byte() == place.start)?;
+    tag.dash = head[..place.start].trim_end().ends_with("<<-");
+    let workdir = match call.directory.map(|node| directory(node, head, shell)).transpose() {
+        Ok(workdir) => workdir,
+        Err(error) => return Some(error),
+    };
+    let start = (end + 1).min(script.len());
+    let lines = match heredoc::lines(&script[start..], &tag) {
+        Lines::Closed(lines) => lines,
+        Lines::Open => {
+            let tag = tag.text.to_owned();
+            return Some(Intercept::ShellParseError(ShellParseError::OpenHeredoc { tag }));
+        }
+        Lines::More => return Some(Intercept::NotApplyPatch),
+    };
+    if !tag.quoted
+        && let Some((at, character)) = heredoc::expansion(lines)
+    {
+        return Some(expansion(script, start + at, character, "a heredoc whose tag is not quoted"));
+    }
+    let patch = if tag.dash { heredoc::without_tabs(lines) } else { Cow::Borrowed(lines) };
+    Some(body(patch, workdir))
+}
+
+/// A call with a quoted argument; `None` if it is not that.
+fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
+    // The name may be a part of the directory too.
+    for end in names(script).take(3) {
+        let start = end + literal::blanks(&script[end..]);
+        if start == end || start > MAX_HEAD || !script[start..].starts_with(['\'', '"']) {
+            continue;
+        }
+        // The same with an argument that every reader reads alike.
+        let closed = format!("{}'x'", &script[..start]);
+        let tree = tree::parse(&closed);
+        let call = tree::call(&tree, &closed).filter(|call| call.tag.is_none());
+        let Some(call) = call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == start)) else {
+            continue;
+        };
+        let workdir = match call.directory.map(|node| directory(node, script, shell)).transpose() {
+            Ok(workdir) => workdir,
+            Err(error) => return Some(error),
+        };
+        // `apply_patch "$FILE"` may be right; whoever writes a patch out means what is written.
+        let is_patch = script[start + 1..].trim_start().starts_with("*** Begin Patch");
+        return Some(match literal::argument(&script[start..], shell) {
+            Ok(patch) => body(patch, workdir),
+            Err(NotLiteral::Expands(at)) if is_patch => {
+                let character = script[start + at..].chars().next().unwrap_or_default();
+                expansion(script, start + at, character, "an argument that is not in single quotes")
+            }
+            Err(NotLiteral::Open) => Intercept::ShellParseError(ShellParseError::Quotes),
+            Err(NotLiteral::Form) if is_patch => Intercept::ShellParseError(ShellParseError::Quotes),
+            Err(_) => Intercept::NotApplyPatch,
+        });
+    }
+    None
+}
+
+/// Where the names of the command end in the script, in order.
+fn names(script: &str) -> impl Iterator<Item = usize> {
+    script.match_indices("apply").filter_map(|(at, _)| {
+        let name = NAMES.iter().find(|name| script[at..].starts_with(**name))?;
+        let begins = at == 0 || script[..at].ends_with([' ', '\t', '\n', '&']);
+        begins.then_some(at + name.len())
+    })
+}
+
+fn directory<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Result<Cow<'s, str>, Intercept<'s>> {
+    literal::directory(node, script, shell).ok_or_else(|| {
+        let directory = script[node.byte_range()].chars().take(80).collect();
+        Intercept::CorrectnessError(CorrectnessError::Directory { directory })
+    })
+}
+
+fn expansion<'s>(script: &str, at: usize, character: char, place: &'static str) -> Intercept<'s> {
+    let line = script[..at].matches('\n').count() + 1;
+    Intercept::CorrectnessError(CorrectnessError::Expansion { line, character, place })
+}

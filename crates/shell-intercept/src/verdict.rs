@@ -1,0 +1,120 @@
+//! What a call turns out to be.
+
+use std::borrow::Cow;
+
+use patch_grammar::ParseError;
+
+/// What the model is told when its shell call was taken for a patch.
+pub const WARNING: &str = "apply_patch was called through the shell. \
+    Use the apply_patch tool directly, with the patch as its input, instead of a shell command.";
+
+/// What a call turns out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intercept<'a> {
+    /// A call of `apply_patch` and nothing else; the patch parses.
+    Body {
+        /// The text that the shell would have given to `apply_patch`. It parses as the `codex` profile reads it.
+        patch: Cow<'a, str>,
+        /// The directory that the call changes to first, as it is written; relative to where the command would run.
+        /// It is not checked.
+        workdir: Option<Cow<'a, str>>,
+    },
+    /// `apply_patch` was meant, and what was written is not what was meant; do not run it, tell the model.
+    CorrectnessError(CorrectnessError),
+    /// A call of `apply_patch` that a shell cannot read; do not run it, tell the model.
+    ShellParseError(ShellParseError),
+    /// Something else: a command to run, or to refuse, like any other.
+    NotApplyPatch,
+}
+
+impl Intercept<'_> {
+    /// A stable short name for programs.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match self {
+            Self::Body { .. } => "body",
+            Self::CorrectnessError(_) => "correctness_error",
+            Self::ShellParseError(_) => "shell_parse_error",
+            Self::NotApplyPatch => "not_apply_patch",
+        }
+    }
+}
+
+/// Why a call that was meant for `apply_patch` is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorrectnessError {
+    /// A patch stands where a command should.
+    #[error("a patch without a call of apply_patch: use the apply_patch tool, with the patch as its input")]
+    ImplicitInvocation,
+    /// The text is no patch.
+    #[error("{0}")]
+    Patch(#[from] ParseError),
+    /// The shell would change the text before `apply_patch` sees it.
+    #[error(
+        "the shell would change the patch: line {line} of the script has `{character}` in {place}; \
+         use the apply_patch tool, or quote the tag of the heredoc (<<'EOF')"
+    )]
+    Expansion {
+        /// The 1-based line of the script.
+        line: usize,
+        /// What the shell would read.
+        character: char,
+        /// Where it stands, in words.
+        place: &'static str,
+    },
+    /// The directory of `cd` is not literal.
+    #[error(
+        "`cd {directory}`: the shell would expand the directory, or read it as something else; write it out, in quotes"
+    )]
+    Directory {
+        /// The argument of `cd`, as it is written.
+        directory: String,
+    },
+}
+
+impl CorrectnessError {
+    /// A stable short name for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ImplicitInvocation => "implicit_invocation",
+            Self::Patch(_) => "patch",
+            Self::Expansion { .. } => "expansion",
+            Self::Directory { .. } => "directory",
+        }
+    }
+}
+
+/// Why a script that begins with a call of `apply_patch` cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShellParseError {
+    /// The quotes of the argument do not close, or close in the middle of the patch.
+    #[error("the quotes around the patch are not closed, or closed by a quote within it; use the apply_patch tool")]
+    Quotes,
+    /// A heredoc is not closed.
+    #[error("the heredoc is not closed: no line of the script is exactly `{tag}`")]
+    OpenHeredoc {
+        /// The tag that should close it.
+        tag: String,
+    },
+    /// It is longer than [`MAX_SCRIPT_SIZE`](crate::MAX_SCRIPT_SIZE).
+    #[error("the script has {len} bytes, and may have {}", crate::MAX_SCRIPT_SIZE)]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+}
+
+impl ShellParseError {
+    /// A stable short name for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Quotes => "quotes",
+            Self::OpenHeredoc { .. } => "open_heredoc",
+            Self::TooLong { .. } => "too_long",
+        }
+    }
+}

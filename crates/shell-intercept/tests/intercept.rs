@@ -1,0 +1,570 @@
+//! What is taken for a patch, and above all what is not.
+#![allow(clippy::print_stderr)]
+
+use std::time::{Duration, Instant};
+
+use shell_intercept::{Intercept, Shell, intercept, intercept_script};
+
+const PATCH: &str = "*** Begin Patch\n*** Add File: foo\n+hi\n*** End Patch\n";
+
+/// Puts the patch where `{}` is, and says what `bash -lc` of that is, in a word; a body with its directory.
+fn verdict(script: &str) -> String {
+    verdict_of(&["bash", "-lc", &script.replace("{}", PATCH)])
+}
+
+fn verdict_of(argv: &[&str]) -> String {
+    match intercept(argv) {
+        Intercept::Body { patch, workdir } => {
+            assert_eq!(patch.trim_end(), PATCH.trim_end(), "{argv:?}");
+            format!("body {}", workdir.as_deref().unwrap_or("-"))
+        }
+        Intercept::CorrectnessError(error) => error.kind().to_owned(),
+        Intercept::ShellParseError(error) => error.kind().to_owned(),
+        Intercept::NotApplyPatch => "no".to_owned(),
+    }
+}
+
+#[test]
+fn takes_every_shell_that_is_known_and_no_other() {
+    let script = &format!("apply_patch <<'EOF'\n{PATCH}EOF\n")[..];
+    let text = PATCH;
+    for argv in [
+        &["apply_patch", text][..],
+        &["applypatch", text],
+        &["bash", "-c", script],
+        &["bash", "-lc", script],
+        &["zsh", "-lc", script],
+        &["sh", "-c", script],
+        &["/bin/sh", "-c", script],
+        &["/usr/local/bin/bash", "-lc", script],
+        &["bash.exe", "-lc", script],
+        &["powershell", "-Command", script],
+        &["PowerShell.EXE", "-noprofile", "-command", script],
+        &["pwsh", "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", script],
+        &["C:\\Program Files\\PowerShell\\7\\pwsh.exe", "-Command", script],
+        &["cmd", "/c", script],
+        &["C:\\Windows\\System32\\cmd.exe", "/C", script],
+    ] {
+        assert_eq!(verdict_of(argv), "body -", "{argv:?}");
+    }
+    for argv in [
+        &[][..],
+        &["apply_patch"],
+        &["apply_patch", text, text],
+        &["/tmp/apply_patch", text],
+        &["Apply_Patch", text],
+        &["echo", text],
+        &[script],
+        &["bash", script],
+        &["bash", "-x", script],
+        &["bash", "-l", "-c", script],
+        &["bash", "-lc", script, "name"],
+        &["bash", "-c", "-lc", script],
+        &["bash", "-NoProfile", "-c", script],
+        &["bash", "-Command", script],
+        &["fish", "-c", script],
+        &["python", "-c", script],
+        &["rbash", "-c", script],
+        &["bash.exe.exe", "-c", script],
+        &["pwsh", "-File", script],
+        &["pwsh", "-WorkingDirectory", "-Command", script],
+        &["cmd", "/k", script],
+        &["sudo", "bash", "-lc", script],
+    ] {
+        assert_eq!(verdict_of(argv), "no", "{argv:?}");
+    }
+}
+
+#[test]
+fn takes_every_form() {
+    for (script, directory) in [
+        ("apply_patch <<'EOF'\n{}EOF\n", "-"),
+        ("apply_patch <<'EOF'\n{}EOF", "-"),
+        ("applypatch <<\"EOF\"\n{}EOF\n", "-"),
+        ("apply_patch <<EOF\n{}EOF\n", "-"),
+        ("apply_patch <<\\EOF\n{}EOF\n", "-"),
+        ("apply_patch << 'EOF'  \n{}EOF\n\n \t\n", "-"),
+        ("\n  apply_patch <<'PATCH'\n{}PATCH\n", "-"),
+        ("apply_patch<<'EOF'\n{}EOF\n", "-"),
+        ("apply_patch <<'end of (the) patch;'\n{}end of (the) patch;\n", "-"),
+        ("apply_patch <<'КОНЕЦ'\n{}КОНЕЦ\n", "-"),
+        ("apply_patch <<*\n{}*\n", "-"),
+        ("apply_patch <<-EOF\n\t{}\t\tEOF\n", "-"),
+        ("apply_patch <<-'EOF'\n{}EOF\n", "-"),
+        ("apply_patch '{}'", "-"),
+        ("apply_patch '{}'\n", "-"),
+        ("apply_patch \"{}\"", "-"),
+        ("apply_patch \\\n  '{}'", "-"),
+        ("apply_patch '*** Begin Patch\n'\"*** Add File: foo\n\"'+hi\n*** End Patch'", "-"),
+        ("cd src && apply_patch <<'EOF'\n{}EOF\n", "src"),
+        ("cd src &&\n  apply_patch <<'EOF'\n{}EOF\n", "src"),
+        ("cd src && \\\n  apply_patch <<'EOF'\n{}EOF\n", "src"),
+        ("cd src&&apply_patch '{}'", "src"),
+        ("cd /a/b.c-d_e && apply_patch \"{}\"", "/a/b.c-d_e"),
+        ("cd .. && apply_patch <<'EOF'\n{}EOF\n", ".."),
+        ("cd 12 && apply_patch <<'EOF'\n{}EOF\n", "12"),
+        ("cd 'a b' && apply_patch <<'EOF'\n{}EOF\n", "a b"),
+        ("cd \"a b\" && apply_patch <<'EOF'\n{}EOF\n", "a b"),
+        ("cd a\\ b && apply_patch <<'EOF'\n{}EOF\n", "a b"),
+        ("cd 'it'\\''s' && apply_patch <<'EOF'\n{}EOF\n", "it's"),
+        ("cd '$HOME/*' && apply_patch <<'EOF'\n{}EOF\n", "$HOME/*"),
+        ("cd \"\\$HOME\" && apply_patch <<'EOF'\n{}EOF\n", "$HOME"),
+        ("cd 'a<<b' && apply_patch '{}'", "a<<b"),
+        ("cd größe && apply_patch <<'EOF'\n{}EOF\n", "größe"),
+    ] {
+        assert_eq!(verdict(script), format!("body {directory}"), "{script}");
+    }
+    // On Windows a backslash is no escape.
+    let script = format!("cd C:\\src\\new && apply_patch <<'EOF'\r\n{}EOF\r\n", PATCH.replace('\n', "\r\n"));
+    let argv = ["cmd.exe", "/c", &script];
+    let Intercept::Body { patch, workdir } = intercept(&argv) else { panic!("no body") };
+    assert_eq!((workdir.as_deref(), patch.matches("\r\n").count()), (Some("C:\\src\\new"), 4));
+}
+
+#[test]
+fn never_takes_another_script_for_a_patch() {
+    let forms = [
+        // Other commands.
+        "apply_patch <<'EOF' && ls\n{}EOF\n",
+        "apply_patch <<'EOF' || ls\n{}EOF\n",
+        "apply_patch <<'EOF'; ls\n{}EOF\n",
+        "apply_patch <<'EOF';\n{}EOF\n",
+        "apply_patch <<EOF;ls\n{}EOF\n",
+        "apply_patch <<EOF;ls\n{}EOF;ls\n",
+        "apply_patch <<'EOF' &\n{}EOF\n",
+        "apply_patch <<'EOF' | tee x\n{}EOF\n",
+        "apply_patch <<EOF|sh\n{}EOF\n",
+        "apply_patch <<'EOF' |& sh\n{}EOF\n",
+        "apply_patch <<'EOF'\n{}EOF\nrm -rf x\n",
+        "apply_patch <<'EOF'\n{}EOF\n\n\nrm -rf x\n",
+        "apply_patch <<'EOF'\n{}EOF\n&& ls\n",
+        "apply_patch <<'EOF'\n{}EOF && ls\n",
+        "apply_patch <<'EOF'\n{}EOF; ls\n",
+        "apply_patch <<'EOF'\n{}EOF\nls\nEOF\n",
+        "ls && apply_patch <<'EOF'\n{}EOF\n",
+        "ls; apply_patch <<'EOF'\n{}EOF\n",
+        "ls | apply_patch <<'EOF'\n{}EOF\n",
+        "ls\napply_patch <<'EOF'\n{}EOF\n",
+        "apply_patch '{}' && ls",
+        "apply_patch '{}'; ls",
+        "apply_patch '{}'\nls",
+        "apply_patch '{}' &",
+        "apply_patch '{}' | sh",
+        "apply_patch '{}' # done",
+        // Around the call.
+        "(apply_patch <<'EOF'\n{}EOF\n)",
+        "{ apply_patch <<'EOF'\n{}EOF\n}",
+        "if apply_patch <<'EOF'\n{}EOF\nthen ls; fi",
+        "while apply_patch '{}'; do :; done",
+        "f() { apply_patch '{}'; }",
+        "apply_patch() { rm -rf x; }\napply_patch '{}'",
+        "$(apply_patch '{}')",
+        "`apply_patch '{}'`",
+        "! apply_patch '{}'",
+        "time apply_patch '{}'",
+        "exec apply_patch '{}'",
+        "sudo apply_patch '{}'",
+        "env apply_patch '{}'",
+        "eval \"apply_patch '{}'\"",
+        "X=1 apply_patch '{}'",
+        "PATH=/tmp apply_patch <<'EOF'\n{}EOF\n",
+        "cd a && PATH=/tmp apply_patch <<'EOF'\n{}EOF\n",
+        "'apply_patch' '{}'",
+        "apply_\"patch\" '{}'",
+        "apply\\_patch '{}'",
+        "./apply_patch '{}'",
+        "$X '{}'",
+        "# x\napply_patch '{}'",
+        // Redirections.
+        "apply_patch <<'EOF' > x\n{}EOF\n",
+        "apply_patch > x <<'EOF'\n{}EOF\n",
+        "> x apply_patch <<'EOF'\n{}EOF\n",
+        "apply_patch <<'EOF' 2>&1\n{}EOF\n",
+        "apply_patch 3<<'EOF'\n{}EOF\n",
+        "apply_patch <<'EOF' < x\n{}EOF\n",
+        "apply_patch <<'A' <<'EOF'\nx\nA\n{}EOF\n",
+        "apply_patch < x",
+        "apply_patch <<< '{}'",
+        "apply_patch < <(echo '{}')",
+        "apply_patch '{}' > x",
+        "apply_patch '{}' 2>&1",
+        // Arguments.
+        "apply_patch",
+        "apply_patch x <<'EOF'\n{}EOF\n",
+        "apply_patch -R <<'EOF'\n{}EOF\n",
+        "apply_patch <<'EOF' x\n{}EOF\n",
+        "apply_patch <<'EOF'x\n{}EOF\n",
+        "apply_patch <<E'O'F\n{}EOF\n",
+        "apply_patch <<$X\n{}EOF\n",
+        "apply_patch <<''\n{}\n",
+        "apply_patch \\ <<'EOF'\n{}EOF\n",
+        "apply_patch x '{}'",
+        "apply_patch '{}' x",
+        "apply_patch '{}' '{}'",
+        "apply_patch '{}' $(ls)",
+        "apply_patch $X'{}'x",
+        "apply_patch \\ '{}'",
+        "apply_patch $'{}'",
+        "apply_patch $\"{}\"",
+        "apply_patch $X",
+        "apply_patch \"$X\"",
+        "apply_patch \"$(cat x)\"",
+        "apply_patch $(cat x)",
+        "apply_patch x.patch",
+        "apply_patch *",
+        // Directories.
+        "cd && apply_patch '{}'",
+        "cd a; apply_patch '{}'",
+        "cd a & apply_patch '{}'",
+        "cd a || apply_patch '{}'",
+        "cd a | apply_patch '{}'",
+        "cd a\napply_patch '{}'",
+        "cd a && cd b && apply_patch '{}'",
+        "cd a && cd b && apply_patch <<'EOF'\n{}EOF\n",
+        "cd a b && apply_patch '{}'",
+        "cd -P a && apply_patch '{}'",
+        "cd a > x && apply_patch '{}'",
+        "cd a <<'EOF' && apply_patch\n{}EOF\n",
+        "X=1 cd a && apply_patch '{}'",
+        "pushd a && apply_patch '{}'",
+        "cd a && ls && apply_patch '{}'",
+        "cd a && apply_patch '{}' && ls",
+        "cd a && (apply_patch '{}')",
+        "(cd a && apply_patch '{}')",
+        "cd <(ls) && apply_patch '{}'",
+        // NUL.
+        "apply_patch <<'EOF'\n{}\0EOF\n",
+        "apply_patch '{}'\0",
+        // Only the name is there.
+        "grep -r apply_patch .",
+        "echo \"apply_patch <<'EOF'\n{}EOF\"",
+        "apply_patches '{}'",
+        "",
+        " ",
+    ];
+    let taken: Vec<_> = forms.iter().filter(|form| verdict(form) != "no").map(|form| (form, verdict(form))).collect();
+    assert!(taken.is_empty(), "{taken:#?}");
+}
+
+#[test]
+fn tells_what_is_wrong_when_a_patch_was_meant() {
+    for (script, kind) in [
+        // A patch and no command; a shell would run the first file of the directory.
+        ("{}", "implicit_invocation"),
+        ("\n{}", "implicit_invocation"),
+        ("*** Begin Patch\n*** Add", "implicit_invocation"),
+        ("<<'EOF'\n{}EOF", "implicit_invocation"),
+        // No patch.
+        ("apply_patch <<'EOF'\nhi\nEOF\n", "patch"),
+        ("apply_patch <<'EOF'\nEOF\n", "patch"),
+        ("apply_patch <<'EOF'\n{}{}EOF\n", "patch"),
+        ("apply_patch 'x.patch'", "patch"),
+        ("apply_patch ''", "patch"),
+        // What the shell would change.
+        ("apply_patch <<EOF\n{}$(rm -rf x)\nEOF\n", "expansion"),
+        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$HOME\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+${X}\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$((1+1))\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch <<-EOF\n*** Begin Patch\n*** Add File: a\n+`ls`\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\n+b\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+a\\\\n\n*** End Patch\nEOF\n", "expansion"),
+        ("apply_patch \"*** Begin Patch\n*** Add File: a\n+$(ls)\n*** End Patch\"", "expansion"),
+        ("apply_patch \"*** Begin Patch\n*** Add File: a\n+`ls`\n*** End Patch\"", "expansion"),
+        ("cd a && apply_patch \"*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\"", "expansion"),
+        ("apply_patch '{}'$X", "expansion"),
+        // Directories.
+        ("cd $X && apply_patch <<'EOF'\n{}EOF\n", "directory"),
+        ("cd \"$X/a\" && apply_patch <<'EOF'\n{}EOF\n", "directory"),
+        ("cd $(pwd) && apply_patch '{}'", "directory"),
+        ("cd `pwd` && apply_patch '{}'", "directory"),
+        ("cd ~ && apply_patch '{}'", "directory"),
+        ("cd ~/a && apply_patch '{}'", "directory"),
+        ("cd a* && apply_patch '{}'", "directory"),
+        ("cd a? && apply_patch '{}'", "directory"),
+        ("cd [ab] && apply_patch '{}'", "directory"),
+        ("cd {a,b} && apply_patch '{}'", "directory"),
+        ("cd - && apply_patch '{}'", "directory"),
+        ("cd -P && apply_patch '{}'", "directory"),
+        ("cd +1 && apply_patch '{}'", "directory"),
+        ("cd =ls && apply_patch '{}'", "directory"),
+        ("cd '' && apply_patch '{}'", "directory"),
+        // No shell.
+        ("apply_patch '*** Begin Patch\n*** Add File: a\n+it's\n*** End Patch'", "quotes"),
+        ("cd a && apply_patch '*** Begin Patch\n*** Add File: a\n+it's\n*** End Patch'", "quotes"),
+        ("apply_patch \"*** Begin Patch", "quotes"),
+        ("apply_patch '{}'\r", "quotes"),
+        ("apply_patch <<'EOF'\n{}", "open_heredoc"),
+        ("apply_patch <<'EOF'", "open_heredoc"),
+        ("apply_patch <<'EOF'\n{} EOF\n", "open_heredoc"),
+        ("apply_patch <<'EOF'\n{}\tEOF\n", "open_heredoc"),
+        ("apply_patch <<-'EOF'\n{} EOF\n", "open_heredoc"),
+        ("apply_patch <<'EOF'\n{}EOF \n", "open_heredoc"),
+        ("apply_patch <<'EOF'\n{}EOFX\n", "open_heredoc"),
+    ] {
+        assert_eq!(verdict(script), kind, "{script}");
+    }
+    assert_eq!(verdict_of(&[PATCH]), "implicit_invocation");
+    assert_eq!(verdict_of(&["apply_patch", "x"]), "patch");
+    assert_eq!(verdict_of(&["apply_patch", "*** Begin Patch\n\0"]), "patch");
+    // What cmd and PowerShell would change, and bash would not.
+    let argument = |text: &str| format!("apply_patch \"*** Begin Patch\n*** Add File: a\n+{text}\n*** End Patch\"");
+    assert_eq!(verdict_of(&["cmd", "/c", &argument("%PATH%")]), "expansion");
+    assert_eq!(verdict_of(&["pwsh", "-Command", "apply_patch 'it''s'"]), "no");
+}
+
+#[test]
+fn says_where_the_shell_would_change_the_patch() {
+    let script = "cd a &&\napply_patch <<EOF\n*** Begin Patch\n*** Add File: a\n+$X\n*** End Patch\nEOF\n";
+    let Intercept::CorrectnessError(error) = intercept_script(Shell::Posix, script) else { panic!("an error") };
+    assert_eq!(
+        error.to_string(),
+        "the shell would change the patch: line 5 of the script has `$` in a heredoc whose tag is not quoted; \
+         use the apply_patch tool, or quote the tag of the heredoc (<<'EOF')"
+    );
+}
+
+#[test]
+fn unquotes_as_a_shell_does() {
+    let patch = |line: &str| format!("*** Begin Patch\n*** Add File: a\n+{line}\n*** End Patch\n");
+    for (written, meant) in [
+        (format!("'{}'", patch("a\\n \"$X\" `b`")), "a\\n \"$X\" `b`"),
+        (format!("'{}'", patch("it'\\''s")), "it's"),
+        (format!("\"{}\"", patch("\\\"a\\\" \\$X \\`b\\` \\\\ \\n 'c'")), "\"a\" $X `b` \\ \\n 'c'"),
+        (format!("\"{}\"", patch("a\\\nb")), "ab"),
+    ] {
+        let script = format!("apply_patch {written}");
+        let Intercept::Body { patch: found, .. } = intercept_script(Shell::Posix, &script) else {
+            panic!("{script}: {:?}", intercept_script(Shell::Posix, &script))
+        };
+        assert_eq!(found, patch(meant));
+    }
+}
+
+#[test]
+fn a_line_like_the_tag_does_not_end_a_heredoc() {
+    let lines = " EOF\n-EOFX\n+  EOF\n+EOF\\\n \tEOF\n";
+    let patch = format!("*** Begin Patch\n*** Update File: a.sh\n@@ cat <<'EOF'\n{lines}*** End Patch\n");
+    let script = format!("apply_patch <<'EOF'\n{patch}EOF\n");
+    assert_eq!(intercept_script(Shell::Posix, &script), Intercept::Body { patch: patch.into(), workdir: None });
+}
+
+/// Numbers that look random, the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+#[test]
+fn a_patch_of_a_heredoc_is_a_part_of_the_script_byte_for_byte() {
+    let pieces =
+        ["EOF", "X", " ", "\t", "\\", "'", "\"", "$X", "$(", "`", "<<EOF", ")", "}", "\r", "é", "a", "#", "&&", "***"];
+    let mut numbers = Numbers(1);
+    for _ in 0..3000 {
+        let mut lines = String::new();
+        for _ in 0..numbers.below(6) {
+            lines.push('+');
+            for _ in 0..numbers.below(6) {
+                lines.push_str(numbers.pick(&pieces));
+            }
+            lines.push('\n');
+        }
+        let patch = format!("*** Begin Patch\n*** Add File: a\n+\n{lines}*** End Patch\n");
+        let cd = numbers.pick(&["", "cd a && ", "cd 'a b' &&\n"]);
+        let tag = numbers.pick(&["'EOF'", "\"EOF\"", "\\EOF", "EOF"]);
+        let op = numbers.pick(&["<<", "<<-", "<< "]);
+        let script = format!("{cd}apply_patch {op}{tag}\n{patch}EOF\n");
+        match intercept_script(Shell::Posix, &script) {
+            Intercept::Body { patch: found, .. } => assert_eq!(found, patch, "{script}"),
+            Intercept::CorrectnessError(error) if tag == "EOF" => {
+                assert_eq!(error.kind(), "expansion", "{script}");
+                assert!(lines.contains(['$', '`', '\\']), "{script}");
+            }
+            other => panic!("{script}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn agrees_with_the_shell_about_what_it_takes() {
+    // Scripts of pieces that fit together in surprising ways; whatever is taken, bash gives to `apply_patch` as well.
+    let pieces = [
+        "apply_patch ",
+        "cd a",
+        " && ",
+        "<<'EOF'",
+        "<<-EOF",
+        "\n",
+        "EOF",
+        "\nEOF\n",
+        "'",
+        "\"",
+        "\\",
+        " ",
+        "\t",
+        "\r",
+        ";",
+        "&",
+        "|",
+        "(",
+        ")",
+        "{",
+        "}",
+        "$",
+        "`",
+        "#",
+        "$X",
+        "*** Begin Patch\n*** Delete File: b\n*** End Patch\n",
+        "'*** Begin Patch\n*** Delete File: b\n*** End Patch\n'",
+        "\u{a0}",
+        "\u{b}",
+        "\u{c}",
+        "<<",
+        "x",
+        "=",
+        "!",
+    ];
+    let shell = ["bash", "dash", "zsh"].into_iter().filter(|shell| {
+        let run = std::process::Command::new(shell).args(["-c", ":"]).output();
+        run.is_ok_and(|run| run.status.success())
+    });
+    let shells: Vec<_> = shell.collect();
+    let mut numbers = Numbers(7);
+    let (mut taken, mut run) = (0, 0);
+    for _ in 0..60_000 {
+        let mut script = numbers.pick(&["", "cd a && ", "\n"]).to_owned();
+        script.push_str("apply_patch ");
+        let (head, tail) =
+            ([("<<'EOF'\n", "EOF\n"), ("<<-EOF\n", "\tEOF"), ("'", "'"), ("\"", "\"")], numbers.below(4));
+        let mut parts = vec![head[tail].0, "*** Begin Patch\n*** Delete File: b\n*** End Patch\n", head[tail].1];
+        for _ in 0..numbers.below(3) {
+            let at = numbers.below(parts.len() + 1);
+            parts.insert(at, numbers.pick(&pieces));
+        }
+        script.extend(parts);
+        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else { continue };
+        taken += 1;
+        if taken % 40 != 0 {
+            continue;
+        }
+        for shell in &shells {
+            run += 1;
+            let stub = "cd() { printf '%s|' \"$1\"; }; apply_patch() { if [ $# = 0 ]; then cat; else printf '%s' \"$1\"; fi; }\n";
+            let output = std::process::Command::new(shell).args(["-c", &format!("{stub}{script}")]).output();
+            let output = output.expect("it ran before");
+            let wanted = workdir.as_deref().map_or(String::new(), |workdir| format!("{workdir}|")) + &patch;
+            let found = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(found, wanted, "{shell}: {script:?}");
+        }
+    }
+    assert!(taken > 1000, "{taken}");
+    eprintln!("{taken} of 60000 scripts taken, {run} runs of {shells:?} agree");
+}
+
+#[test]
+fn hostile_scripts_do_not_hang() {
+    let size = 1 << 20;
+    let heads = [
+        "apply_patch ",
+        "cd ",
+        "cd a && apply_patch ",
+        "apply_patch <<'EOF'\n",
+        "apply_patch <<EOF\n",
+        "apply_patch '",
+    ];
+    let pieces = [
+        "(",
+        "((",
+        "$(",
+        "$((",
+        "${",
+        "{",
+        "[[ ",
+        "`",
+        "\"",
+        "'",
+        "\"$(",
+        "\\",
+        "$",
+        "<<",
+        "<<A ",
+        "<<A\n",
+        "<<'A'\n",
+        "<<-A <<B\n",
+        "&& ",
+        "cd a && ",
+        "| ",
+        "; ",
+        "\n",
+        " ",
+        "\t",
+        "a",
+        "a ",
+        "a=",
+        "a=(",
+        "if ",
+        "case x in ",
+        "a) ",
+        "function f ",
+        "f() { ",
+        "''",
+        "\"\"",
+        "\\'",
+        "'\\''",
+        "*** Begin Patch\n",
+        "EOF\n",
+        " EOF\n",
+        "EO",
+        "$X",
+        "${X}",
+        "$(a) ",
+        "<(",
+        ">a ",
+        "é",
+        "\u{2028}",
+        "#",
+        "# \n",
+        "!",
+        "@(",
+        "?(",
+        "=~ ",
+        "~",
+        "for ((",
+        "\\\n",
+        "\r\n",
+        "\r",
+        "\u{b}",
+        "{a,b}",
+        "{1..9}",
+    ];
+    let mut slowest = (Duration::ZERO, String::new());
+    for head in heads {
+        for piece in pieces {
+            let mut script = String::with_capacity(size + 64);
+            script.push_str(head);
+            while script.len() < size {
+                script.push_str(piece);
+            }
+            script.push_str(" apply_patch");
+            let start = Instant::now();
+            let found = intercept_script(Shell::Posix, &script);
+            assert!(!matches!(found, Intercept::Body { .. }), "{head:?} {piece:?}");
+            let time = start.elapsed();
+            if time > slowest.0 {
+                slowest = (time, format!("{head:?} and {piece:?}"));
+            }
+            if time > Duration::from_millis(700) {
+                eprintln!("{time:?} for {head:?} and {piece:?}: {}", found.verdict());
+            }
+        }
+    }
+    eprintln!("{} scripts of 1 MB, the slowest took {:?}: {}", heads.len() * pieces.len(), slowest.0, slowest.1);
+    assert!(slowest.0 < Duration::from_secs(20), "{slowest:?}");
+}
