@@ -1,12 +1,26 @@
-//! What an agent calls to read and change files.
-//!
-//! [`specs`] has what is sent to a model's provider: the patch tool in the shape that each of them
-//! wants, and the instructions for the model.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod audit;
+mod call;
+mod catalogue;
+pub mod changes;
+mod editor;
+pub mod envelope;
+mod error;
+mod ledger;
 pub mod ops;
+mod session;
 pub mod specs;
+mod text;
+pub mod tools;
+mod walk;
+mod workspace;
 
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+pub use call::{Data, Reply, Tool};
+pub use catalogue::{Annotations, ToolInfo, catalogue};
+pub use editor::{EditorCommand, EditorReply};
+pub use error::{FailureClass, ToolError};
+pub use patch_engine::ErrorKind;
+pub use session::{BadSessionName, SessionName};
+pub use workspace::{FileTools, Hooks, ToolSettings};

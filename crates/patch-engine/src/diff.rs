@@ -1,9 +1,10 @@
 //! Unified diffs in git's form, of one change or a whole plan.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use fs_guard::Sha256;
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use workspace_trash::FileState;
 
 use crate::edit;
@@ -14,6 +15,9 @@ use crate::transition::{Content, PostImage, Splice};
 
 /// How many lines of context a diff shows.
 const CONTEXT: usize = 3;
+
+/// How long lines are compared for the smallest diff.
+const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// One side of a diff of one file.
 #[derive(Debug, Clone, Copy)]
@@ -255,7 +259,10 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Writes hunks with line numbers that count on from `old_from` and `new_from`.
 fn write_hunks(out: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], old_from: usize, new_from: usize) {
-    let ops = capture_diff_slices(Algorithm::Myers, old, new);
+    // Past the deadline the diff is right still, but coarser: a large file that has nothing in common
+    // with its old version would take minutes otherwise.
+    let deadline = Some(Instant::now() + DIFF_TIME);
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);
     for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |from: usize, start: usize, end: usize| match end - start {

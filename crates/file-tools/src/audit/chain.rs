@@ -1,0 +1,186 @@
+//! Appending to the files of a log.
+
+use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
+use workspace_trash::Signer;
+
+use super::event::{Event, Tip, Torn, check, write};
+use super::{FOLDER, LOCK_TIMEOUT};
+
+const HEAD_KIND: &str = "audit head 1";
+
+/// The largest file of a log that is read.
+const READ_LIMIT: u64 = 1 << 30;
+
+/// How far a log goes: the content of its `.head`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) tip: Tip,
+    /// The length of the newest file.
+    length: u64,
+    /// How many older files there are.
+    older: u32,
+}
+
+/// What a head file holds.
+#[derive(Debug)]
+pub(super) enum FoundHead {
+    Missing,
+    Fine(Head),
+    Damaged,
+}
+
+/// A log that nobody else writes to meanwhile.
+#[derive(Debug)]
+pub(super) struct Chain<'c> {
+    dir: Dir,
+    session: &'c str,
+    signer: Option<&'c Signer>,
+    durable: bool,
+    /// Held, not read.
+    _lock: LockFile,
+}
+
+/// The newest file of a session.
+pub(super) fn newest(dir: &Dir, session: &str) -> Spot {
+    dir.spot(&format!("{session}.jsonl"))
+}
+
+/// An older file of a session; the oldest is 1.
+pub(super) fn older(dir: &Dir, session: &str, number: u32) -> Spot {
+    dir.spot(&format!("{session}.{number}.jsonl"))
+}
+
+/// Reads how far a log goes.
+pub(super) fn read_head(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<FoundHead, Error> {
+    match dir.spot(&format!("{session}.head")).read(4096) {
+        Ok((bytes, _)) => Ok(parse_head(&bytes, session, signer).map_or(FoundHead::Damaged, FoundHead::Fine)),
+        Err(Error::NotFound { .. }) => Ok(FoundHead::Missing),
+        Err(error) => Err(error),
+    }
+}
+
+fn head_text(head: &Head, session: &str) -> String {
+    let Head { tip, length, older } = head;
+    format!("session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\n", tip.seq, tip.hash)
+}
+
+fn parse_head(bytes: &[u8], session: &str, signer: Option<&Signer>) -> Option<Head> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (body, mac) = text.strip_suffix('\n')?.rsplit_once("\nmac ")?;
+    let body = &text[..=body.len()];
+    let mut lines = body.lines();
+    lines.next()?;
+    let mut value = |key: &str| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
+    let seq = value("seq")?.parse().ok()?;
+    let hash: Sha256 = value("hash")?.parse().ok()?;
+    let length = value("length")?.parse().ok()?;
+    let older = value("older")?.parse().ok()?;
+    let head = Head { tip: Tip { seq, hash }, length, older };
+    // Exactly as it is written: other spellings of the same digits were not written here.
+    let signed = signer.is_none_or(|signer| mac == signer.sign(HEAD_KIND, body.as_bytes()).to_string());
+    (signed && body == head_text(&head, session)).then_some(head)
+}
+
+impl<'c> Chain<'c> {
+    pub(super) fn lock(
+        state: &Dir,
+        session: &'c str,
+        signer: Option<&'c Signer>,
+        durable: bool,
+    ) -> Result<Self, Error> {
+        let dir = state.open_or_create_dir(FOLDER)?;
+        let lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+        let chain = Self { dir, session, signer, durable, _lock: lock };
+        if durable && newest(&chain.dir, session).metadata()?.is_none() {
+            // The file is synced with what is written to it; its name is once.
+            newest(&chain.dir, session).append()?;
+            chain.dir.sync()?;
+            state.sync()?;
+        }
+        Ok(chain)
+    }
+
+    /// Appends events and hands back the file, which is not synced yet.
+    pub(super) fn append(&self, events: &[Event], max_size: u64) -> Result<AppendFile, Error> {
+        let mut file = newest(&self.dir, self.session).append()?;
+        let (mut head, torn) = self.tip(&file)?;
+        if head.length >= max_size && torn.is_none() {
+            head.older = self.next_number(head.older)?;
+            newest(&self.dir, self.session).rename_new(&older(&self.dir, self.session, head.older))?;
+            file = newest(&self.dir, self.session).append()?;
+            if self.durable {
+                self.dir.sync()?;
+            }
+            head.length = 0;
+        }
+        let mut text = String::new();
+        for (index, event) in events.iter().enumerate() {
+            match &torn {
+                Some(torn) if index == 0 => {
+                    text.push('\n');
+                    text += &write(&Event { torn: Some(torn.clone()), ..event.clone() }, &mut head.tip, self.signer);
+                }
+                _ => text += &write(event, &mut head.tip, self.signer),
+            }
+        }
+        file.append(text.as_bytes())?;
+        head.length = file.len()?;
+        self.write_head(&head)?;
+        Ok(file)
+    }
+
+    /// Where the log ends, and what was cut off there.
+    fn tip(&self, file: &AppendFile) -> Result<(Head, Option<Torn>), Error> {
+        let length = file.len()?;
+        let found = read_head(&self.dir, self.session, self.signer)?;
+        let mut head = match found {
+            FoundHead::Fine(head) if head.length == length => return Ok((head, None)),
+            FoundHead::Missing if length == 0 => return Ok((Head { tip: Tip::START, length, older: 0 }, None)),
+            FoundHead::Fine(head) => head,
+            FoundHead::Missing | FoundHead::Damaged => Head { tip: Tip::START, length: 0, older: 0 },
+        };
+        // A process was cut off between a line and its head, or in a line; or someone changed the files.
+        let (bytes, _) = newest(&self.dir, self.session).read(READ_LIMIT)?;
+        let known = usize::try_from(head.length).unwrap_or(usize::MAX).min(bytes.len());
+        let mut rest = &bytes[known..];
+        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            // What does not follow is left for `verify` to name.
+            let _ = check(&rest[..end], &mut head.tip, self.signer);
+            rest = &rest[end + 1..];
+        }
+        let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let torn = &bytes[last..];
+        let torn = (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
+        head.length = length;
+        Ok((head, torn))
+    }
+
+    /// The number for the next older file.
+    fn next_number(&self, known: u32) -> Result<u32, Error> {
+        let mut number = known + 1;
+        while older(&self.dir, self.session, number).metadata()?.is_some() {
+            number += 1;
+        }
+        Ok(number)
+    }
+
+    fn write_head(&self, head: &Head) -> Result<(), Error> {
+        let mut text = head_text(head, self.session);
+        match self.signer {
+            Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
+            None => text += "mac -\n",
+        }
+        let place = self.dir.spot(&format!("{}.head", self.session));
+        let draft = self.dir.spot(&format!("{}.head.new", self.session));
+        draft.remove()?;
+        let mut file = draft.create(0o600)?;
+        file.write(text.as_bytes())?;
+        let file = file.finish(None, None, false)?;
+        if place.metadata()?.is_some() {
+            file.exchange(&place).map_err(|failed| failed.error)?;
+            draft.remove()
+        } else {
+            file.publish_new(&place).map_err(|failed| failed.error)
+        }
+    }
+}

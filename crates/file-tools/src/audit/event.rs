@@ -1,0 +1,169 @@
+//! One line of the log.
+
+use fs_guard::Sha256;
+use serde::{Deserialize, Serialize};
+use workspace_trash::Signer;
+
+/// When a line was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Before the commit point.
+    Intent,
+    /// After the commit, or its roll-back.
+    Outcome,
+    /// After a call that came to no commit.
+    Failed,
+    /// After a transaction that was found interrupted was finished or reverted.
+    Recovered,
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// It appears.
+    Create,
+    /// It gets other bytes.
+    Write,
+    /// Parts of it are replaced.
+    Edit,
+    /// It goes away.
+    Delete,
+    /// It gets another path.
+    Move,
+    /// A patch changes it, or a patch as a whole failed.
+    Patch,
+}
+
+/// What a line tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// RFC 3339, UTC.
+    pub timestamp: String,
+    /// The session.
+    pub session_id: String,
+    /// Who called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// What was called.
+    pub tool_name: String,
+    /// When the line was written.
+    pub phase: Phase,
+    /// What is done.
+    pub operation: Operation,
+    /// The file; empty when a failed call named none.
+    pub path: String,
+    /// Where it moves to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_path: Option<String>,
+    /// Its hash before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_sha256: Option<String>,
+    /// Its hash after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_sha256: Option<String>,
+    /// The unified diff, cut at 64 KiB; left out for large files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Whether it happened; an intent does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// Why it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<String>,
+    /// The transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
+    /// What stands before this line was cut off by a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub torn: Option<Torn>,
+}
+
+/// The rest of a line that was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Torn {
+    /// Its length.
+    pub bytes: u64,
+    /// Its hash.
+    pub sha256: String,
+}
+
+/// The place of a line in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tip {
+    /// The number of the last line; 0 before the first.
+    pub(super) seq: u64,
+    /// The hash of the last line; zeros before the first.
+    pub(super) hash: Sha256,
+}
+
+impl Tip {
+    pub(super) const START: Self = Self { seq: 0, hash: Sha256([0; 32]) };
+}
+
+const LINE_KIND: &str = "audit line 1";
+const DIGITS: usize = 64;
+
+/// Writes an event as the line after `tip`, with its line feed, and moves `tip` there.
+pub(super) fn write(event: &Event, tip: &mut Tip, signer: Option<&Signer>) -> String {
+    let mut line = serde_json::to_string(event).expect("text keys");
+    line.pop();
+    tip.seq += 1;
+    line += &format!(",\"seq\":{},\"prevHash\":\"{}\"", tip.seq, tip.hash);
+    let hash = Sha256::of(line.as_bytes());
+    line += &format!(",\"hash\":\"{hash}\"");
+    if let Some(signer) = signer {
+        line += &format!(",\"mac\":\"{}\"", signer.sign(LINE_KIND, &hash.0));
+    }
+    line += "}\n";
+    tip.hash = hash;
+    line
+}
+
+/// Why a line does not go on from the one before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Broken {
+    #[error("it is no line of this log")]
+    Shape,
+    #[error("its bytes do not have the hash that it states")]
+    Hash,
+    #[error("it does not follow the line before it: a line was changed, inserted, moved or removed")]
+    Order,
+    #[error("it is not signed with this user's key")]
+    Signature,
+}
+
+/// Reads the line after `tip`, without its line feed, checks it and moves `tip` there.
+pub(super) fn check(line: &[u8], tip: &mut Tip, signer: Option<&Signer>) -> Result<(), Broken> {
+    let (rest, mac) = match line.strip_suffix(b"\"}").and_then(|line| split_digits(line, b",\"mac\":\"")) {
+        Some((rest, mac)) => (rest, Some(mac)),
+        None => (line.strip_suffix(b"}").and_then(|line| line.strip_suffix(b"\"")).ok_or(Broken::Shape)?, None),
+    };
+    let rest = if mac.is_some() { rest.strip_suffix(b"\"").ok_or(Broken::Shape)? } else { rest };
+    let (body, stated) = split_digits(rest, b",\"hash\":\"").ok_or(Broken::Shape)?;
+    let hash = Sha256::of(body);
+    if hash.to_string().as_bytes() != stated {
+        return Err(Broken::Hash);
+    }
+    let seq = tip.seq + 1;
+    if !body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{}\"", tip.hash).as_bytes()) {
+        return Err(Broken::Order);
+    }
+    if let Some(signer) = signer {
+        let signed = signer.sign(LINE_KIND, &hash.0).to_string();
+        if mac != Some(signed.as_bytes()) {
+            return Err(Broken::Signature);
+        }
+    }
+    *tip = Tip { seq, hash };
+    Ok(())
+}
+
+/// Splits `<key><64 digits>` off the end.
+fn split_digits<'l>(line: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
+    let (rest, digits) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
+    Some((rest.strip_suffix(key)?, digits))
+}

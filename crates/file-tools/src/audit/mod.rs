@@ -1,0 +1,94 @@
+//! What was done to files, and what was tried: a log that shows when it was changed.
+//!
+//! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its
+//! commit point (`phase` is `intent`), one after it (`outcome`), one for each call that failed before
+//! that (`failed`), and one for each interrupted transaction that was seen to (`recovered`).
+//!
+//! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a
+//! signature of that hash under the user's key, so that a line cannot be changed, inserted, left out or
+//! moved. `<session>.head`, also signed, tells how far the log goes, so that its end cannot be cut off.
+//! A log that is longer than its limit is continued in the next file: `<session>.1.jsonl` is the
+//! oldest one, `<session>.jsonl` the newest.
+//!
+//! Limitations: who can read the user's key can forge all of this, and who can put back an older log
+//! together with its older head is not noticed. A log written where there is no place for a key is not signed.
+
+mod chain;
+mod event;
+mod recorder;
+mod state;
+mod verify;
+
+pub use event::{Event, Operation, Phase, Torn};
+pub use recorder::Recorder;
+pub use state::{PathState, Status, state};
+pub use verify::{BadLine, Verified, verify};
+
+use std::time::Duration;
+
+use patch_engine::transaction::Workspace;
+use workspace_trash::Signer;
+
+use crate::session::SessionName;
+
+/// Logs that are longer are continued in another file: 16 MiB.
+pub const MAX_LOG_SIZE: u64 = 16 << 20;
+
+/// How long is waited for another process that writes to the same log.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The folder of the logs in the state directory.
+const FOLDER: &str = "audit";
+
+/// The log of one session.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// The session.
+    pub session: SessionName,
+    /// Who calls.
+    pub agent: Option<String>,
+    /// Where a log is continued in another file.
+    pub max_size: u64,
+}
+
+/// The log cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("the audit log cannot be used: {0}")]
+pub struct AuditError(#[from] pub fs_guard::Error);
+
+impl From<AuditError> for fs_guard::Error {
+    fn from(error: AuditError) -> Self {
+        error.0
+    }
+}
+
+impl Audit {
+    /// The log of a session.
+    #[must_use]
+    pub fn new(session: SessionName, agent: Option<String>) -> Self {
+        Self { session, agent, max_size: MAX_LOG_SIZE }
+    }
+
+    /// Appends events, as one write. The state directory must be there.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written; nothing was applied then, as nothing may be.
+    pub fn append(&self, workspace: &Workspace, events: &[Event], durable: bool) -> Result<(), AuditError> {
+        let file = self.write(workspace, events, durable)?;
+        if durable { Ok(file.sync()?) } else { Ok(()) }
+    }
+
+    /// Appends events and hands back the log to be synced with the rest.
+    fn write(
+        &self,
+        workspace: &Workspace,
+        events: &[Event],
+        durable: bool,
+    ) -> Result<fs_guard::AppendFile, AuditError> {
+        let signer = Signer::new(workspace.key_place())?;
+        let (state, _) = workspace.root().create_state_dir()?;
+        let chain = chain::Chain::lock(&state, self.session.as_str(), signer.as_ref(), durable)?;
+        Ok(chain.append(events, self.max_size)?)
+    }
+}

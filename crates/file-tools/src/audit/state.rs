@@ -1,0 +1,133 @@
+//! What the logs say of each file, against the disk.
+
+use std::collections::BTreeMap;
+
+use fs_guard::{Access, FileKind, Sha256};
+use patch_engine::transaction::Workspace;
+use serde::Serialize;
+
+use super::AuditError;
+use super::event::{Event, Operation, Phase};
+use super::verify::{files, folder, sessions};
+
+/// A path that the logs name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PathState {
+    /// The path.
+    pub path: String,
+    /// How the disk compares with the log.
+    pub status: Status,
+    /// The hash that the last transaction left; empty when it left nothing there.
+    pub logged_sha256: String,
+    /// The hash on the disk; empty when there is no file.
+    pub actual_sha256: String,
+    /// The last transaction.
+    pub transaction_id: String,
+}
+
+/// How the disk compares with the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It is what the log says.
+    Same,
+    /// It has other bytes.
+    Changed,
+    /// It is gone.
+    Missing,
+    /// The log says that nothing is there.
+    Unexpected,
+    /// It cannot be read.
+    Unreadable,
+}
+
+/// The last thing that is known of a path.
+struct Known {
+    transaction: String,
+    hash: String,
+    /// The log does not tell whether it happened; this is the other answer.
+    or: Option<String>,
+}
+
+/// Rebuilds the last known hash of every path from the logs alone, and compares it with the disk.
+///
+/// # Errors
+///
+/// When the logs cannot be read.
+pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
+    let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
+    let mut events = Vec::new();
+    for session in sessions(&dir)? {
+        for (_, bytes) in files(&dir, &session)? {
+            let lines = bytes.split(|&byte| byte == b'\n');
+            events.extend(lines.filter_map(|line| serde_json::from_slice::<Event>(line).ok()));
+        }
+    }
+    let states = last_known(&events).into_iter().map(|(path, known)| {
+        let actual = actual(workspace, &path);
+        let status = match &actual {
+            Err(()) => Status::Unreadable,
+            Ok(actual) if *actual == known.hash || known.or.as_ref() == Some(actual) => Status::Same,
+            Ok(actual) if actual.is_empty() => Status::Missing,
+            Ok(_) if known.hash.is_empty() => Status::Unexpected,
+            Ok(_) => Status::Changed,
+        };
+        let Known { transaction, hash, .. } = known;
+        let actual_sha256 = actual.unwrap_or_default();
+        PathState { path, status, logged_sha256: hash, actual_sha256, transaction_id: transaction }
+    });
+    Ok(states.collect())
+}
+
+fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
+    // What became of each transaction; its name sorts by time.
+    let mut ended: BTreeMap<&str, bool> = BTreeMap::new();
+    for event in events {
+        if let (Some(id), Some(ok), Phase::Outcome | Phase::Recovered) = (&event.transaction_id, event.ok, event.phase)
+        {
+            ended.insert(id, ok);
+        }
+    }
+    let mut intents: Vec<_> = events
+        .iter()
+        .filter(|event| event.phase == Phase::Intent)
+        .filter_map(|event| Some((event.transaction_id.as_deref()?, event)))
+        .collect();
+    intents.sort_by_key(|(id, _)| *id);
+    let mut paths = BTreeMap::new();
+    for (id, event) in intents {
+        let happened = ended.get(id).copied();
+        if happened == Some(false) {
+            continue;
+        }
+        let mut set = |path: &str, hash: Option<&String>, before: Option<&String>| {
+            let (hash, before) = (hash.cloned().unwrap_or_default(), before.cloned().unwrap_or_default());
+            let or = happened.is_none().then_some(before);
+            paths.insert(path.to_owned(), Known { transaction: id.to_owned(), hash, or });
+        };
+        let (before, after) = (event.before_sha256.as_ref(), event.after_sha256.as_ref());
+        match (event.operation, &event.to_path) {
+            (Operation::Move, Some(to)) => {
+                set(&event.path, None, before);
+                set(to, after, None);
+            }
+            _ => set(&event.path, after, before),
+        }
+    }
+    paths
+}
+
+/// The hash of what is there; empty when no file or link is.
+fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
+    let root = workspace.root();
+    let path = root.check(path, Access::Read).map_err(drop)?;
+    match root.metadata(&path).map_err(drop)? {
+        None => Ok(String::new()),
+        Some(seen) if seen.kind == FileKind::Symlink => {
+            Ok(Sha256::of(&root.read_link(&path).map_err(drop)?).to_string())
+        }
+        Some(seen) if seen.kind == FileKind::File => Ok(crate::workspace::hash(root, &path).map_err(drop)?.to_string()),
+        Some(_) => Ok(String::new()),
+    }
+}

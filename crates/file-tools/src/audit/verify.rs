@@ -1,0 +1,163 @@
+//! Whether a log is as it was written.
+
+use fs_guard::{Dir, Error, Sha256};
+use patch_engine::transaction::Workspace;
+use serde::Serialize;
+use workspace_trash::Signer;
+
+use super::chain::{FoundHead, newest, older, read_head};
+use super::event::{Broken, Event, Tip, check};
+use super::{AuditError, FOLDER};
+use crate::session::SessionName;
+
+/// The largest file of a log that is read.
+const READ_LIMIT: u64 = 1 << 30;
+
+/// What was found in the log of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// The session.
+    pub session: String,
+    /// Whether every line is as it was written, and none is missing.
+    pub ok: bool,
+    /// How many lines were good before the first bad one.
+    pub lines: u64,
+    /// Whether signatures could be checked.
+    pub signed: bool,
+    /// How many lines were cut off by crashes; the line after each says so.
+    pub torn_lines: u64,
+    /// The first bad line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_bad: Option<BadLine>,
+}
+
+/// A line that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BadLine {
+    /// The file, beneath the root.
+    pub file: String,
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// Checks the logs of all sessions, or of one.
+///
+/// # Errors
+///
+/// When they cannot be read.
+pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Vec<Verified>, AuditError> {
+    let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
+    let signer = Signer::new(workspace.key_place())?;
+    let mut all = Vec::new();
+    for name in sessions(&dir)? {
+        if session.is_none_or(|session| session.as_str() == name) {
+            all.push(verify_session(&dir, &name, signer.as_ref())?);
+        }
+    }
+    Ok(all)
+}
+
+/// The folder of the logs.
+pub(super) fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
+    match workspace.root().state_dir()? {
+        Some(state) => state.open_dir(FOLDER),
+        None => Ok(None),
+    }
+}
+
+/// The sessions that have a log, or the end of one.
+pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
+    let names = dir.names()?;
+    let mut sessions: Vec<String> = names
+        .iter()
+        .filter_map(|name| name.split_once('.'))
+        .filter(|(name, rest)| name.parse::<SessionName>().is_ok() && (rest.ends_with("jsonl") || *rest == "head"))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    Ok(sessions)
+}
+
+/// The files of a log, the oldest first.
+pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let mut files = Vec::new();
+    for number in 1.. {
+        match older(dir, session, number).read(READ_LIMIT) {
+            Ok((bytes, _)) => files.push((older(dir, session, number).path(), bytes)),
+            Err(Error::NotFound { .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    match newest(dir, session).read(READ_LIMIT) {
+        Ok((bytes, _)) => files.push((newest(dir, session).path(), bytes)),
+        Err(Error::NotFound { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(files)
+}
+
+fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<Verified, Error> {
+    let head = read_head(dir, session, signer)?;
+    let files = files(dir, session)?;
+    let mut verified = Verified {
+        session: session.to_owned(),
+        ok: false,
+        lines: 0,
+        signed: signer.is_some(),
+        torn_lines: 0,
+        first_bad: None,
+    };
+    let mut tip = Tip::START;
+    let mut at_head = matches!(&head, FoundHead::Fine(head) if head.tip == tip);
+    for (file, bytes) in &files {
+        let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').peekable();
+        let mut number = 0;
+        while let Some(whole) = lines.next() {
+            number += 1;
+            let line = whole.strip_suffix(b"\n");
+            let result = line.map_or(Err(Broken::Shape), |line| check(line, &mut tip, signer));
+            if let Err(broken) = result {
+                // A line that a crash cut off is named by the one that was written after it.
+                if lines.peek().is_some_and(|next| tells_of_torn(next, line.unwrap_or_default(), tip, signer)) {
+                    verified.torn_lines += 1;
+                    continue;
+                }
+                let problem = broken.to_string();
+                verified.first_bad = Some(BadLine { file: file.clone(), line: number, problem });
+                return Ok(verified);
+            }
+            verified.lines += 1;
+            at_head |= matches!(&head, FoundHead::Fine(head) if head.tip == tip);
+        }
+    }
+    let problem = match head {
+        FoundHead::Fine(_) if at_head => None,
+        FoundHead::Fine(head) => Some(format!("lines are missing at the end: there were {}", head.tip.seq)),
+        FoundHead::Missing if tip == Tip::START => None,
+        FoundHead::Missing => Some("the file that tells where the log ends is missing".to_owned()),
+        FoundHead::Damaged => Some("the file that tells where the log ends was changed".to_owned()),
+    };
+    verified.ok = problem.is_none();
+    verified.first_bad = problem.map(|problem| {
+        let (file, bytes) = files.last().map_or((newest(dir, session).path(), &[][..]), |(f, b)| (f.clone(), &b[..]));
+        let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+        BadLine { file, line, problem }
+    });
+    Ok(verified)
+}
+
+/// Whether a good line says that `torn` was cut off before it.
+fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, signer: Option<&Signer>) -> bool {
+    let Some(line) = line.strip_suffix(b"\n") else { return false };
+    check(line, &mut tip, signer).is_ok()
+        && serde_json::from_slice::<Event>(line).is_ok_and(|event| {
+            event
+                .torn
+                .is_some_and(|said| said.bytes == torn.len() as u64 && said.sha256 == Sha256::of(torn).to_string())
+        })
+}

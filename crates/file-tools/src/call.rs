@@ -1,0 +1,260 @@
+//! Calling a tool by its name, with JSON.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::audit::Operation;
+use crate::changes::PatchData;
+use crate::envelope::{Failure, Success, ToolResult};
+use crate::error::{FailureClass, ToolError};
+use crate::tools::create_file::CreateFileData;
+use crate::tools::delete_file::DeleteFileData;
+use crate::tools::edit_file::EditFileData;
+use crate::tools::edit_patch::EditPatchResult;
+use crate::tools::glob::GlobData;
+use crate::tools::list_directory::ListDirectoryData;
+use crate::tools::move_file::MoveFileData;
+use crate::tools::read_file::ReadFileData;
+use crate::tools::restore_file::RestoreFileData;
+use crate::tools::search_files::SearchFilesData;
+use crate::tools::write_file::WriteFileData;
+use crate::workspace::{FileTools, Hooks};
+
+/// A tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are their names")]
+pub enum Tool {
+    ReadFile,
+    ListDirectory,
+    SearchFiles,
+    Glob,
+    CreateFile,
+    WriteFile,
+    EditFile,
+    DeleteFile,
+    RestoreFile,
+    MoveFile,
+    ApplyPatch,
+    EditPatch,
+}
+
+impl Tool {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 12] = [
+        Self::ReadFile,
+        Self::ListDirectory,
+        Self::SearchFiles,
+        Self::Glob,
+        Self::CreateFile,
+        Self::WriteFile,
+        Self::EditFile,
+        Self::DeleteFile,
+        Self::RestoreFile,
+        Self::MoveFile,
+        Self::ApplyPatch,
+        Self::EditPatch,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadFile => "read_file",
+            Self::ListDirectory => "list_directory",
+            Self::SearchFiles => "search_files",
+            Self::Glob => "glob",
+            Self::CreateFile => "create_file",
+            Self::WriteFile => "write_file",
+            Self::EditFile => "edit_file",
+            Self::DeleteFile => "delete_file",
+            Self::RestoreFile => "restore_file",
+            Self::MoveFile => "move_file",
+            Self::ApplyPatch => "apply_patch",
+            Self::EditPatch => "edit.patch",
+        }
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+    }
+
+    /// Whether it only reads.
+    #[must_use]
+    pub fn is_read_only(self) -> bool {
+        self.operation().is_none()
+    }
+
+    fn operation(self) -> Option<Operation> {
+        match self {
+            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => None,
+            Self::CreateFile | Self::RestoreFile => Some(Operation::Create),
+            Self::WriteFile => Some(Operation::Write),
+            Self::EditFile => Some(Operation::Edit),
+            Self::DeleteFile => Some(Operation::Delete),
+            Self::MoveFile => Some(Operation::Move),
+            Self::ApplyPatch | Self::EditPatch => Some(Operation::Patch),
+        }
+    }
+}
+
+/// What a tool answers with when it did what it should.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "they are the tools")]
+pub enum Data {
+    ReadFile(ReadFileData),
+    ListDirectory(ListDirectoryData),
+    SearchFiles(SearchFilesData),
+    Glob(GlobData),
+    CreateFile(CreateFileData),
+    WriteFile(WriteFileData),
+    EditFile(EditFileData),
+    DeleteFile(DeleteFileData),
+    RestoreFile(RestoreFileData),
+    MoveFile(MoveFileData),
+    ApplyPatch(PatchData),
+}
+
+/// The answer to a call.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// It did what it should.
+    Success(Success<Data>),
+    /// It did not, and changed nothing unless it says so.
+    Failure(Failure),
+    /// The answer of `edit.patch`, which has a shape of its own.
+    EditPatch(EditPatchResult, Option<FailureClass>),
+}
+
+impl Serialize for Reply {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Success(success) => success.serialize(serializer),
+            Self::Failure(failure) => failure.serialize(serializer),
+            Self::EditPatch(result, _) => result.serialize(serializer),
+        }
+    }
+}
+
+impl Reply {
+    /// Whether the call did what it should.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.class().is_none()
+    }
+
+    /// How a failed call ends a program.
+    #[must_use]
+    pub fn class(&self) -> Option<FailureClass> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(failure.error.class),
+            Self::EditPatch(_, class) => *class,
+        }
+    }
+
+    /// The answer as one line of JSON.
+    ///
+    /// # Panics
+    ///
+    /// Never: all keys are text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text keys")
+    }
+}
+
+impl From<ToolError> for Reply {
+    fn from(error: ToolError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+impl FileTools {
+    /// Calls a tool by its name, with its arguments as a JSON object.
+    pub fn call(&self, name: &str, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+        match Tool::named(name) {
+            Some(tool) => self.call_tool(tool, args, hooks),
+            None => {
+                let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.as_str()).collect();
+                ToolError::arguments(format!("there is no tool {name:?}"))
+                    .next(format!("use one of {}", names.join(", ")))
+                    .into()
+            }
+        }
+    }
+
+    /// Calls a tool with its arguments as a JSON object.
+    pub fn call_tool(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+        let result = match tool {
+            Tool::ReadFile => {
+                self.run(tool, args, hooks, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile))
+            }
+            Tool::ListDirectory => self
+                .run(tool, args, hooks, |args, hooks| self.list_directory(args, hooks))
+                .map(|s| s.map(Data::ListDirectory)),
+            Tool::SearchFiles => self
+                .run(tool, args, hooks, |args, hooks| self.search_files(args, hooks))
+                .map(|s| s.map(Data::SearchFiles)),
+            Tool::Glob => self.run(tool, args, hooks, |args, hooks| self.glob(args, hooks)).map(|s| s.map(Data::Glob)),
+            Tool::CreateFile => self
+                .run(tool, args, hooks, |args, hooks| self.create_file(args, hooks))
+                .map(|s| s.map(Data::CreateFile)),
+            Tool::WriteFile => {
+                self.run(tool, args, hooks, |args, hooks| self.write_file(args, hooks)).map(|s| s.map(Data::WriteFile))
+            }
+            Tool::EditFile => {
+                self.run(tool, args, hooks, |args, hooks| self.edit_file(args, hooks)).map(|s| s.map(Data::EditFile))
+            }
+            Tool::DeleteFile => self
+                .run(tool, args, hooks, |args, hooks| self.delete_file(args, hooks))
+                .map(|s| s.map(Data::DeleteFile)),
+            Tool::RestoreFile => self
+                .run(tool, args, hooks, |args, hooks| self.restore_file(args, hooks))
+                .map(|s| s.map(Data::RestoreFile)),
+            Tool::MoveFile => {
+                self.run(tool, args, hooks, |args, hooks| self.move_file(args, hooks)).map(|s| s.map(Data::MoveFile))
+            }
+            Tool::ApplyPatch => self
+                .run(tool, args, hooks, |args, hooks| self.apply_patch(args, hooks))
+                .map(|s| s.map(Data::ApplyPatch)),
+            Tool::EditPatch => {
+                return match self.run(tool, args, hooks, |args, hooks| self.edit_patch(args, hooks)) {
+                    Ok(result) => Reply::EditPatch(result, None),
+                    Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+                };
+            }
+        };
+        match result {
+            Ok(success) => Reply::Success(success),
+            Err(error) => error.into(),
+        }
+    }
+
+    fn run<A: DeserializeOwned, T>(
+        &self,
+        tool: Tool,
+        args: &Value,
+        hooks: &mut dyn Hooks,
+        then: impl FnOnce(&A, &mut dyn Hooks) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        match A::deserialize(args) {
+            Ok(args) => then(&args, hooks),
+            Err(error) => {
+                let error = ToolError::arguments(format!("the arguments of {} do not fit: {error}", tool.as_str()))
+                    .next("correct the arguments; the tool's schema says what they are");
+                match tool.operation() {
+                    // A failed call, as far as the log is concerned.
+                    Some(operation) => {
+                        let failed: ToolResult<T> = self.changing(tool.as_str(), operation, hooks, |_| Err(error));
+                        failed.map(|success| success.data)
+                    }
+                    None => Err(error),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The tools as a model is told about them: descriptions and plain JSON schemas.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::call::Tool;
+use crate::changes::PatchData;
+use crate::tools::{
+    apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
+    restore_file, search_files, write_file,
+};
+
+/// A tool as a client lists it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// For models.
+    pub description: &'static str,
+    /// Its arguments.
+    pub input_schema: Value,
+    /// Its answer: the envelope with its data.
+    pub output_schema: Value,
+    /// What a client may assume.
+    pub annotations: Annotations,
+}
+
+/// What a client may assume of a tool, in the words of the Model Context Protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only_hint: bool,
+    /// It changes or removes what is there.
+    pub destructive_hint: bool,
+    /// Calling it twice is as calling it once.
+    pub idempotent_hint: bool,
+    /// It reaches beyond the workspace.
+    pub open_world_hint: bool,
+}
+
+/// All tools, in a fixed order.
+#[must_use]
+pub fn catalogue() -> Vec<ToolInfo> {
+    Tool::ALL.into_iter().map(Tool::info).collect()
+}
+
+impl Tool {
+    /// The tool as a client lists it.
+    #[must_use]
+    pub fn info(self) -> ToolInfo {
+        let (title, description) = words(self);
+        let (input_schema, output_schema) = match self {
+            Self::ReadFile => schemas::<read_file::ReadFile, read_file::ReadFileData>(),
+            Self::ListDirectory => schemas::<list_directory::ListDirectory, list_directory::ListDirectoryData>(),
+            Self::SearchFiles => schemas::<search_files::SearchFiles, search_files::SearchFilesData>(),
+            Self::Glob => schemas::<glob::Glob, glob::GlobData>(),
+            Self::CreateFile => schemas::<create_file::CreateFile, create_file::CreateFileData>(),
+            Self::WriteFile => schemas::<write_file::WriteFile, write_file::WriteFileData>(),
+            Self::EditFile => schemas::<edit_file::EditFile, edit_file::EditFileData>(),
+            Self::DeleteFile => schemas::<delete_file::DeleteFile, delete_file::DeleteFileData>(),
+            Self::RestoreFile => schemas::<restore_file::RestoreFile, restore_file::RestoreFileData>(),
+            Self::MoveFile => schemas::<move_file::MoveFile, move_file::MoveFileData>(),
+            Self::ApplyPatch => schemas::<apply_patch::ApplyPatch, PatchData>(),
+            Self::EditPatch => (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>()),
+        };
+        let reads = self.is_read_only();
+        let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
+        let annotations = Annotations {
+            read_only_hint: reads,
+            destructive_hint: !reads && !adds,
+            idempotent_hint: reads || self == Self::WriteFile,
+            open_world_hint: false,
+        };
+        ToolInfo { name: self.as_str(), title, description, input_schema, output_schema, annotations }
+    }
+}
+
+fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
+    (schema::<A>(), schema::<Envelope<D>>())
+}
+
+/// The result envelope, for its schema. What an error has in it is the same everywhere, and not told twelve times.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Envelope<D> {
+    ok: bool,
+    #[schemars(with = "String", default)]
+    output: (),
+    #[schemars(with = "D", default)]
+    data: std::marker::PhantomData<D>,
+    #[schemars(with = "Map<String, Value>", default)]
+    error: (),
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut value = schema.to_value();
+    plain(&mut value);
+    value
+}
+
+/// Leaves out what says nothing to a model, and what some clients do not take.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.remove("$schema");
+            object.remove("title");
+            object.remove("format");
+            object.remove("minimum");
+            object.remove("default");
+            // Of a type; that of a field says what it is there.
+            if object.contains_key("properties") {
+                object.remove("description");
+            }
+            if object.get("additionalProperties") == Some(&Value::Bool(true)) {
+                object.remove("additionalProperties");
+            }
+            for (key, part) in object {
+                match part {
+                    // The names in here are arguments, not words of the schema.
+                    Value::Object(properties) if key == "properties" => {
+                        properties.values_mut().for_each(plain);
+                    }
+                    part => plain(part),
+                }
+            }
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+/// The title, and the description: purpose, inputs, outputs, errors with what to do, one example.
+fn words(tool: Tool) -> (&'static str, &'static str) {
+    match tool {
+        Tool::ReadFile => (
+            "Read a file",
+            "Reads a text file, or lines startLine to endLine of it (from 1, both included). Lines come with LF ends and \
+without BOM; sha256 is of the whole file on disk: pass it as expectedSha256 when you change the file. If truncated, \
+go on from endLine+1.\n\
+Errors: not_found: check the path with glob. binary_file: leave it, or set allowBinary. file_too_large: give up. \
+outside_workspace, permission_denied: use another path. command_failed: correct the arguments.\n\
+Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
+        ),
+        Tool::ListDirectory => (
+            "List a directory",
+            "Lists a directory, or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
+what .gitignore leaves out, need includeHidden. At most 5000 entries: if truncated, list a subdirectory.\n\
+Errors: not_found: check the path, list its parent. outside_workspace, permission_denied: use another path.\n\
+Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
+        ),
+        Tool::SearchFiles => (
+            "Search files",
+            "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
+.gitignore leaves out (unless includeGlobs names it), and node_modules, .git, dist, build, .next, .turbo, coverage, \
+target. If truncated, narrow with root or includeGlobs.\n\
+Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
+outside_workspace, permission_denied: use another root.\n\
+Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\"contextLines\":2}",
+        ),
+        Tool::Glob => (
+            "Find paths",
+            "Finds paths by a pattern: * within a name, ** over directories, {a,b} either. Hidden names and \
+folders like node_modules or target match only if the pattern names them.\n\
+Errors: command_failed: correct the pattern. not_found: check root. outside_workspace, permission_denied: use another \
+root.\n\
+Example: {\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
+        ),
+        Tool::CreateFile => (
+            "Create a file",
+            "Makes a new text file; never overwrites. Gives sha256, diff and transactionId (for undo).\n\
+Errors: already_exists: use edit_file or write_file. not_found: a directory is missing, set createParentDirectories. \
+permission_denied: do not touch this path, ask. outside_workspace, command_failed: correct the path.\n\
+Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDirectories\":true}",
+        ),
+        Tool::WriteFile => (
+            "Write a file",
+            "Replaces the whole text of a file; CRLF and BOM are kept. For small changes use edit_file.\n\
+Errors: stale_file: the file changed, read it again. binary_file: leave it. patch_apply_error: the file is not UTF-8, \
+write ASCII. not_found: the directory is missing. permission_denied: ask. outside_workspace, command_failed: correct \
+the arguments.\n\
+Example: {\"path\":\"a.txt\",\"content\":\"new\\n\",\"expectedSha256\":\"<sha256 from read_file>\"}",
+        ),
+        Tool::EditFile => (
+            "Edit a file",
+            "Replaces pieces of text, all or none. Each oldText must be in the file as it is now, exactly once (or \
+replaceAll, or expectedOccurrences times), and edits may not overlap. Line ends are kept.\n\
+Errors: old_text_not_found: details.nearest tells where it nearly is; read there and copy. multiple_matches: add \
+surrounding lines. overlapping_edits: join details.conflictingEditIndices. stale_file: read again. binary_file: leave \
+it. patch_apply_error: not UTF-8, insert ASCII. not_found: check the path. permission_denied: ask. outside_workspace, \
+command_failed: correct the arguments.\n\
+Example: {\"path\":\"a.rs\",\"expectedSha256\":\"<sha256>\",\"edits\":[{\"oldText\":\"let x = 1;\",\"newText\":\"let x = 2;\"}]}",
+        ),
+        Tool::DeleteFile => (
+            "Delete a file",
+            "Moves a file, link, or (recursive) directory to the trash; trashedTo is for restore_file.\n\
+Errors: not_found: check the path. stale_file: it changed, read it again. command_failed: a directory needs recursive. \
+permission_denied: do not touch it, ask. outside_workspace: use another path.\n\
+Example: {\"path\":\"old.txt\",\"expectedSha256\":\"<sha256>\"}",
+        ),
+        Tool::RestoreFile => (
+            "Restore a file",
+            "Brings a file back from the trash, to its old path or targetPath; never over a file.\n\
+Errors: not_found: it is not in the trash. already_exists: give another targetPath. command_failed: give trashedPath \
+as you got it. permission_denied, outside_workspace: use another targetPath.\n\
+Example: {\"trashedPath\":\"<trashedTo from delete_file>\"}",
+        ),
+        Tool::MoveFile => (
+            "Move a file",
+            "Gives a file another path; with overwrite a file there goes to the trash.\n\
+Errors: stale_file: read it again. already_exists: choose another toPath or set overwrite. not_found: check fromPath \
+and the directory of toPath. permission_denied: ask. outside_workspace, command_failed: correct the paths.\n\
+Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha256>\"}",
+        ),
+        Tool::ApplyPatch => (
+            "Apply a patch",
+            "Changes several files at once, all or none. Sections: *** Add File: P (+ lines), *** Delete File: P, \
+*** Update File: P (optional *** Move to: Q, then hunks), *** Move File: P -> Q. A hunk: @@, then lines with a blank \
+(context), - or +; give 3 lines of context. Gives changedFiles with hashes and diffs, and transactionId.\n\
+Errors (details.rejects has all): patch_parse_error: correct details.line. patch_apply_error: details.nearest tells \
+where the lines nearly are; read there. multiple_matches: add context. overlapping_edits: join the hunks. stale_file: \
+read again. not_found, already_exists, binary_file, file_too_large, outside_workspace, command_failed: correct that \
+section. permission_denied: leave it out, ask. timeout: try again.\n\
+Example: {\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+new\\n*** End Patch\"}",
+        ),
+        Tool::EditPatch => (
+            "Apply a patch, briefly",
+            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files added, modified, \
+deleted and renamed, or {ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
+Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
+then correct the hunk. stale_file: read again. permission_denied: deletes or moves are not allowed, or the path is \
+guarded. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
+Example: {\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
+        ),
+    }
+}

@@ -1,0 +1,196 @@
+//! What a call changed, as data: the shape that the patch tool and the command line answer with.
+
+use patch_engine::transaction::{Outcome, Recovered};
+use patch_engine::{Applied, Note, Operation, Plan, PlanNote};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Longer diffs are cut.
+pub const MAX_DIFF: usize = 64 << 10;
+
+/// What a patch did, or would do.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PatchData {
+    /// Whether all sections were one transaction.
+    pub atomic: bool,
+    /// Nothing was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// How many hunks the patch has.
+    pub hunk_count: usize,
+    /// The transaction, for undo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub transaction_id: Option<String>,
+    /// The transactions of a patch that was not atomic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transaction_ids: Vec<String>,
+    /// The files, in order.
+    pub changed_files: Vec<ChangedFile>,
+    /// What was overlooked, and what a reader should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Interrupted transactions that were seen to on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<String>,
+}
+
+/// One file that a call changed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFile {
+    /// Its path before.
+    pub path: String,
+    /// create, update, delete or move.
+    pub operation: &'static str,
+    /// Where it moved to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub to_path: Option<String>,
+    /// Its hash before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub before_sha256: Option<String>,
+    /// Its hash after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub after_sha256: Option<String>,
+    /// The unified diff, cut at 64 KiB.
+    pub diff: String,
+    /// Where the displaced file is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub trashed_to: Option<String>,
+}
+
+impl PatchData {
+    /// What a plan would do.
+    #[must_use]
+    pub fn planned(plan: &Plan) -> Self {
+        Self {
+            atomic: true,
+            dry_run: true,
+            hunk_count: plan.hunk_count,
+            transaction_id: None,
+            transaction_ids: Vec::new(),
+            changed_files: changed_files(plan, &[]),
+            notes: notes(plan),
+            recovered: Vec::new(),
+        }
+    }
+
+    /// What was committed.
+    #[must_use]
+    pub fn applied(applied: &Applied, atomic: bool) -> Self {
+        let reports = &applied.reports;
+        let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
+        let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
+        Self {
+            atomic,
+            dry_run: false,
+            hunk_count: reports.iter().map(|report| report.plan.hunk_count).sum(),
+            transaction_id,
+            transaction_ids,
+            changed_files: reports.iter().flat_map(|report| changed_files(&report.plan, &report.trashed)).collect(),
+            notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
+            recovered: applied.recovered.iter().map(recovered_text).collect(),
+        }
+    }
+}
+
+/// The files of a plan; `trashed` tells where the displaced ones are.
+#[must_use]
+pub fn changed_files(plan: &Plan, trashed: &[Option<String>]) -> Vec<ChangedFile> {
+    plan.changes
+        .iter()
+        .map(|change| ChangedFile {
+            path: change.path.to_string(),
+            operation: change.operation.as_str(),
+            to_path: change.to_path.as_ref().map(ToString::to_string),
+            before_sha256: change.before.map(|hash| hash.to_string()),
+            after_sha256: change.after.map(|hash| hash.to_string()),
+            diff: capped(&plan.diff(change)),
+            trashed_to: trashed.get(change.transition).cloned().flatten(),
+        })
+        .collect()
+}
+
+/// A diff as text, cut at [`MAX_DIFF`].
+#[must_use]
+pub fn capped(diff: &[u8]) -> String {
+    let text = String::from_utf8_lossy(diff);
+    match text.len() {
+        len if len <= MAX_DIFF => text.into_owned(),
+        _ => format!("{}…(truncated)", crate::text::prefix(&text, MAX_DIFF)),
+    }
+}
+
+fn notes(plan: &Plan) -> Vec<String> {
+    plan.notes
+        .iter()
+        .map(|note| match note {
+            PlanNote::Text(warning) => format!("patch {warning}"),
+            PlanNote::Unchanged { path } => format!("{path}: unchanged"),
+            PlanNote::Hunk { path, hunk, note } => format!("{path}: hunk {} {}", hunk + 1, note_text(note)),
+        })
+        .collect()
+}
+
+/// The plan in one line.
+#[must_use]
+pub fn summary(plan: &Plan) -> String {
+    let count = |wanted: Operation| plan.changes.iter().filter(|change| change.operation == wanted).count();
+    let parts = [
+        (count(Operation::Create), "created"),
+        (count(Operation::Update), "updated"),
+        (count(Operation::Move), "moved"),
+        (count(Operation::Delete), "deleted"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+}
+
+/// A note about a hunk, as the rest of a sentence.
+#[must_use]
+pub fn note_text(note: &Note) -> String {
+    match note {
+        Note::OutOfOrder => "stands out of file order".into(),
+        Note::HeaderNotFound => "has a header that is not in the file; its only exact place was taken".into(),
+        Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
+        Note::Reindented { added, removed } if removed.is_empty() => {
+            format!("was indented by {} like the lines it matched", blanks(added))
+        }
+        Note::Reindented { removed, .. } => {
+            format!("lost {} of indentation like the lines it matched", blanks(removed))
+        }
+        Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+    }
+}
+
+fn blanks(text: &str) -> String {
+    match text.len() {
+        len if text.bytes().all(|byte| byte == b'\t') => format!("{len} tab{}", if len == 1 { "" } else { "s" }),
+        1 => "1 blank".into(),
+        len => format!("{len} blanks"),
+    }
+}
+
+fn recovered_text(recovered: &Recovered) -> String {
+    format!("{}: {}", recovered.id, outcome_text(&recovered.outcome))
+}
+
+/// What became of an interrupted transaction, in words.
+#[must_use]
+pub fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Discarded => "it had changed nothing, and was discarded".into(),
+        Outcome::Completed => "it was finished".into(),
+        Outcome::RolledBack => "it was rolled back".into(),
+        Outcome::RolledBackExcept(paths) => {
+            format!("it was rolled back, except what someone else has changed since: {}", paths.join(", "))
+        }
+        _ => "it is finished with".into(),
+    }
+}

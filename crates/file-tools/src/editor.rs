@@ -1,0 +1,231 @@
+//! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
+
+use patch_engine::ErrorKind;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::ToolError;
+use crate::tools::create_file::CreateFile;
+use crate::tools::edit_file::{EditFile, TextEdit};
+use crate::tools::list_directory::ListDirectory;
+use crate::tools::read_file::ReadFile;
+use crate::tools::write_file::WriteFile;
+use crate::workspace::{FileTools, Hooks};
+
+/// A command of the editor tool.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum EditorCommand {
+    /// Shows a file with line numbers, or a directory.
+    View {
+        /// The file or directory.
+        path: String,
+        /// First and last line; -1 is the end.
+        #[serde(default)]
+        view_range: Option<[i64; 2]>,
+    },
+    /// Replaces a text that is in the file once.
+    StrReplace {
+        /// The file.
+        path: String,
+        /// The text.
+        old_str: String,
+        /// What takes its place; nothing by default.
+        #[serde(default)]
+        new_str: Option<String>,
+    },
+    /// Makes a file, or replaces one that this session has seen.
+    Create {
+        /// The file.
+        path: String,
+        /// All of its text.
+        file_text: String,
+    },
+    /// Inserts text after a line.
+    Insert {
+        /// The file.
+        path: String,
+        /// The line; 0 for the beginning.
+        insert_line: u64,
+        /// The text.
+        #[serde(alias = "new_str")]
+        insert_text: String,
+    },
+}
+
+/// The answer, as the API's `tool_result` has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EditorReply {
+    /// What the model reads.
+    pub content: String,
+    /// Whether the command failed.
+    pub is_error: bool,
+}
+
+impl FileTools {
+    /// Runs a command of the editor tool; `max_characters` cuts what `view` shows.
+    pub fn editor(&self, input: &Value, max_characters: Option<usize>, hooks: &mut dyn Hooks) -> EditorReply {
+        match self.try_editor(input, max_characters, hooks) {
+            Ok(content) => EditorReply { content, is_error: false },
+            Err(error) => {
+                let mut content = format!("{}: {}", error.kind, error.message);
+                if let Some(action) = error.suggested_next_action {
+                    content += &format!("\n{action}");
+                }
+                EditorReply { content, is_error: true }
+            }
+        }
+    }
+
+    /// Runs a command of the editor tool.
+    ///
+    /// # Errors
+    ///
+    /// As the tools that do it.
+    pub fn try_editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        hooks: &mut dyn Hooks,
+    ) -> Result<String, ToolError> {
+        let command = EditorCommand::deserialize(input).map_err(|error| {
+            ToolError::arguments(format!("the command does not fit: {error}"))
+                .next("use view, str_replace, create or insert with their own arguments")
+        })?;
+        match command {
+            EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, hooks),
+            EditorCommand::StrReplace { path, old_str, new_str } => {
+                let path = self.beneath_root(&path)?;
+                let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
+                let expected_sha256 = self.seen_or_current(&path)?;
+                let edited = self.edit_file(&EditFile { path, expected_sha256, edits: vec![edit] }, hooks)?;
+                Ok(format!("{}\n{}", edited.output, edited.data.diff))
+            }
+            EditorCommand::Create { path, file_text } => self.create(&path, file_text, hooks),
+            EditorCommand::Insert { path, insert_line, insert_text } => {
+                self.insert(&path, insert_line, &insert_text, hooks)
+            }
+        }
+    }
+
+    fn view(
+        &self,
+        path: &str,
+        range: Option<[i64; 2]>,
+        max_characters: Option<usize>,
+        hooks: &mut dyn Hooks,
+    ) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let dir = matches!(path.as_str(), "" | "." | "./") || {
+            let (_, seen) = self.find(self.root(), &path)?;
+            seen.kind == fs_guard::FileKind::Directory
+        };
+        let mut shown = String::new();
+        if dir {
+            let list =
+                ListDirectory { path: Some(path), recursive: Some(true), max_depth: Some(2), include_hidden: None };
+            let list = self.list_directory(&list, hooks)?.data;
+            let mut entries = list.entries;
+            entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
+            for entry in entries {
+                let slash = if entry.kind == "directory" { "/" } else { "" };
+                shown += &format!("{}{slash}\n", entry.relative_path);
+            }
+        } else {
+            let bad = || ToolError::arguments("view_range is [first, last] with 1 <= first <= last, or last -1");
+            let (start_line, end_line) = match range {
+                None => (None, None),
+                Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
+                Some([first, last]) if first >= 1 && last >= first => {
+                    (u64::try_from(first).ok(), u64::try_from(last).ok())
+                }
+                Some(_) => return Err(bad()),
+            };
+            let read = self.read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?.data;
+            for (number, line) in (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines()) {
+                shown += &format!("{number:6}\t{line}\n");
+            }
+            if read.truncated {
+                shown += "… (truncated; view a range)\n";
+            }
+        }
+        if let Some((end, _)) = max_characters.and_then(|most| shown.char_indices().nth(most)) {
+            shown.truncate(end);
+            shown += "\n… (truncated; view a range)\n";
+        }
+        Ok(shown)
+    }
+
+    fn create(&self, path: &str, content: String, hooks: &mut dyn Hooks) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let seen =
+            self.root().check(&path, fs_guard::Access::Read).ok().and_then(|key| self.ledger().get(key.as_str()));
+        if let Some(seen) = seen {
+            let expected_sha256 = seen.to_string();
+            return Ok(self.write_file(&WriteFile { path, content, expected_sha256 }, hooks)?.output);
+        }
+        let create = CreateFile { path, content, create_parent_directories: Some(true) };
+        self.create_file(&create, hooks).map(|created| created.output).map_err(|error| match error.kind {
+            ErrorKind::AlreadyExists => error.next("view the file first; then create replaces it"),
+            _ => error,
+        })
+    }
+
+    fn insert(&self, path: &str, line: u64, text: &str, hooks: &mut dyn Hooks) -> Result<String, ToolError> {
+        let path = self.beneath_root(path)?;
+        let expected = self.seen_or_current(&path)?;
+        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
+        if read.sha256 != expected {
+            let seen = expected.parse().map_err(|_| ToolError::arguments("BUG: no hash"))?;
+            // What was read just now is not what the model saw.
+            let error = ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true);
+            return Err(error.single().next("view the file again before inserting"));
+        }
+        if line > read.line_count {
+            let message = format!("insert_line is {line}, and the file has {} lines", read.line_count);
+            return Err(ToolError::arguments(message).next("use 0 to the number of lines"));
+        }
+        let content = read.content.unwrap_or_default();
+        let at = content
+            .split_inclusive('\n')
+            .take(usize::try_from(line).unwrap_or(usize::MAX))
+            .map(str::len)
+            .sum::<usize>();
+        let (before, after) = content.split_at(at);
+        let open = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        let close = if text.ends_with('\n') || after.is_empty() { "" } else { "\n" };
+        let write = WriteFile {
+            path: read.path,
+            content: format!("{before}{open}{text}{close}{after}"),
+            expected_sha256: read.sha256,
+        };
+        let written = self.write_file(&write, hooks)?;
+        Ok(format!("{}\n{}", written.output, written.data.diff))
+    }
+
+    /// The hash that the session saw, or else the file's now.
+    fn seen_or_current(&self, path: &str) -> Result<String, ToolError> {
+        let root = self.root();
+        let (found, seen) = self.find(root, path)?;
+        if let Some(seen) = self.ledger().get(found.as_str()) {
+            return Ok(seen.to_string());
+        }
+        if seen.kind != fs_guard::FileKind::File {
+            return Err(ToolError::about(ErrorKind::NotFound, path, "it is no file"));
+        }
+        Ok(crate::workspace::hash(root, &found)?.to_string())
+    }
+
+    /// A path as the tools take it: models name files of this tool by absolute paths.
+    pub(crate) fn beneath_root(&self, path: &str) -> Result<String, ToolError> {
+        if !path.starts_with('/') {
+            return Ok(path.to_owned());
+        }
+        let root = std::path::absolute(self.workspace().root().path()).ok();
+        let inside = root.as_ref().and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
+        inside.map(str::to_owned).ok_or_else(|| {
+            ToolError::about(ErrorKind::OutsideWorkspace, path, "it is not beneath the workspace root")
+                .next("use a path relative to the workspace root")
+        })
+    }
+}

@@ -1,0 +1,395 @@
+//! What a call answers when it fails: one shape for every cause.
+
+use patch_engine::transaction::{self, CommitError};
+use patch_engine::{
+    Advice, Applied, ApplyError, Candidate, ErrorKind, Expected, HunkTrouble, Nearest, ParseError, Problem, Reject,
+    Sha256,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::changes::PatchData;
+
+/// How a failure ends a program, and whether trying again can help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FailureClass {
+    /// The request does not fit the files; nothing changed.
+    DoesNotApply,
+    /// The request makes no sense.
+    Usage,
+    /// Refused: outside the workspace, against the policy, or not approved.
+    Refused,
+    /// A file is not what was expected.
+    Stale,
+    /// Input, output, lock or limit; nothing changed.
+    Failed,
+    /// Changed in part.
+    Partial,
+}
+
+impl FailureClass {
+    /// The class of an error of planning, locking or committing.
+    #[must_use]
+    pub fn of(kind: ErrorKind, from_system: bool) -> Self {
+        match kind {
+            ErrorKind::StaleFile => Self::Stale,
+            _ if from_system => Self::Failed,
+            ErrorKind::OutsideWorkspace | ErrorKind::PermissionDenied => Self::Refused,
+            ErrorKind::FileTooLarge | ErrorKind::Timeout => Self::Failed,
+            ErrorKind::CommandFailed => Self::Refused,
+            _ => Self::DoesNotApply,
+        }
+    }
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("{message}")]
+pub struct ToolError {
+    /// The kind, from a closed set.
+    #[serde(serialize_with = "kind_name")]
+    pub kind: ErrorKind,
+    /// What was seen, in a sentence; for people and models, not for programs.
+    pub message: String,
+    /// The path it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What else is known; an object, or null.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+    /// Whether the caller can correct the request and try again.
+    pub recoverable: bool,
+    /// What the caller can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_next_action: Option<String>,
+    /// How it ends a program.
+    #[serde(skip)]
+    pub class: FailureClass,
+}
+
+fn kind_name<S: serde::Serializer>(kind: &ErrorKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
+impl ToolError {
+    /// An error without details.
+    #[must_use]
+    pub fn new(class: FailureClass, kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            path: None,
+            details: Value::Null,
+            recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
+            suggested_next_action: None,
+            class,
+        }
+    }
+
+    /// An error about a file's contents, which another request can avoid.
+    pub(crate) fn about(kind: ErrorKind, path: &str, message: impl std::fmt::Display) -> Self {
+        let class = FailureClass::of(kind, false);
+        Self { path: Some(path.to_owned()), recoverable: true, ..Self::new(class, kind, format!("{path}: {message}")) }
+    }
+
+    /// Arguments that make no sense.
+    pub(crate) fn arguments(message: impl Into<String>) -> Self {
+        Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
+    }
+
+    /// A file that is not what the caller, or the session, saw.
+    pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
+        let problem = Problem::Stale { expected: *expected, actual };
+        let reject = Reject { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem };
+        let mut error = Self::rejected(&[reject]);
+        if by_ledger {
+            error.message = format!("{path}: it was changed since this session read it");
+        }
+        error
+    }
+
+    /// Without the list of rejects that only a patch has.
+    #[must_use]
+    pub(crate) fn single(mut self) -> Self {
+        if let Value::Object(details) = &mut self.details {
+            details.remove("rejects");
+        }
+        self.suggested_next_action =
+            self.path.as_ref().map(|path| format!("read {path} again, then repeat the call with its new sha256"));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn details(self, details: Value) -> Self {
+        Self { details, ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn next(self, action: impl Into<String>) -> Self {
+        Self { suggested_next_action: Some(action.into()), ..self }
+    }
+
+    /// Tells that a patch does not parse.
+    #[must_use]
+    pub fn parse(error: &ParseError) -> Self {
+        let details = json!({
+            "reason": error.kind.as_str(),
+            "line": error.line,
+            "column": error.column,
+            "expected": error.expected,
+            "seen": error.seen,
+        });
+        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
+            .details(details)
+            .next(format!("correct line {} of the patch and send the whole patch again", error.line))
+    }
+
+    /// Tells that the workspace could not be used, or something in it not be planned.
+    #[must_use]
+    pub fn workspace(error: &transaction::Error) -> Self {
+        let (class, details) = match error {
+            transaction::Error::Drifted { drifts, .. } => {
+                (FailureClass::Stale, json!({ "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }))
+            }
+            transaction::Error::NothingTo(_)
+            | transaction::Error::NotInTransaction { .. }
+            | transaction::Error::Aborted(_) => (FailureClass::DoesNotApply, Value::Null),
+            transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
+            transaction::Error::Files(error) => {
+                (FailureClass::of(error.kind(), matches!(error, fs_guard::Error::Io { .. })), Value::Null)
+            }
+            _ => (FailureClass::of(error.kind(), true), Value::Null),
+        };
+        Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }
+            .details(details)
+    }
+
+    /// Tells that a plan could not be committed.
+    #[must_use]
+    pub fn commit(error: &CommitError) -> Self {
+        let class = if error.is_rolled_back() { FailureClass::of(error.kind(), true) } else { FailureClass::Partial };
+        Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }
+            .details(commit_details(error))
+    }
+
+    /// Tells why a patch or an operation cannot be planned: the gravest reason first, all in the details.
+    ///
+    /// # Panics
+    ///
+    /// Panics when there are no rejects.
+    #[must_use]
+    pub fn rejected(rejects: &[Reject]) -> Self {
+        let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
+        let from_system = matches!(&first.problem, Problem::Guard(fs_guard::Error::Io { .. }));
+        let class = match first.kind() {
+            ErrorKind::CommandFailed | ErrorKind::AlreadyExists if !matches!(first.problem, Problem::Guard(_)) => {
+                FailureClass::DoesNotApply
+            }
+            kind => FailureClass::of(kind, from_system),
+        };
+        let message = match rejects.len() {
+            1 => first.to_string(),
+            len => format!("{first} (and {} more)", len - 1),
+        };
+        let mut details = problem_details(first);
+        details["rejects"] = rejects.iter().map(reject).collect();
+        Self { path: Some(first.path.clone()), ..Self::new(class, first.kind(), message) }
+            .details(details)
+            .next(first.next_action())
+    }
+
+    /// One operation's reason, without the list of rejects that only a patch has.
+    pub(crate) fn refused(reject: &Reject) -> Self {
+        let mut error = Self::rejected(std::slice::from_ref(reject));
+        if let Value::Object(details) = &mut error.details {
+            details.remove("rejects");
+        }
+        // An agent can correct a path; a person approves.
+        let hopeless = matches!(error.class, FailureClass::Failed | FailureClass::Partial);
+        error.recoverable = !hopeless && error.kind != ErrorKind::PermissionDenied;
+        // The words for patches speak of sections.
+        error.suggested_next_action = match &reject.problem {
+            Problem::Missing => Some("check the path; list the directory first".into()),
+            Problem::Exists => Some(format!(
+                "read {0} and change it with edit_file or write_file, or choose another path",
+                reject.path
+            )),
+            Problem::MissingParent { .. } => {
+                Some("use an existing directory, or create a file in it with createParentDirectories".into())
+            }
+            Problem::Stale { .. } => Some(format!("read {} again and repeat the call with its sha256", reject.path)),
+            _ => error.suggested_next_action,
+        };
+        error
+    }
+
+    /// Tells why a patch was not applied, or not all of it.
+    ///
+    /// # Panics
+    ///
+    /// Panics when all of it was.
+    #[must_use]
+    pub fn applied(applied: &Applied) -> Self {
+        let failure = applied.failure.as_ref().expect("BUG: a failure without a cause");
+        let mut error = Self::apply(failure);
+        if !applied.reports.is_empty() {
+            error.class = FailureClass::Partial;
+            error.recoverable = false;
+            if error.details.is_null() {
+                error.details = json!({});
+            }
+            error.details["applied"] = serde_json::to_value(PatchData::applied(applied, false)).unwrap_or_default();
+        }
+        error
+    }
+
+    fn apply(error: &ApplyError) -> Self {
+        match error {
+            ApplyError::Rejected(rejects) => Self::rejected(rejects),
+            ApplyError::Workspace(error) => Self::workspace(error),
+            ApplyError::Commit(error) => Self::commit(error),
+            error => Self::new(FailureClass::Refused, error.kind(), error.to_string()),
+        }
+    }
+}
+
+impl From<transaction::Error> for ToolError {
+    fn from(error: transaction::Error) -> Self {
+        Self::workspace(&error)
+    }
+}
+
+impl From<CommitError> for ToolError {
+    fn from(error: CommitError) -> Self {
+        Self::commit(&error)
+    }
+}
+
+impl From<Reject> for ToolError {
+    fn from(reject: Reject) -> Self {
+        Self::refused(&reject)
+    }
+}
+
+impl From<fs_guard::Error> for ToolError {
+    fn from(error: fs_guard::Error) -> Self {
+        let path = error.path().unwrap_or_default().to_owned();
+        Self::refused(&Reject { section: None, path, hunk: None, patch_line: None, problem: Problem::Guard(error) })
+    }
+}
+
+fn commit_details(error: &CommitError) -> Value {
+    match error {
+        CommitError::Stale(stale) => drift(stale),
+        CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
+        _ => Value::Null,
+    }
+}
+
+fn drift(drift: &transaction::Drift) -> Value {
+    json!({
+        "path": drift.path,
+        "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
+        "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
+    })
+}
+
+/// One entry of `details.rejects`.
+fn reject(reject: &Reject) -> Value {
+    let mut value = problem_details(reject);
+    value["kind"] = reject.kind().as_str().into();
+    value["message"] = reject.to_string().into();
+    value["suggestedNextAction"] = reject.next_action().into();
+    value
+}
+
+/// What is known of a reject beside its message.
+fn problem_details(reject: &Reject) -> Value {
+    let mut value = json!({ "path": reject.path, "reason": reject.reason() });
+    let mut set = |key: &str, what: Value| {
+        if !what.is_null() {
+            value[key] = what;
+        }
+    };
+    set("section", reject.section.into());
+    set("hunkIndex", reject.hunk.into());
+    set("patchLine", reject.patch_line.into());
+    match &reject.problem {
+        Problem::Stale { expected, actual } => {
+            let expected = match expected {
+                Expected::Absent => String::new(),
+                Expected::Hash(hash) => hash.to_string(),
+            };
+            set("expectedSha256", expected.into());
+            set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
+        }
+        Problem::Binary { size, sha256 } => {
+            set("sizeBytes", (*size).into());
+            set("sha256", sha256.to_string().into());
+        }
+        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => set("realPath", real_path.clone().into()),
+        Problem::InOtherFile { file, line, .. } => {
+            set("otherFile", file.clone().into());
+            set("otherLine", (*line).into());
+        }
+        _ => {}
+    }
+    match reject.hunk_trouble() {
+        Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => {
+            set("nearest", nearest_place(nearest));
+        }
+        Some(HunkTrouble::MultipleMatches { candidates, more, .. }) => {
+            set("candidates", candidates.iter().map(candidate).collect());
+            set("moreCandidates", (*more).into());
+        }
+        Some(HunkTrouble::OutsideScope { header, candidates } | HunkTrouble::AnchorNotFound { header, candidates }) => {
+            set("header", header.clone().into());
+            set("candidates", candidates.iter().map(candidate).collect());
+        }
+        Some(HunkTrouble::AlreadyApplied { lines }) => {
+            set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+        }
+        Some(HunkTrouble::OverlappingEdits { other, lines }) => {
+            set("otherHunkIndex", (*other).into());
+            if let Some(lines) = lines {
+                set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+fn candidate(candidate: &Candidate) -> Value {
+    let mut value = json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
+    match &candidate.advice {
+        Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
+        Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
+        Some(Advice::Header(header)) => value["addHeader"] = json!(header),
+        None => {}
+    }
+    value
+}
+
+/// The region of the file that is most like what was looked for.
+pub(crate) fn nearest_place(nearest: &Nearest) -> Value {
+    let difference = nearest.difference.as_ref().map(|difference| {
+        json!({
+            "patchLine": difference.patch_line,
+            "fileLine": difference.file_line,
+            "wanted": difference.wanted,
+            "found": difference.found,
+            "column": difference.column,
+        })
+    });
+    json!({
+        "startLine": nearest.lines.start(),
+        "endLine": nearest.lines.end(),
+        "agreeingLines": nearest.agreeing,
+        "oldLines": nearest.of,
+        "firstDifference": difference,
+        "wouldMatchWith": nearest.pass.map(patch_engine::Pass::as_str),
+        "scattered": nearest.scattered,
+    })
+}

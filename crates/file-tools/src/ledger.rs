@@ -1,0 +1,148 @@
+//! What a session has read, so that it does not write over what it has not seen.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fs_guard::{Dir, Error, Sha256};
+use patch_engine::ErrorKind;
+use patch_engine::transaction::{self, Workspace};
+
+use crate::session::SessionName;
+
+/// The folder of the ledgers in the state directory.
+const FOLDER: &str = "sessions";
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A ledger that is longer is written anew, with one line for each file.
+const COMPACT_SIZE: u64 = 1 << 20;
+const MAX_SIZE: u64 = 64 << 20;
+
+/// The hash that each file had when the session read or wrote it last.
+///
+/// A ledger can only make a write fail, never let one happen, so it is not signed: the worst that a
+/// forged one does is a refusal that a new reading ends.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    /// Where it outlives the process.
+    kept: Option<SessionName>,
+    seen: Mutex<BTreeMap<String, Sha256>>,
+}
+
+impl Ledger {
+    /// A ledger for as long as the process lasts.
+    pub(crate) fn in_memory() -> Self {
+        Self { kept: None, seen: Mutex::default() }
+    }
+
+    /// The ledger of a session in the state directory.
+    pub(crate) fn open(workspace: &Workspace, session: &SessionName) -> Result<Self, transaction::Error> {
+        let mut seen = BTreeMap::new();
+        if let Some(dir) = folder(workspace)? {
+            match dir.spot(&file_name(session)).read(MAX_SIZE) {
+                Ok((bytes, _)) => {
+                    // A line that a crash cut off says nothing.
+                    for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
+                        read_line(line, &mut seen);
+                    }
+                    if bytes.len() as u64 > COMPACT_SIZE {
+                        compact(&dir, session, &seen)?;
+                    }
+                }
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Self { kept: Some(session.clone()), seen: Mutex::new(seen) })
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<Sha256> {
+        self.seen().get(path).copied()
+    }
+
+    /// Remembers what files are now; `None` for one that is gone.
+    pub(crate) fn note(
+        &self,
+        workspace: &Workspace,
+        files: &[(String, Option<Sha256>)],
+    ) -> Result<(), transaction::Error> {
+        let mut lines = String::new();
+        for (path, hash) in files {
+            let known = match hash {
+                Some(hash) => self.seen().insert(path.clone(), *hash),
+                None => self.seen().remove(path),
+            };
+            if known == *hash {
+                continue;
+            }
+            match hash {
+                Some(hash) => writeln!(lines, "{hash} {path}"),
+                None => writeln!(lines, "- {path}"),
+            }
+            .expect("a string takes all");
+        }
+        let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
+        match append(workspace, session, &lines) {
+            // Where nothing can be written, nothing read has to be remembered.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+            result => result,
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Sha256>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes the state directory if it is missing, complete with what keeps it out of git.
+pub(crate) fn ensure_state(workspace: &Workspace, timeout: Duration) -> Result<(), transaction::Error> {
+    if workspace.root().state_dir()?.is_none() {
+        workspace.lock(timeout)?.locked_store().keep();
+    }
+    Ok(())
+}
+
+fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
+    match workspace.root().state_dir()? {
+        Some(state) => state.open_dir(FOLDER),
+        None => Ok(None),
+    }
+}
+
+fn append(workspace: &Workspace, session: &SessionName, lines: &str) -> Result<(), transaction::Error> {
+    ensure_state(workspace, LOCK_TIMEOUT)?;
+    let (state, _) = workspace.root().create_state_dir()?;
+    let dir = state.open_or_create_dir(FOLDER)?;
+    let _lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+    Ok(dir.spot(&file_name(session)).append()?.append(lines.as_bytes())?)
+}
+
+fn compact(dir: &Dir, session: &SessionName, seen: &BTreeMap<String, Sha256>) -> Result<(), Error> {
+    let _lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+    let place = dir.spot(&file_name(session));
+    let draft = dir.spot(&format!("{}.new", file_name(session)));
+    draft.remove()?;
+    let mut file = draft.create(0o600)?;
+    let mut text = String::new();
+    for (path, hash) in seen {
+        writeln!(text, "{hash} {path}").expect("a string takes all");
+    }
+    file.write(text.as_bytes())?;
+    file.finish(None, None, false)?.exchange(&place).map_err(|failed| failed.error)?;
+    draft.remove()
+}
+
+fn file_name(session: &SessionName) -> String {
+    format!("{session}.reads")
+}
+
+/// Paths have no control characters, so a line is a line.
+fn read_line(line: &str, seen: &mut BTreeMap<String, Sha256>) {
+    let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else { return };
+    if hash == "-" {
+        seen.remove(path);
+    } else if let Ok(hash) = hash.parse() {
+        seen.insert(path.to_owned(), hash);
+    }
+}

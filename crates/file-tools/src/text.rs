@@ -1,0 +1,124 @@
+//! Bytes of a file as a model reads them: line feeds, no byte-order mark, UTF-8.
+
+use std::borrow::Cow;
+
+/// The byte-order mark of UTF-8.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// How much of a file is looked at for a NUL byte.
+const BINARY_PREFIX: usize = 8 << 10;
+
+/// Whether a file is no text: a NUL byte in its first 8 KiB.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    bytes[..bytes.len().min(BINARY_PREFIX)].contains(&0)
+}
+
+/// How the lines of a file end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Newlines {
+    None,
+    Lf,
+    Crlf,
+    Mixed,
+}
+
+impl Newlines {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let (mut lf, mut crlf) = (false, false);
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            match line {
+                [.., b'\r', b'\n'] => crlf = true,
+                [.., b'\n'] => lf = true,
+                _ => {}
+            }
+        }
+        match (lf, crlf) {
+            (false, false) => Self::None,
+            (true, false) => Self::Lf,
+            (false, true) => Self::Crlf,
+            (true, true) => Self::Mixed,
+        }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lf => "lf",
+            Self::Crlf => "crlf",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
+/// The bytes after a byte-order mark.
+pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BOM).unwrap_or(bytes)
+}
+
+/// A line without its terminator, and the terminator.
+pub(crate) fn split_terminator(line: &[u8]) -> (&[u8], &[u8]) {
+    let length = match line {
+        [.., b'\r', b'\n'] => 2,
+        [.., b'\n'] => 1,
+        _ => 0,
+    };
+    line.split_at(line.len() - length)
+}
+
+/// Text with `\r\n` as `\n`; a lone carriage return stays.
+pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+}
+
+/// The longest beginning of at most `limit` bytes that ends between characters.
+pub(crate) fn prefix(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// Bytes in base 64 (RFC 4648, padded).
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().enumerate().fold(0_u32, |bits, (at, &byte)| bits | u32::from(byte) << (16 - 8 * at));
+        for digit in 0..4 {
+            match digit <= chunk.len() {
+                true => text.push(char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_as_in_the_rfc() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn cuts_between_characters() {
+        assert_eq!(prefix("aé", 2), "a");
+        assert_eq!(prefix("aé", 3), "aé");
+        assert_eq!(prefix("é", 0), "");
+    }
+
+    #[test]
+    fn tells_how_lines_end() {
+        for (bytes, style) in
+            [(&b""[..], "none"), (b"a\r", "none"), (b"a\n", "lf"), (b"a\r\nb", "crlf"), (b"a\r\nb\n", "mixed")]
+        {
+            assert_eq!(Newlines::of(bytes).as_str(), style, "{bytes:?}");
+        }
+    }
+}

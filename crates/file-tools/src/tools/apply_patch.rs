@@ -1,0 +1,168 @@
+//! `apply_patch`: a patch of the `*** Begin Patch` envelope.
+
+use std::collections::{BTreeMap, HashSet};
+
+use fs_guard::Access;
+use patch_engine::{Expected, Options, Patch, Plan, Profile, Settings};
+use patch_grammar::Operation as Written;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::Operation;
+use crate::changes::{PatchData, summary};
+use crate::envelope::{Success, ToolResult};
+use crate::error::ToolError;
+use crate::workspace::{Call, Committed, FileTools, Hooks, expected, touched};
+
+/// The arguments of `apply_patch`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ApplyPatch {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    pub patch: String,
+    /// sha256 of files by path, from read_file; empty for a file that must not exist.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub expected_sha256_by_path: Option<BTreeMap<String, String>>,
+    /// All sections or none; true by default.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub atomic: Option<bool>,
+    /// Only tell what would change.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub dry_run: Option<bool>,
+    /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ, files may be replaced.
+    #[serde(default)]
+    #[schemars(with = "PatchProfile")]
+    pub profile: Option<PatchProfile>,
+}
+
+/// The rules of a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "docs on variants split the schema; the field has them")]
+pub enum PatchProfile {
+    Strict,
+    Codex,
+}
+
+impl From<PatchProfile> for Profile {
+    fn from(profile: PatchProfile) -> Self {
+        match profile {
+            PatchProfile::Strict => Self::Strict,
+            PatchProfile::Codex => Self::Codex,
+        }
+    }
+}
+
+impl FileTools {
+    /// Applies a patch.
+    ///
+    /// # Errors
+    ///
+    /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
+    pub fn apply_patch(&self, args: &ApplyPatch, hooks: &mut dyn Hooks) -> ToolResult<PatchData> {
+        let run = |call: Option<&mut Call<'_>>| {
+            let mut options = Options::new(args.profile.map_or(Profile::Strict, Profile::from));
+            options.max_file_size = self.settings().max_file_size;
+            for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
+                let path = path.strip_prefix("./").unwrap_or(path).to_owned();
+                options.expected.insert(path, expected(hash)?);
+            }
+            let patch = patch_engine::parse(&args.patch, &options.parse).map_err(|error| ToolError::parse(&error))?;
+            self.apply_parsed(&patch, options, args.atomic != Some(false), call)
+        };
+        if args.dry_run == Some(true) {
+            return run(None);
+        }
+        self.changing("apply_patch", Operation::Patch, hooks, |call| run(Some(call)))
+    }
+
+    /// Applies a patch; without a call it is only planned.
+    pub(super) fn apply_parsed(
+        &self,
+        patch: &Patch<'_>,
+        mut options: Options,
+        atomic: bool,
+        call: Option<&mut Call<'_>>,
+    ) -> ToolResult<PatchData> {
+        let given: HashSet<String> = options.expected.keys().cloned().collect();
+        self.expect_what_was_read(patch, &mut options);
+        let Some(call) = call else {
+            let plan =
+                patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
+            self.check_replaced(&plan, &given)?;
+            return Ok(Success::new(format!("it applies: {}", summary(&plan)), PatchData::planned(&plan)));
+        };
+        let settings = Settings {
+            commit: call.commit_options(),
+            lock_timeout: self.settings().lock_timeout,
+            atomic,
+            ..Settings::new(options)
+        };
+        let mut stale = None;
+        let mut applied = None;
+        let committed = call.audited(|observer, approve| {
+            let mut check_and_approve = |plan: &Plan| {
+                stale = self.check_replaced(plan, &given).err();
+                stale.is_none() && approve(plan)
+            };
+            let done = patch_engine::apply(self.workspace(), patch, &settings, &mut check_and_approve, observer);
+            let failure = done.failure.is_some().then(|| match stale.take() {
+                Some(error) if done.reports.is_empty() => error,
+                _ => ToolError::applied(&done),
+            });
+            let mut committed = Committed { failure, ..Committed::default() };
+            committed.transactions.extend(done.reports.iter().filter_map(|report| report.transaction));
+            committed.touched = done.reports.iter().flat_map(|report| touched(&report.plan.transitions)).collect();
+            committed.recovered.clone_from(&done.recovered);
+            // Reports go to the log for their diffs, and come back for the answer.
+            let mut done = done;
+            committed.reports = std::mem::take(&mut done.reports);
+            applied = Some(done);
+            committed
+        });
+        if let Some(error) = committed.failure {
+            return Err(error);
+        }
+        let mut applied = applied.expect("it was applied");
+        applied.reports = committed.reports;
+        let summaries: Vec<_> = applied.reports.iter().map(|report| summary(&report.plan)).collect();
+        Ok(Success::new(summaries.join("; "), PatchData::applied(&applied, atomic)))
+    }
+
+    /// Expects of each file that the patch changes what the session saw of it, unless the caller
+    /// expects something.
+    fn expect_what_was_read(&self, patch: &Patch<'_>, options: &mut Options) {
+        let mut seen = HashSet::new();
+        for section in &patch.sections {
+            let Ok(path) = self.root().check(section.path.text, Access::Read) else { continue };
+            let first = seen.insert(path.clone());
+            // An Add may replace a file, but may expect nothing but its absence: see `check_replaced`.
+            if !first || matches!(section.operation, Written::Add(_)) {
+                continue;
+            }
+            if let Some(hash) = self.ledger().get(path.as_str()) {
+                options.expected.entry(path.to_string()).or_insert(Expected::Hash(hash));
+            }
+            if let Written::Update { move_to: Some(to), .. } = &section.operation
+                && let Ok(to) = self.root().check(to.text, Access::Read)
+            {
+                seen.insert(to);
+            }
+        }
+    }
+
+    /// Checks the files that a plan replaces without having been asked to update them.
+    fn check_replaced(&self, plan: &Plan, given: &HashSet<String>) -> Result<(), ToolError> {
+        for transition in &plan.transitions {
+            if let Some(before) = &transition.before
+                && !given.contains(transition.path.as_str())
+            {
+                self.check_expected(transition.path.as_str(), Some(before.sha256), None)?;
+            }
+        }
+        Ok(())
+    }
+}

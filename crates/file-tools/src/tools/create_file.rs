@@ -1,0 +1,67 @@
+//! `create_file`: a file where none is.
+
+use patch_engine::file_plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::Operation;
+use crate::changes::capped;
+use crate::envelope::{Success, ToolResult};
+use crate::workspace::{FileTools, Hooks};
+
+/// The arguments of `create_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CreateFile {
+    /// New file, relative to the workspace root.
+    pub path: String,
+    /// All of its text.
+    pub content: String,
+    /// Make missing directories.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub create_parent_directories: Option<bool>,
+}
+
+/// What `create_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateFileData {
+    /// Whether it was made.
+    pub created: bool,
+    /// The file.
+    pub path: String,
+    /// Its hash.
+    pub sha256: String,
+    /// The unified diff.
+    pub diff: String,
+    /// The transaction, for undo.
+    pub transaction_id: String,
+}
+
+impl FileTools {
+    /// Creates a file; never overwrites one.
+    ///
+    /// # Errors
+    ///
+    /// When something is there, or the guard refuses the path.
+    pub fn create_file(&self, args: &CreateFile, hooks: &mut dyn Hooks) -> ToolResult<CreateFileData> {
+        self.changing("create_file", Operation::Create, hooks, |call| {
+            let parents = args.create_parent_directories == Some(true);
+            let max_size = self.settings().max_file_size;
+            let report = call.commit(&mut |root| {
+                let bytes = args.content.clone().into_bytes();
+                Ok(file_plan::create(root, &args.path, bytes, parents, max_size)?)
+            })?;
+            let change = &report.plan.changes[0];
+            let data = CreateFileData {
+                created: true,
+                path: change.path.to_string(),
+                sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
+                diff: capped(&report.plan.diff(change)),
+                transaction_id: super::transaction(&report),
+            };
+            Ok(Success::new(format!("created {} ({} bytes)", data.path, args.content.len()), data))
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! `delete_file`: takes a file, or a directory with all in it, into the trash.
+
+use fs_guard::FileKind;
+use patch_engine::{ErrorKind, file_plan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::Operation;
+use crate::changes::capped;
+use crate::envelope::{Success, ToolResult};
+use crate::error::ToolError;
+use crate::workspace::{FileTools, Hooks, expected};
+
+/// The arguments of `delete_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeleteFile {
+    /// File, link or directory, relative to the workspace root.
+    pub path: String,
+    /// sha256 from read_file.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub expected_sha256: Option<String>,
+    /// Keep nothing in the trash: it cannot be restored.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub permanent: Option<bool>,
+    /// Delete a directory with all in it.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub recursive: Option<bool>,
+}
+
+/// What `delete_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteFileData {
+    /// Whether it is gone.
+    pub deleted: bool,
+    /// What is gone.
+    pub path: String,
+    /// How many files went.
+    pub deleted_files: usize,
+    /// The hash that the file had; none for a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub before_sha256: Option<String>,
+    /// Where restore_file finds it; none when it is gone for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub trashed_to: Option<String>,
+    /// The unified diff.
+    pub diff: String,
+    /// The transaction, for undo; none when it is gone for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub transaction_id: Option<String>,
+}
+
+impl FileTools {
+    /// Deletes a file, a link, or a directory.
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
+    /// set, or the guard refuses it or something in it.
+    pub fn delete_file(&self, args: &DeleteFile, hooks: &mut dyn Hooks) -> ToolResult<DeleteFileData> {
+        self.changing("delete_file", Operation::Delete, hooks, |call| {
+            let given = args.expected_sha256.as_deref();
+            given.map(expected).transpose()?;
+            let recursive = args.recursive == Some(true);
+            let mut directory = None;
+            let report = call.commit(&mut |root| {
+                let path = root.check(&args.path, fs_guard::Access::Delete)?;
+                let seen = root.metadata(&path)?;
+                let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
+                directory = is_dir.then(|| path.to_string());
+                if is_dir && !recursive {
+                    return Err(ToolError::about(ErrorKind::CommandFailed, &args.path, "it is a directory")
+                        .details(serde_json::json!({ "path": path.as_str(), "reason": "directory" }))
+                        .next("set recursive to delete it with all in it"));
+                }
+                if is_dir && given.is_some() {
+                    return Err(ToolError::arguments("a directory has no sha256").next("leave expectedSha256 out"));
+                }
+                if seen.is_none() {
+                    // What is expected of a file that is not there is told apart from what is not known of it.
+                    self.check_expected(path.as_str(), None, given)?;
+                    return Err(super::missing(&args.path));
+                }
+                let plan = file_plan::delete(root, &args.path, recursive, self.settings().max_file_size)?;
+                for change in &plan.changes {
+                    self.check_expected(change.path.as_str(), change.before, given)?;
+                }
+                Ok(plan)
+            })?;
+            let id = report.transaction;
+            let kept = match (args.permanent, id) {
+                (Some(true), Some(id)) => {
+                    let locked = self.workspace().lock(self.settings().lock_timeout)?;
+                    locked.locked_store().remove(id).map_err(patch_engine::transaction::Error::from)?;
+                    None
+                }
+                _ => id,
+            };
+            let trashed_to = match (&kept, &directory) {
+                (None, _) => None,
+                // All its files are in the transaction's folder.
+                (Some(id), Some(_)) => {
+                    let slot = workspace_trash::stored_path(*id, 0);
+                    slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
+                }
+                (Some(_), None) => report.trashed.first().cloned().flatten(),
+            };
+            let changes = &report.plan.changes;
+            let first = changes.first().filter(|_| directory.is_none());
+            let data = DeleteFileData {
+                deleted: true,
+                path: directory.or_else(|| first.map(|change| change.path.to_string())).unwrap_or_default(),
+                deleted_files: changes.len(),
+                before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
+                trashed_to,
+                diff: capped(&report.plan.diffs()),
+                transaction_id: kept.map(|id| id.to_string()),
+            };
+            let files = if data.deleted_files == 1 { "file" } else { "files" };
+            let output = match &data.trashed_to {
+                Some(place) => format!("deleted {} ({} {files}); kept in {place}", data.path, data.deleted_files),
+                None => format!("deleted {} ({} {files}) for good", data.path, data.deleted_files),
+            };
+            Ok(Success::new(output, data))
+        })
+    }
+}

@@ -1,0 +1,336 @@
+//! `edit_file`: replaces pieces of text, each of them found in the file as it was before the call.
+
+use std::ops::Range;
+
+use patch_engine::transition::Splice;
+use patch_engine::{ErrorKind, FinalNewline, HunkTrouble, Options, Profile, file_plan};
+use patch_grammar::{Hunk, Line, LineKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::audit::Operation;
+use crate::changes::capped;
+use crate::envelope::{Success, ToolResult};
+use crate::error::{ToolError, nearest_place};
+use crate::text::{is_binary, normalised, without_bom};
+use crate::workspace::{FileTools, Hooks, expected};
+
+/// How many places an error names.
+const NAMED: usize = 20;
+
+/// The arguments of `edit_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EditFile {
+    /// File, relative to the workspace root.
+    pub path: String,
+    /// sha256 from read_file.
+    pub expected_sha256: String,
+    /// Replacements; all are matched against the file as it is before the call.
+    pub edits: Vec<TextEdit>,
+}
+
+/// One replacement.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TextEdit {
+    /// Text in the file, exactly; enough of it to be there once.
+    pub old_text: String,
+    /// What takes its place.
+    pub new_text: String,
+    /// Replace it wherever it is.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub replace_all: Option<bool>,
+    /// Replace it wherever it is, if it is there so many times.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub expected_occurrences: Option<u64>,
+}
+
+/// What `edit_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EditFileData {
+    /// The file.
+    pub path: String,
+    /// Its hash before.
+    pub before_sha256: String,
+    /// Its hash now.
+    pub after_sha256: String,
+    /// How many edits were made.
+    pub applied_edits: usize,
+    /// How many places were replaced.
+    pub replacements: usize,
+    /// The unified diff.
+    pub diff: String,
+    /// The transaction, for undo.
+    pub transaction_id: String,
+}
+
+impl FileTools {
+    /// Replaces pieces of text in a file: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// When a text is not there, or there too often, edits overlap, the file is not the expected one, is
+    /// binary, or the guard refuses it.
+    pub fn edit_file(&self, args: &EditFile, hooks: &mut dyn Hooks) -> ToolResult<EditFileData> {
+        self.changing("edit_file", Operation::Edit, hooks, |call| {
+            expected(&args.expected_sha256)?;
+            let mut replacements = 0;
+            let report = call.commit(&mut |root| {
+                let Some(file) = self.load(root, &args.path, Some(&args.expected_sha256))? else {
+                    return Err(super::missing(&args.path));
+                };
+                if is_binary(&file.bytes) {
+                    return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
+                }
+                let splices = Edits::new(&args.path, &file.bytes).splices(&args.edits)?;
+                replacements = splices.len();
+                let plan = file_plan::update(&file, splices);
+                if plan.transitions.is_empty() { Err(no_change(&args.path, None)) } else { Ok(plan) }
+            })?;
+            let change = &report.plan.changes[0];
+            let hash = |hash: Option<patch_engine::Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
+            let data = EditFileData {
+                path: change.path.to_string(),
+                before_sha256: hash(change.before),
+                after_sha256: hash(change.after),
+                applied_edits: args.edits.len(),
+                replacements,
+                diff: capped(&report.plan.diff(change)),
+                transaction_id: super::transaction(&report),
+            };
+            let output = format!("edited {} in {} places", data.path, data.replacements);
+            Ok(Success::new(output, data))
+        })
+    }
+}
+
+fn no_change(path: &str, edit: Option<usize>) -> ToolError {
+    let which = edit.map_or_else(|| "the edits change".to_owned(), |edit| format!("edit {} changes", edit + 1));
+    ToolError::about(ErrorKind::CommandFailed, path, format!("{which} nothing: oldText and newText are the same"))
+        .details(json!({ "path": path, "reason": "no_change", "editIndex": edit }))
+        .next("leave the edit out, or correct newText")
+}
+
+/// A file with CRLF as LF, and where each byte of that is in the file.
+struct Edits<'f> {
+    path: &'f str,
+    bytes: &'f [u8],
+    /// Where the text begins, after a byte-order mark.
+    bom: usize,
+    text: Vec<u8>,
+    /// The places in `text` of line feeds that stand for CRLF, ascending.
+    crlf: Vec<usize>,
+}
+
+impl<'f> Edits<'f> {
+    fn new(path: &'f str, bytes: &'f [u8]) -> Self {
+        let body = without_bom(bytes);
+        let mut text = Vec::with_capacity(body.len());
+        let mut crlf = Vec::new();
+        for (at, &byte) in body.iter().enumerate() {
+            if byte == b'\r' && body.get(at + 1) == Some(&b'\n') {
+                crlf.push(text.len());
+            } else {
+                text.push(byte);
+            }
+        }
+        Self { path, bytes, bom: bytes.len() - body.len(), text, crlf }
+    }
+
+    /// The place in the file of a place in the text.
+    fn in_file(&self, at: usize) -> usize {
+        self.bom + at + self.crlf.partition_point(|&crlf| crlf < at)
+    }
+
+    /// The line of a place in the text, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
+    }
+
+    fn splices(&self, edits: &[TextEdit]) -> Result<Vec<Splice>, ToolError> {
+        if edits.is_empty() {
+            return Err(ToolError::arguments("there are no edits").next("give at least one edit"));
+        }
+        let mut all: Vec<(Range<usize>, usize, Splice)> = Vec::new();
+        for (index, edit) in edits.iter().enumerate() {
+            let old = normalised(&edit.old_text);
+            let new = normalised(&edit.new_text);
+            if old.is_empty() {
+                return Err(ToolError::about(
+                    ErrorKind::CommandFailed,
+                    self.path,
+                    format!("edit {} has an empty oldText", index + 1),
+                )
+                .details(json!({ "path": self.path, "reason": "empty_old_text", "editIndex": index }))
+                .next("take a line of the file as oldText, and repeat it in newText; write_file replaces all"));
+            }
+            if old == new {
+                return Err(no_change(self.path, Some(index)));
+            }
+            for place in self.places(index, edit, old.as_bytes())? {
+                let splice = self.splice(&place, old.as_bytes(), new.as_bytes());
+                all.push((place, index, splice));
+            }
+        }
+        all.sort_by_key(|(place, index, _)| (place.start, place.end, *index));
+        let mut conflicting: Vec<usize> = all
+            .windows(2)
+            .filter(|pair| pair[0].0.end > pair[1].0.start)
+            .flat_map(|pair| [pair[0].1, pair[1].1])
+            .collect();
+        if !conflicting.is_empty() {
+            conflicting.sort_unstable();
+            conflicting.dedup();
+            let named: Vec<_> = conflicting.iter().map(|index| (index + 1).to_string()).collect();
+            let message = format!("edits {} touch the same text; nothing was changed", named.join(", "));
+            return Err(ToolError::about(ErrorKind::OverlappingEdits, self.path, message)
+                .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
+                .next("write the conflicting edits as one edit"));
+        }
+        let splices: Vec<_> = all.into_iter().map(|(_, _, splice)| splice).collect();
+        if std::str::from_utf8(self.bytes).is_err() && splices.iter().any(|splice| !splice.text.is_ascii()) {
+            return Err(super::encoding(self.path));
+        }
+        Ok(splices)
+    }
+
+    /// Where the old text of an edit is replaced.
+    fn places(&self, index: usize, edit: &TextEdit, old: &[u8]) -> Result<Vec<Range<usize>>, ToolError> {
+        let mut starts = Vec::new();
+        let mut overlapping = 0;
+        let finder = memchr::memmem::Finder::new(old);
+        let mut from = 0;
+        while let Some(at) = finder.find(&self.text[from..]) {
+            let at = from + at;
+            // A text that overlaps itself fits in more places than it can be replaced at.
+            match starts.last() {
+                Some(last) if at < last + old.len() => overlapping += 1,
+                _ => starts.push(at),
+            }
+            from = at + 1;
+        }
+        let found = (starts.len() + overlapping) as u64;
+        let everywhere = edit.replace_all == Some(true);
+        match (found, edit.expected_occurrences) {
+            (0, _) => return Err(self.not_found(index, edit)),
+            (_, Some(expected)) if expected != starts.len() as u64 || (expected == 1 && overlapping > 0) => {
+                return Err(self.too_many(index, old, &starts, Some(expected)));
+            }
+            (1, _) | (_, Some(_)) => {}
+            _ if everywhere => {}
+            _ => return Err(self.too_many(index, old, &starts, None)),
+        }
+        Ok(starts.into_iter().map(|start| start..start + old.len()).collect())
+    }
+
+    /// The bytes to replace: what old and new text share at both ends stays as it is.
+    fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Splice {
+        let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+        let (old, new) = (&old[head..], &new[head..]);
+        let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
+        let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
+        let start = place.start + head;
+        let end = start + old.len();
+        let mut text = Vec::with_capacity(new.len());
+        let mut at = start;
+        for &byte in new {
+            // The nth new line ends as the nth old one, or else as its neighbours.
+            if byte == b'\n' {
+                let next = self.text[at.min(end)..end].iter().position(|&byte| byte == b'\n').map(|next| at + next);
+                if self.ends_in_crlf(next.unwrap_or(end)) {
+                    text.push(b'\r');
+                }
+                at = next.map_or(end, |next| next + 1);
+            }
+            text.push(byte);
+        }
+        // A carriage return that belongs to the line feed after the text stays with it.
+        Splice { start: self.in_file(start), end: self.in_file(end), text }
+    }
+
+    /// Whether the first line that ends at or after a place, or else the last one before it, ends in CRLF.
+    fn ends_in_crlf(&self, at: usize) -> bool {
+        let after = self.text[at.min(self.text.len())..].iter().position(|&byte| byte == b'\n').map(|next| at + next);
+        let near = after.or_else(|| self.text[..at.min(self.text.len())].iter().rposition(|&byte| byte == b'\n'));
+        near.is_some_and(|near| self.crlf.binary_search(&near).is_ok())
+    }
+
+    fn too_many(&self, index: usize, old: &[u8], starts: &[usize], expected: Option<u64>) -> ToolError {
+        let places: Vec<_> = starts
+            .iter()
+            .take(NAMED)
+            .map(|&start| {
+                let end = start + old.len() - usize::from(old.ends_with(b"\n"));
+                json!({ "startLine": self.line(start), "endLine": self.line(end.max(start)) })
+            })
+            .collect();
+        let lines: Vec<_> = starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
+        let message = match expected {
+            Some(expected) => format!(
+                "the oldText of edit {} is there {} times, not {expected} (lines {})",
+                index + 1,
+                starts.len(),
+                lines.join(", ")
+            ),
+            None => {
+                format!("the oldText of edit {} fits in several places (lines {})", index + 1, lines.join(", "))
+            }
+        };
+        ToolError::about(ErrorKind::MultipleMatches, self.path, message)
+            .details(json!({
+                "path": self.path,
+                "editIndex": index,
+                "occurrences": starts.len(),
+                "candidates": places,
+                "moreCandidates": starts.len() > NAMED,
+            }))
+            .next("add lines around it to oldText and newText until it is there once, or set replaceAll")
+    }
+
+    fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
+        let message = format!("the oldText of edit {} is not in the file", index + 1);
+        let mut details = json!({ "path": self.path, "editIndex": index });
+        let mut next = format!("read {} again and copy oldText from it exactly", self.path);
+        let mut message = message;
+        match self.trouble(edit) {
+            Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => {
+                let (first, last) = (nearest.lines.start(), nearest.lines.end());
+                message += &match nearest.pass {
+                    Some(_) => format!("; lines {first}-{last} differ only in blanks or punctuation"),
+                    None => format!(
+                        "; nearest are lines {first}-{last}, where {} of {} agree",
+                        nearest.agreeing, nearest.of
+                    ),
+                };
+                next = format!("read lines {first}-{last} of {} and copy oldText from there", self.path);
+                details["nearest"] = nearest_place(&nearest);
+            }
+            Some(HunkTrouble::AlreadyApplied { lines }) => {
+                let (first, last) = (lines.start(), lines.end());
+                message += &format!("; newText is there already, at lines {first}-{last}");
+                next = "leave the edit out: it is done already".into();
+                details["appliedLines"] = json!({ "startLine": first, "endLine": last });
+            }
+            _ => {}
+        }
+        ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).next(next)
+    }
+
+    /// What the engine says of the same change as a hunk: where its lines nearly are.
+    fn trouble(&self, edit: &TextEdit) -> Option<HunkTrouble> {
+        let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
+        let of = |text, kind| str::lines(text).map(move |text| Line { text, line: 1, kind, no_newline: false });
+        let lines = of(&old, LineKind::Delete).chain(of(&new, LineKind::Insert)).collect();
+        let hunk =
+            Hunk { opened: true, headers: Vec::new(), lines, separators: 0, end_of_file: false, span: 0..0, line: 1 };
+        let rules = Options::new(Profile::Strict).placement;
+        let rejects =
+            patch_engine::edit(&self.bytes[self.bom..], std::slice::from_ref(&hunk), &rules, FinalNewline::Keep);
+        rejects.err()?.into_iter().next().map(|reject| reject.trouble)
+    }
+}

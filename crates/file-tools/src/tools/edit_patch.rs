@@ -1,0 +1,143 @@
+//! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes and moves.
+
+use patch_engine::{Operation as Change, Options, Patch, Profile};
+use patch_grammar::{Operation as Written, Section, Spanned};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::Operation;
+use crate::error::ToolError;
+use crate::workspace::{Call, FileTools, Hooks};
+
+/// The arguments of `edit.patch`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditPatch {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    pub patch: String,
+    /// Directory in the workspace that the patch's paths are relative to; the workspace root by default.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub workspace_root: Option<String>,
+    /// Only tell what would change.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub dry_run: Option<bool>,
+    /// Let the patch delete files; false by default.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub allow_delete: Option<bool>,
+    /// Let the patch move files; true by default.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub allow_move: Option<bool>,
+}
+
+/// What `edit.patch` gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EditPatchResult {
+    /// Whether it was applied, or would be.
+    pub ok: bool,
+    /// How many files were added, modified, deleted and renamed: `A 1, M 2, D 0, R 0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub summary: Option<String>,
+    /// Why not, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}
+
+impl FileTools {
+    /// Applies a patch and answers in two words; the error is told in full to programs that ask for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply_patch`](Self::apply_patch).
+    pub fn edit_patch(&self, args: &EditPatch, hooks: &mut dyn Hooks) -> Result<EditPatchResult, ToolError> {
+        let run = |call: Option<&mut Call<'_>>| {
+            let mut options = Options::new(Profile::Strict);
+            options.max_file_size = self.settings().max_file_size;
+            options.allow_delete = args.allow_delete == Some(true);
+            options.allow_move = args.allow_move != Some(false);
+            let prefix = self.prefix(args.workspace_root.as_deref())?;
+            let patch = patch_engine::parse(&args.patch, &options.parse).map_err(|error| ToolError::parse(&error))?;
+            // The texts outlive the patch that borrows them.
+            let mut paths = Vec::new();
+            let patch = match &prefix {
+                Some(prefix) => {
+                    paths.extend(patch.sections.iter().flat_map(all_paths).map(|path| beneath(prefix, path)));
+                    moved_beneath(&patch, &paths)
+                }
+                None => patch,
+            };
+            self.apply_parsed(&patch, options, true, call)
+        };
+        let result = if args.dry_run == Some(true) {
+            run(None)
+        } else {
+            self.changing("edit.patch", Operation::Patch, hooks, |call| run(Some(call)))
+        }?;
+        let count = |wanted: Change| {
+            result.data.changed_files.iter().filter(|change| change.operation == wanted.as_str()).count()
+        };
+        let (added, modified) = (count(Change::Create), count(Change::Update));
+        let (deleted, renamed) = (count(Change::Delete), count(Change::Move));
+        let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}");
+        Ok(EditPatchResult { ok: true, summary: Some(summary), error: None })
+    }
+
+    /// The directory beneath the root that `workspace_root` names; it may only narrow.
+    fn prefix(&self, named: Option<&str>) -> Result<Option<String>, ToolError> {
+        let named = named.unwrap_or_default();
+        let inside = match named.starts_with('/') {
+            true => self.beneath_root(named)?,
+            false => named.to_owned(),
+        };
+        let dir = self.directory(self.root(), Some(&inside))?;
+        Ok(dir.map(|dir| dir.to_string()))
+    }
+}
+
+impl EditPatchResult {
+    /// The answer for an error.
+    #[must_use]
+    pub fn failed(error: &ToolError) -> Self {
+        let line = error.message.replace(['\n', '\r'], " ");
+        Self { ok: false, summary: None, error: Some(format!("{}: {line}", error.kind)) }
+    }
+}
+
+fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> + use<'s, 'p> {
+    let to = match &section.operation {
+        Written::Update { move_to, .. } => move_to.as_ref(),
+        Written::Add(_) | Written::Delete => None,
+    };
+    std::iter::once(section.path.text).chain(to.map(|to| to.text))
+}
+
+/// A path of the patch beneath the root. One that the guard would refuse stays one that it refuses.
+fn beneath(prefix: &str, path: &str) -> String {
+    match path.starts_with('/') {
+        true => path.to_owned(),
+        false => format!("{prefix}/{}", path.strip_prefix("./").unwrap_or(path)),
+    }
+}
+
+fn moved_beneath<'p>(patch: &Patch<'p>, paths: &'p [String]) -> Patch<'p> {
+    let mut paths = paths.iter();
+    let mut next = |spanned: &Spanned<'p>| Spanned { text: paths.next().expect("one for each"), ..spanned.clone() };
+    let sections = patch
+        .sections
+        .iter()
+        .map(|section| {
+            let path = next(&section.path);
+            let mut section = Section { path, ..section.clone() };
+            if let Written::Update { move_to: Some(to), .. } = &mut section.operation {
+                *to = next(to);
+            }
+            section
+        })
+        .collect();
+    Patch { text: patch.text, sections, warnings: patch.warnings.clone() }
+}

@@ -1,0 +1,95 @@
+//! `glob`: paths that match a pattern.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::{Success, ToolResult};
+use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, glob, globs, relative, type_name, walk};
+use crate::workspace::{FileTools, Hooks};
+
+/// How many paths are given, unless the call asks for another number.
+const MAX_RESULTS: usize = 1000;
+
+/// No more are ever given.
+pub(crate) const MOST_RESULTS: usize = 5000;
+
+/// The arguments of `glob`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Glob {
+    /// Pattern of paths beneath root; `*` stays in a directory, `**` does not.
+    pub pattern: String,
+    /// Directory to look in; the workspace root by default.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub root: Option<String>,
+    /// Patterns of paths to leave out.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub exclude_globs: Option<Vec<String>>,
+    /// Most results; 1000 by default, at most 5000.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub max_results: Option<u64>,
+}
+
+/// What `glob` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GlobData {
+    /// In order of paths.
+    pub matches: Vec<GlobMatch>,
+    /// There are more.
+    pub truncated: bool,
+}
+
+/// A path that matches.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GlobMatch {
+    /// The path beneath the workspace root.
+    pub path: String,
+    /// file, directory, symlink or other.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+impl FileTools {
+    /// Finds paths that match a pattern.
+    ///
+    /// # Errors
+    ///
+    /// When the pattern is none, or there is no such directory.
+    pub fn glob(&self, args: &Glob, hooks: &mut dyn Hooks) -> ToolResult<GlobData> {
+        let root = self.root();
+        let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
+        let matcher = glob(pattern)?.compile_matcher();
+        let excludes = globs(args.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = self.directory(root, args.root.as_deref())?;
+        let named = |name: &str| pattern.split('/').any(|part| part == name);
+        let hidden = pattern.split('/').any(|part| part.starts_with('.'));
+        let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));
+        let options = WalkOptions { max_depth: MAX_DEPTH, hidden, ignored };
+        let limit = limit(args.max_results, MAX_RESULTS);
+        let mut matches = Vec::new();
+        let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
+            let path = relative(&found.path, dir.as_ref());
+            let name = found.path.file_name();
+            if excludes.is_match(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {
+                return Some(false);
+            }
+            if matcher.is_match(path) {
+                matches.push(GlobMatch { path: found.path.to_string(), kind: type_name(found.metadata.kind) });
+            }
+            (matches.len() <= limit).then_some(true)
+        })?;
+        let truncated = matches.len() > limit || !whole;
+        matches.truncate(limit);
+        matches.sort_by(|one, other| one.path.cmp(&other.path));
+        let more = if truncated { ", and more" } else { "" };
+        Ok(Success::new(format!("{} paths match{more}", matches.len()), GlobData { matches, truncated }))
+    }
+}
+
+/// The number of results that a call gets.
+pub(crate) fn limit(asked: Option<u64>, usual: usize) -> usize {
+    asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(MOST_RESULTS)).min(MOST_RESULTS)
+}

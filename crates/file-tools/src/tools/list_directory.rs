@@ -1,0 +1,126 @@
+//! `list_directory`: what is in a directory.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use fs_guard::FileKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::{Success, ToolResult};
+use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, type_name, walk};
+use crate::workspace::{FileTools, Hooks};
+
+/// No more entries are listed.
+const MAX_ENTRIES: usize = 5000;
+
+/// The arguments of `list_directory`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListDirectory {
+    /// Directory; the workspace root by default.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub path: Option<String>,
+    /// List what is beneath too.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub recursive: Option<bool>,
+    /// How deep to go; at most 32.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub max_depth: Option<u64>,
+    /// List names that begin with a dot, and what .gitignore leaves out.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub include_hidden: Option<bool>,
+}
+
+/// What `list_directory` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ListDirectoryData {
+    /// By depth, then directories, files and links, then by name.
+    pub entries: Vec<Entry>,
+    /// There is more.
+    pub truncated: bool,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its path beneath the workspace root.
+    pub relative_path: String,
+    /// file, directory, symlink or other.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Bytes.
+    pub size: u64,
+    /// When its bytes changed last: RFC 3339, UTC.
+    pub mtime: String,
+    /// 1 for the directory's own entries.
+    pub depth: usize,
+}
+
+impl FileTools {
+    /// Lists a directory.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such directory or the guard refuses it.
+    pub fn list_directory(&self, args: &ListDirectory, hooks: &mut dyn Hooks) -> ToolResult<ListDirectoryData> {
+        let root = self.root();
+        let dir = self.directory(root, args.path.as_deref())?;
+        let hidden = args.include_hidden == Some(true);
+        let recursive = args.recursive == Some(true);
+        let asked = args.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
+        let options = WalkOptions {
+            max_depth: if recursive { asked.clamp(1, MAX_DEPTH) } else { 1 },
+            hidden,
+            // One directory is shown as it is.
+            ignored: hidden || !recursive,
+        };
+        let mut found: Vec<Found> = Vec::new();
+        let mut collect = |entry: Found| {
+            let name = entry.path.file_name();
+            let beneath = recursive && (hidden || !DEFAULT_EXCLUDES.contains(&name));
+            found.push(entry);
+            // Nearer entries go before deeper ones, so all of a walk is needed to know the first.
+            (found.len() <= 40 * MAX_ENTRIES).then_some(beneath)
+        };
+        let whole = walk(root, dir.clone(), &options, hooks, &mut collect)?;
+        let rank = |kind: FileKind| match kind {
+            FileKind::Directory => 0,
+            FileKind::File => 1,
+            FileKind::Symlink => 2,
+            FileKind::Other => 3,
+        };
+        found.sort_by(|one, other| {
+            let key = |found: &Found| (found.depth, rank(found.metadata.kind));
+            key(one)
+                .cmp(&key(other))
+                .then_with(|| one.path.file_name().cmp(other.path.file_name()))
+                .then_with(|| one.path.cmp(&other.path))
+        });
+        let truncated = found.len() > MAX_ENTRIES || !whole;
+        found.truncate(MAX_ENTRIES);
+        let entries: Vec<_> = found.iter().map(entry).collect();
+        let place = dir.as_ref().map_or(".", |dir| dir.as_str());
+        let more = if truncated { ", and more" } else { "" };
+        Ok(Success::new(format!("{place}: {} entries{more}", entries.len()), ListDirectoryData { entries, truncated }))
+    }
+}
+
+fn entry(found: &Found) -> Entry {
+    let (seconds, nanos) = found.metadata.mtime;
+    let mtime = UNIX_EPOCH + Duration::new(u64::try_from(seconds).unwrap_or(0), nanos);
+    Entry {
+        name: found.path.file_name().to_owned(),
+        relative_path: found.path.to_string(),
+        kind: type_name(found.metadata.kind),
+        size: found.metadata.size,
+        mtime: workspace_trash::format_time(mtime),
+        depth: found.depth,
+    }
+}

@@ -1,0 +1,88 @@
+//! `move_file`: gives a file another path.
+
+use patch_engine::file_plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::Operation;
+use crate::envelope::{Success, ToolResult};
+use crate::workspace::{FileTools, Hooks, expected};
+
+/// The arguments of `move_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MoveFile {
+    /// File, relative to the workspace root.
+    pub from_path: String,
+    /// Its new path, in an existing directory.
+    pub to_path: String,
+    /// sha256 of the file, from read_file.
+    pub expected_sha256: String,
+    /// Replace a file at toPath; the trash keeps it.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub overwrite: Option<bool>,
+}
+
+/// What `move_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveFileData {
+    /// Whether it has its new path.
+    pub moved: bool,
+    /// Its path before.
+    pub from_path: String,
+    /// Its path now.
+    pub to_path: String,
+    /// Its hash.
+    pub sha256: String,
+    /// Where the file is kept that it replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub overwrote_trashed_to: Option<String>,
+    /// The transaction, for undo.
+    pub transaction_id: String,
+}
+
+impl FileTools {
+    /// Moves a file.
+    ///
+    /// # Errors
+    ///
+    /// When there is no file, it is not the expected one, something is at its new path and `overwrite` is
+    /// not set, or the guard refuses a path.
+    pub fn move_file(&self, args: &MoveFile, hooks: &mut dyn Hooks) -> ToolResult<MoveFileData> {
+        self.changing("move_file", Operation::Move, hooks, |call| {
+            let given = expected(&args.expected_sha256)?;
+            let overwrite = args.overwrite == Some(true);
+            let report = call.commit(&mut |root| {
+                let from = root.check(&args.from_path, fs_guard::Access::Delete)?;
+                if root.metadata(&from)?.is_none() {
+                    if given != patch_engine::Expected::Absent {
+                        self.check_expected(from.as_str(), None, Some(&args.expected_sha256))?;
+                    }
+                    return Err(super::missing(&args.from_path));
+                }
+                let max_size = self.settings().max_file_size;
+                let plan = file_plan::rename(root, &args.from_path, &args.to_path, overwrite, max_size)?;
+                let change = &plan.changes[0];
+                self.check_expected(change.path.as_str(), change.before, Some(&args.expected_sha256))?;
+                let target = &plan.transitions[change.transition];
+                if let Some(replaced) = &target.before {
+                    self.check_expected(target.path.as_str(), Some(replaced.sha256), None)?;
+                }
+                Ok(plan)
+            })?;
+            let change = &report.plan.changes[0];
+            let data = MoveFileData {
+                moved: true,
+                from_path: change.path.to_string(),
+                to_path: change.to_path.as_ref().map(ToString::to_string).unwrap_or_default(),
+                sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
+                overwrote_trashed_to: report.trashed.get(change.transition).cloned().flatten(),
+                transaction_id: super::transaction(&report),
+            };
+            Ok(Success::new(format!("moved {} to {}", data.from_path, data.to_path), data))
+        })
+    }
+}

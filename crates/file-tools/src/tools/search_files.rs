@@ -1,0 +1,236 @@
+//! `search_files`: lines, or paths, with a text or a regular expression in them.
+
+use std::io;
+
+use fs_guard::FileKind;
+use grep_matcher::{LineTerminator, Matcher as _};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
+use patch_engine::ErrorKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::glob::limit;
+use crate::envelope::{Success, ToolResult};
+use crate::error::{FailureClass, ToolError};
+use crate::text::{is_binary, prefix, split_terminator, without_bom};
+use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, globs, relative, walk};
+use crate::workspace::{FileTools, Hooks};
+
+/// How many matches are given, unless the call asks for another number.
+const MAX_RESULTS: usize = 100;
+
+/// Larger files are skipped.
+const MAX_SEARCHED: u64 = 4 << 20;
+
+/// Longer lines are cut in previews.
+const MAX_LINE: usize = 400;
+
+/// More lines of context are not given.
+const MAX_CONTEXT: u64 = 20;
+
+/// The arguments of `search_files`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SearchFiles {
+    /// What to look for.
+    pub query: String,
+    /// path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression.
+    pub mode: SearchMode,
+    /// Directory to look in; the workspace root by default.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub root: Option<String>,
+    /// Look only at paths that match one of these.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub include_globs: Option<Vec<String>>,
+    /// Leave out paths that match one of these.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub exclude_globs: Option<Vec<String>>,
+    /// Most results; 100 by default, at most 5000.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub max_results: Option<u64>,
+    /// Lines around each match in its preview; 0 by default.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub context_lines: Option<u64>,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "docs on variants split the schema; the field has them")]
+pub enum SearchMode {
+    Path,
+    Text,
+    Regex,
+}
+
+/// What `search_files` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SearchFilesData {
+    /// In order of paths, then lines.
+    pub matches: Vec<SearchMatch>,
+    /// There are more.
+    pub truncated: bool,
+}
+
+/// A line, or a path, that matches.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SearchMatch {
+    /// The path beneath the workspace root.
+    pub path: String,
+    /// The line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub line: Option<u64>,
+    /// The character in the line where the first match begins, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub column: Option<u64>,
+    /// The line with its context, or the path.
+    pub preview: String,
+}
+
+impl FileTools {
+    /// Searches files, or their paths.
+    ///
+    /// # Errors
+    ///
+    /// When the query or a pattern is none, or there is no such directory.
+    pub fn search_files(&self, args: &SearchFiles, hooks: &mut dyn Hooks) -> ToolResult<SearchFilesData> {
+        let root = self.root();
+        if args.query.is_empty() {
+            return Err(ToolError::arguments("the query is empty").next("use glob or list_directory to see all files"));
+        }
+        let matcher = matcher(args)?;
+        let includes = args.include_globs.as_deref().map(globs).transpose()?;
+        let excludes = globs(args.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = self.directory(root, args.root.as_deref())?;
+        // As with ripgrep, what is included by name is seen although .gitignore leaves it out.
+        let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
+        let limit = limit(args.max_results, MAX_RESULTS);
+        let context = usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
+        let mut search = Search { matcher: &matcher, context, limit, matches: Vec::new() };
+        let cancelled = std::cell::Cell::new(false);
+        let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
+            let path = relative(&found.path, dir.as_ref());
+            if excludes.is_match(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
+                return Some(false);
+            }
+            if includes.as_ref().is_some_and(|includes| !includes.is_match(path)) {
+                return Some(true);
+            }
+            if hooks.cancelled() {
+                cancelled.set(true);
+                return None;
+            }
+            if args.mode == SearchMode::Path {
+                search.look_at_path(found.path.as_str(), path);
+            } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
+                // What cannot be read is not searched.
+                if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
+                    search.look_at(found.path.as_str(), &bytes);
+                }
+            }
+            (search.matches.len() <= limit).then_some(true)
+        })?;
+        if cancelled.get() {
+            return Err(ToolError::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled"));
+        }
+        let mut matches = search.matches;
+        let truncated = matches.len() > limit || !whole;
+        matches.truncate(limit);
+        matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
+        let more = if truncated { ", and more" } else { "" };
+        Ok(Success::new(format!("{} matches{more}", matches.len()), SearchFilesData { matches, truncated }))
+    }
+}
+
+fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.crlf(true).fixed_strings(args.mode != SearchMode::Regex);
+    // A path in lower case means any case.
+    builder.case_smart(args.mode == SearchMode::Path);
+    builder.build(&args.query).map_err(|error| {
+        ToolError::arguments(format!("the query cannot be searched for: {error}"))
+            .next("write one line as a Rust regular expression, or use mode text")
+    })
+}
+
+struct Search<'s> {
+    matcher: &'s RegexMatcher,
+    context: usize,
+    limit: usize,
+    matches: Vec<SearchMatch>,
+}
+
+impl Search<'_> {
+    fn look_at_path(&mut self, whole: &str, path: &str) {
+        if self.matcher.is_match(path.as_bytes()).unwrap_or(false) {
+            let preview = whole.to_owned();
+            self.matches.push(SearchMatch { path: whole.to_owned(), line: None, column: None, preview });
+        }
+    }
+
+    fn look_at(&mut self, path: &str, bytes: &[u8]) {
+        if is_binary(bytes) {
+            return;
+        }
+        let text = without_bom(bytes);
+        let mut sink = Numbers { left: self.limit + 1 - self.matches.len(), numbers: Vec::new() };
+        let mut searcher = SearcherBuilder::new()
+            .line_terminator(LineTerminator::crlf())
+            .line_number(true)
+            .bom_sniffing(false)
+            .build();
+        // The sink does not fail, and a slice can be read.
+        let _ = searcher.search_slice(self.matcher, text, &mut sink);
+        if sink.numbers.is_empty() {
+            return;
+        }
+        let lines: Vec<&[u8]> =
+            text.split_inclusive(|&byte| byte == b'\n').map(|line| split_terminator(line).0).collect();
+        for number in sink.numbers {
+            let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
+            let Some(line) = lines.get(at) else { continue };
+            let column = self
+                .matcher
+                .find(line)
+                .ok()
+                .flatten()
+                .map(|found| String::from_utf8_lossy(&line[..found.start()]).chars().count() as u64 + 1);
+            let shown = &lines[at.saturating_sub(self.context)..(at + self.context + 1).min(lines.len())];
+            let preview: Vec<_> = shown.iter().map(|line| cut(&String::from_utf8_lossy(line))).collect();
+            self.matches.push(SearchMatch {
+                path: path.to_owned(),
+                line: Some(number),
+                column,
+                preview: preview.join("\n"),
+            });
+        }
+    }
+}
+
+fn cut(line: &str) -> String {
+    if line.len() <= MAX_LINE { line.to_owned() } else { format!("{}…", prefix(line, MAX_LINE)) }
+}
+
+/// Collects the numbers of lines that match.
+struct Numbers {
+    left: usize,
+    numbers: Vec<u64>,
+}
+
+impl Sink for Numbers {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.numbers.extend(found.line_number());
+        self.left -= 1;
+        Ok(self.left > 0)
+    }
+}

@@ -1,0 +1,229 @@
+//! `write_file`: new text for a whole file, which keeps its line ends and its byte-order mark.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use patch_engine::transition::Splice;
+use patch_engine::{Expected, file_plan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+
+use crate::audit::Operation;
+use crate::changes::capped;
+use crate::envelope::{Success, ToolResult};
+use crate::error::ToolError;
+use crate::text::{Newlines, is_binary, split_terminator, without_bom};
+use crate::workspace::{FileTools, Hooks, expected};
+
+/// The arguments of `write_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WriteFile {
+    /// File, relative to the workspace root.
+    pub path: String,
+    /// All of its new text.
+    pub content: String,
+    /// sha256 from read_file; empty if the file must not exist.
+    pub expected_sha256: String,
+}
+
+/// What `write_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WriteFileData {
+    /// The file.
+    pub path: String,
+    /// Its hash before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub before_sha256: Option<String>,
+    /// Its hash now.
+    pub after_sha256: String,
+    /// The unified diff.
+    pub diff: String,
+    /// The transaction, for undo; none when nothing changed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub transaction_id: String,
+}
+
+impl FileTools {
+    /// Replaces the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file is not the expected one, is binary, or the guard refuses it.
+    pub fn write_file(&self, args: &WriteFile, hooks: &mut dyn Hooks) -> ToolResult<WriteFileData> {
+        self.changing("write_file", Operation::Write, hooks, |call| {
+            let expected = expected(&args.expected_sha256)?;
+            let mut now = None;
+            let report = call.commit(&mut |root| {
+                let Some(file) = self.load(root, &args.path, Some(&args.expected_sha256))? else {
+                    debug_assert_eq!(expected, Expected::Absent);
+                    let bytes = args.content.clone().into_bytes();
+                    return Ok(file_plan::create(root, &args.path, bytes, false, self.settings().max_file_size)?);
+                };
+                if is_binary(&file.bytes) {
+                    return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
+                }
+                now = Some((file.path.to_string(), file.sha256));
+                Ok(file_plan::update(&file, rewrite(&args.path, &file.bytes, &args.content)?))
+            })?;
+            let data = match report.plan.changes.first() {
+                Some(change) => WriteFileData {
+                    path: change.path.to_string(),
+                    before_sha256: change.before.map(|hash| hash.to_string()),
+                    after_sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
+                    diff: capped(&report.plan.diff(change)),
+                    transaction_id: super::transaction(&report),
+                },
+                None => {
+                    let (path, hash) = now.expect("only an existing file can be as it shall be");
+                    WriteFileData {
+                        path,
+                        before_sha256: Some(hash.to_string()),
+                        after_sha256: hash.to_string(),
+                        diff: String::new(),
+                        transaction_id: String::new(),
+                    }
+                }
+            };
+            let what = match (&data.before_sha256, data.transaction_id.is_empty()) {
+                (None, _) => "created",
+                (_, true) => "unchanged:",
+                _ => "wrote",
+            };
+            Ok(Success::new(format!("{what} {}", data.path), data))
+        })
+    }
+}
+
+/// What has to change in a file for it to have the text `content`.
+///
+/// Lines that stay keep all their bytes: terminators, and what is not UTF-8 (which a reader saw as U+FFFD).
+fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Vec<Splice>, ToolError> {
+    let body = without_bom(old);
+    let bom = old.len() - body.len();
+    let content = if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
+    let unicode = std::str::from_utf8(old).is_ok();
+    let style = Newlines::of(body);
+    if unicode && style != Newlines::Mixed {
+        let text = match style {
+            Newlines::Crlf => crlf(content),
+            _ => Cow::Borrowed(content),
+        };
+        return Ok(narrowed(body, text.as_bytes(), bom));
+    }
+    let old_lines: Vec<&[u8]> = body.split_inclusive(|&byte| byte == b'\n').collect();
+    let shown = |line: &[u8]| {
+        let (text, end) = split_terminator(line);
+        (String::from_utf8_lossy(text).into_owned(), !end.is_empty())
+    };
+    let before: Vec<_> = old_lines.iter().map(|line| shown(line)).collect();
+    let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
+    let after: Vec<_> = new_lines.iter().map(|line| shown(line.as_bytes())).collect();
+    let mut starts = vec![bom];
+    starts.extend(old_lines.iter().scan(bom, |at, line| {
+        *at += line.len();
+        Some(*at)
+    }));
+    let mut splices = Vec::new();
+    // A coarser comparison writes the same text; it only gives more lines the ends of their neighbours.
+    let deadline = Some(Instant::now() + Duration::from_secs(2));
+    for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
+        let (old_index, old_len, new) = match op {
+            DiffOp::Equal { .. } => continue,
+            DiffOp::Delete { old_index, old_len, .. } => (old_index, old_len, &new_lines[..0]),
+            DiffOp::Insert { old_index, new_index, new_len } => {
+                (old_index, 0, &new_lines[new_index..new_index + new_len])
+            }
+            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+                (old_index, old_len, &new_lines[new_index..new_index + new_len])
+            }
+        };
+        // A new line ends as the line that it replaces, or else as its neighbour.
+        let model = |nth: usize| {
+            let near = (old_index + nth).min(old_index + old_len.saturating_sub(1));
+            let end = |at: usize| old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty());
+            end(near).or_else(|| end(near.wrapping_sub(1))).unwrap_or(b"\n")
+        };
+        let mut text = Vec::new();
+        for (nth, line) in new.iter().enumerate() {
+            match line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')) {
+                Some(line) => {
+                    text.extend_from_slice(line.as_bytes());
+                    text.extend_from_slice(model(nth));
+                }
+                None => text.extend_from_slice(line.as_bytes()),
+            }
+        }
+        if !unicode && !text.is_ascii() {
+            return Err(super::encoding(path));
+        }
+        splices.push(Splice { start: starts[old_index], end: starts[old_index + old_len], text });
+    }
+    Ok(splices)
+}
+
+/// Text with line feeds alone as CRLF.
+fn crlf(text: &str) -> Cow<'_, str> {
+    Cow::Owned(crate::text::normalised(text).replace('\n', "\r\n"))
+}
+
+/// One splice, as small as whole lines at both ends allow.
+fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Vec<Splice> {
+    let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+    let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let same = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    // Back to the beginning of a line.
+    let tail = old_rest[old_rest.len() - same..].iter().position(|&byte| byte == b'\n').map_or(0, |at| same - at - 1);
+    let (end, text) = (old.len() - tail, &new_rest[..new_rest.len() - tail]);
+    if old[head..end] == *text {
+        return Vec::new();
+    }
+    vec![Splice { start: offset + head, end: offset + end, text: text.to_vec() }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(old: &[u8], content: &str) -> Vec<u8> {
+        let mut new = Vec::new();
+        let mut from = 0;
+        for splice in rewrite("f", old, content).unwrap() {
+            new.extend_from_slice(&old[from..splice.start]);
+            new.extend_from_slice(&splice.text);
+            from = splice.end;
+        }
+        new.extend_from_slice(&old[from..]);
+        new
+    }
+
+    #[test]
+    fn keeps_what_a_reader_does_not_see() {
+        for (old, content, new) in [
+            (&b"a\r\nb\r\n"[..], "a\nB\nc\n", &b"a\r\nB\r\nc\r\n"[..]),
+            (b"a\nb\n", "a\r\nb\n", b"a\r\nb\n"),
+            (b"\xef\xbb\xbfa\n", "b\n", b"\xef\xbb\xbfb\n"),
+            (b"\xef\xbb\xbfa\n", "\u{feff}b\n", b"\xef\xbb\xbfb\n"),
+            (b"a\r\nb\nc\r\n", "a\nX\nb\nc\n", b"a\r\nX\nb\nc\r\n"),
+            (b"a\nb\r\nc", "a\nb\nc\nd\n", b"a\nb\r\nc\r\nd\r\n"),
+            (b"caf\xe9\nb\n", "caf\u{fffd}\nB\n", b"caf\xe9\nB\n"),
+            (b"", "a\n", b"a\n"),
+            (b"a", "", b""),
+            (b"a\rb\n", "a\rb\nc", b"a\rb\nc"),
+            (b"x\nx\nx\n", "x\nx\n", b"x\nx\n"),
+            (b"ab", "b", b"b"),
+        ] {
+            let found = written(old, content);
+            assert_eq!(found, new, "{} <- {content:?}", String::from_utf8_lossy(old));
+        }
+    }
+
+    #[test]
+    fn refuses_what_would_mix_encodings() {
+        assert!(rewrite("f", b"caf\xe9\n", "café\n").is_err());
+    }
+}

@@ -1,0 +1,210 @@
+//! Walking a directory as far as the guard lets one see it.
+
+use std::collections::VecDeque;
+
+use fs_guard::{Access, DirEntry, FileKind, Metadata, RelPath, Root};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::error::ToolError;
+use crate::workspace::{FileTools, Hooks};
+use patch_engine::ErrorKind;
+
+/// Nothing deeper is looked at.
+pub(crate) const MAX_DEPTH: usize = 32;
+
+/// The largest `.gitignore` that is read.
+const MAX_IGNORE_FILE: u64 = 1 << 20;
+
+/// More entries than this are not visited in one call.
+const MAX_VISITED: usize = 1_000_000;
+
+/// Folders that searches leave out, unless they are asked for by name.
+pub(crate) const DEFAULT_EXCLUDES: &[&str] =
+    &["node_modules", ".git", "dist", "build", ".next", ".turbo", "coverage", "target"];
+
+/// Something that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) path: RelPath,
+    pub(crate) metadata: Metadata,
+    /// How far beneath the directory that is walked, from 1.
+    pub(crate) depth: usize,
+}
+
+/// What is walked over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WalkOptions {
+    pub(crate) max_depth: usize,
+    /// Names that begin with a dot.
+    pub(crate) hidden: bool,
+    /// What `.gitignore` files of the workspace leave out.
+    pub(crate) ignored: bool,
+}
+
+/// Where a walk goes next: all of a directory before what is beneath it.
+struct Pending {
+    dir: Option<RelPath>,
+    depth: usize,
+    ignores: Vec<std::rc::Rc<Gitignore>>,
+}
+
+/// Calls `visit` with every entry that may be seen, a directory's own before those beneath it, names in
+/// order; `visit` says whether to go beneath a directory, or `None` to end. Gives whether all was seen.
+pub(crate) fn walk(
+    root: &Root,
+    dir: Option<RelPath>,
+    options: &WalkOptions,
+    hooks: &dyn Hooks,
+    visit: &mut dyn FnMut(Found) -> Option<bool>,
+) -> Result<bool, ToolError> {
+    let mut whole = true;
+    let mut visited = 0;
+    let ignores = if options.ignored { Vec::new() } else { ignores_above(root, dir.as_ref()) };
+    let mut pending = VecDeque::from([Pending { dir, depth: 0, ignores }]);
+    while let Some(Pending { dir, depth, mut ignores }) = pending.pop_front() {
+        if hooks.cancelled() {
+            return Err(ToolError::new(
+                crate::error::FailureClass::Failed,
+                ErrorKind::Timeout,
+                "the call was cancelled",
+            ));
+        }
+        let mut entries = match root.read_dir(dir.as_ref()) {
+            Ok(entries) => entries,
+            // What cannot be entered is not seen; what the caller named is.
+            Err(error) if depth == 0 => return Err(error.into()),
+            Err(_) => continue,
+        };
+        entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        if !options.ignored && entries.iter().any(|entry| entry.name == b".gitignore") {
+            ignores.extend(ignore_file(root, dir.as_ref()));
+        }
+        let mut beneath = Vec::new();
+        for DirEntry { name, metadata } in entries {
+            visited += 1;
+            if visited > MAX_VISITED {
+                return Ok(false);
+            }
+            if !options.hidden && name.starts_with(b".") {
+                continue;
+            }
+            let Some(path) = visible(root, dir.as_ref(), &name) else { continue };
+            let is_dir = metadata.kind == FileKind::Directory;
+            if ignored(&ignores, &path, is_dir) {
+                continue;
+            }
+            let found = Found { path: path.clone(), metadata, depth: depth + 1 };
+            match visit(found) {
+                None => return Ok(false),
+                Some(true) if is_dir && depth + 1 < options.max_depth => beneath.push(path),
+                Some(true) if is_dir => whole &= options.max_depth < MAX_DEPTH,
+                Some(_) => {}
+            }
+        }
+        for path in beneath.into_iter().rev() {
+            pending.push_front(Pending { dir: Some(path), depth: depth + 1, ignores: ignores.clone() });
+        }
+    }
+    Ok(whole)
+}
+
+/// The path of an entry, if it may be seen: forbidden ones, and names that no tool takes, are absent.
+fn visible(root: &Root, dir: Option<&RelPath>, name: &[u8]) -> Option<RelPath> {
+    let path = match dir {
+        Some(dir) => [dir.as_str().as_bytes(), b"/", name].concat(),
+        None => name.to_vec(),
+    };
+    root.check_bytes(&path, Access::Read).ok()
+}
+
+/// Whether the innermost file that says something about the path leaves it out.
+fn ignored(ignores: &[std::rc::Rc<Gitignore>], path: &RelPath, is_dir: bool) -> bool {
+    for file in ignores.iter().rev() {
+        let found = file.matched(path.as_str(), is_dir);
+        if !found.is_none() {
+            return found.is_ignore();
+        }
+    }
+    false
+}
+
+/// The `.gitignore` files of the directories above `dir`.
+fn ignores_above(root: &Root, dir: Option<&RelPath>) -> Vec<std::rc::Rc<Gitignore>> {
+    let Some(dir) = dir else { return Vec::new() };
+    let above: Vec<_> = std::iter::once(None).chain(dir.ancestors().map(Some)).collect();
+    above.iter().filter_map(|above| ignore_file(root, above.as_ref())).collect()
+}
+
+/// The rules of one `.gitignore`; paths are relative to the root, as are the rules then.
+fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitignore>> {
+    let name = dir.map_or_else(|| ".gitignore".to_owned(), |dir| format!("{dir}/.gitignore"));
+    let path = root.check(&name, Access::Read).ok()?;
+    let (bytes, _) = root.read(&path, MAX_IGNORE_FILE).ok()?;
+    let mut builder = GitignoreBuilder::new(dir.map_or("", RelPath::as_str));
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        // A line that is no rule is skipped, as git does.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok().map(std::rc::Rc::new)
+}
+
+impl FileTools {
+    /// The directory that a tool shall look at; `None` is the root itself.
+    pub(crate) fn directory(&self, root: &Root, path: Option<&str>) -> Result<Option<RelPath>, ToolError> {
+        let path = path.unwrap_or_default();
+        let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
+        if matches!(path, "" | "." | "./") {
+            return Ok(None);
+        }
+        let (found, seen) = self.find(root, path)?;
+        if seen.kind != FileKind::Directory {
+            return Err(ToolError::about(ErrorKind::NotFound, path, "it is a file, not a directory")
+                .next("use read_file for it, or name its directory"));
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.
+pub(crate) fn globs(patterns: &[String]) -> Result<GlobSet, ToolError> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let whole = match pattern.strip_prefix('/') {
+            Some(anchored) => anchored.to_owned(),
+            None if pattern.trim_end_matches('/').contains('/') => pattern.clone(),
+            None => format!("**/{pattern}"),
+        };
+        let whole = whole.trim_end_matches('/');
+        for text in [whole.to_owned(), format!("{whole}/**")] {
+            set.add(glob(&text)?);
+        }
+    }
+    set.build().map_err(|error| ToolError::arguments(error.to_string()))
+}
+
+/// Compiles one pattern; `*` does not match `/`.
+pub(crate) fn glob(pattern: &str) -> Result<globset::Glob, ToolError> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| ToolError::arguments(error.to_string()).next("correct the pattern; `**/*.rs` is one"))
+}
+
+/// The path as the patterns of a call see it: relative to the directory that is looked at.
+pub(crate) fn relative<'p>(path: &'p RelPath, dir: Option<&RelPath>) -> &'p str {
+    match dir {
+        Some(dir) => &path.as_str()[dir.as_str().len() + 1..],
+        None => path.as_str(),
+    }
+}
+
+/// The word for what is there.
+pub(crate) fn type_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::Other => "other",
+    }
+}

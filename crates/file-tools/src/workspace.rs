@@ -1,0 +1,342 @@
+//! A workspace as an agent's session uses it, and the road that every call takes.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use fs_guard::{Access, AppendFile, FileKind, Metadata, RelPath, Root, Sha256};
+use patch_engine::transaction::{CommitObserver, CommitOptions, Durability, TransactionId, Workspace};
+use patch_engine::transition::Transition;
+use patch_engine::{ErrorKind, Expected, Plan, Report, file_plan};
+
+use crate::audit::{Audit, Operation, Recorder};
+use crate::envelope::ToolResult;
+use crate::error::{FailureClass, ToolError};
+use crate::ledger::{Ledger, ensure_state};
+use crate::session::SessionName;
+
+/// What the caller of a tool may want to know and say while it runs.
+pub trait Hooks {
+    /// Sees exactly the plan that will be committed; `false` declines it.
+    fn approve(&mut self, plan: &Plan) -> bool {
+        let _ = plan;
+        true
+    }
+
+    /// Files are about to be changed in a way that has no plan to approve: something comes back from the trash.
+    fn restoring(&mut self) {}
+
+    /// Whether the call shall end; asked now and then. What is past its commit point is finished.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Approves everything.
+impl Hooks for () {}
+
+/// How the tools work.
+#[derive(Debug, Clone)]
+pub struct ToolSettings {
+    /// What a commit survives.
+    pub durability: Durability,
+    /// How long to wait for another process.
+    pub lock_timeout: Duration,
+    /// The largest file that is read or written, in bytes.
+    pub max_file_size: u64,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            lock_timeout: Duration::from_secs(10),
+            max_file_size: patch_engine::MAX_FILE_SIZE,
+        }
+    }
+}
+
+/// The tools of one session in one workspace.
+///
+/// Every tool has a method of its own, and all are reached by [`call`](Self::call) too.
+#[derive(Debug)]
+pub struct FileTools {
+    workspace: Workspace,
+    audit: Audit,
+    ledger: Ledger,
+    settings: ToolSettings,
+}
+
+impl FileTools {
+    /// Starts a session; what it reads is remembered as long as this value lives.
+    #[must_use]
+    pub fn new(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Self {
+        Self { workspace, audit, ledger: Ledger::in_memory(), settings }
+    }
+
+    /// Goes on with a session that is kept in the state directory.
+    ///
+    /// # Errors
+    ///
+    /// When what it has read cannot be looked up.
+    pub fn resume(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Result<Self, ToolError> {
+        let ledger = Ledger::open(&workspace, &audit.session)?;
+        Ok(Self { workspace, audit, ledger, settings })
+    }
+
+    /// The workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> &SessionName {
+        &self.audit.session
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &ToolSettings {
+        &self.settings
+    }
+
+    /// The files, with nothing remembered from earlier calls.
+    pub(crate) fn root(&self) -> &Root {
+        self.workspace.root().forget();
+        self.workspace.root()
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
+    pub(crate) fn find(&self, root: &Root, path: &str) -> Result<(RelPath, Metadata), ToolError> {
+        let checked = root.check(path, Access::Read)?;
+        let missing = || ToolError {
+            recoverable: true,
+            ..ToolError::about(ErrorKind::NotFound, path, "there is no such file or directory")
+                .next("check the path; list the directory first")
+        };
+        let seen = match root.metadata(&checked) {
+            Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
+            Ok(Some(seen)) => Some(seen),
+            Ok(None) => return Err(missing()),
+            Err(fs_guard::Error::Symlink { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        match seen {
+            Some(seen) => Ok((checked, seen)),
+            None => {
+                let real = root.follow(&checked)?;
+                let seen = root.metadata(&real)?.ok_or_else(missing)?;
+                Ok((real, seen))
+            }
+        }
+    }
+
+    /// Checks what the caller expects of a file, or else what the session saw of it.
+    pub(crate) fn check_expected(
+        &self,
+        path: &str,
+        actual: Option<Sha256>,
+        given: Option<&str>,
+    ) -> Result<(), ToolError> {
+        let found = actual.map_or(Expected::Absent, Expected::Hash);
+        match (given, self.ledger.get(path)) {
+            (Some(given), _) => {
+                let expected = expected(given)?;
+                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false).single()) }
+            }
+            (None, Some(seen)) if actual != Some(seen) => {
+                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true).single())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Reads a file that is to be changed, and checks that it is the one the caller means.
+    pub(crate) fn load(
+        &self,
+        root: &Root,
+        path: &str,
+        given: Option<&str>,
+    ) -> Result<Option<file_plan::Loaded>, ToolError> {
+        let file = file_plan::load_file(root, path, self.settings.max_file_size)?;
+        let key = file.as_ref().map_or(path, |file| file.path.as_str());
+        self.check_expected(key.strip_prefix("./").unwrap_or(key), file.as_ref().map(|file| file.sha256), given)?;
+        Ok(file)
+    }
+
+    /// Runs a call that may change files, and writes its failure to the audit log.
+    pub(crate) fn changing<T>(
+        &self,
+        tool: &'static str,
+        operation: Operation,
+        hooks: &mut dyn Hooks,
+        run: impl FnOnce(&mut Call<'_>) -> ToolResult<T>,
+    ) -> ToolResult<T> {
+        let mut call = Call { tools: self, tool, operation, hooks: RefCell::new(hooks), logged: false };
+        let result = run(&mut call);
+        if let (Err(error), false) = (&result, call.logged) {
+            self.log_failure(tool, operation, error);
+        }
+        result
+    }
+
+    fn log_failure(&self, tool: &str, operation: Operation, error: &ToolError) {
+        let durable = self.settings.durability == Durability::Full;
+        // The call changed nothing. That its failure cannot be written down is no second failure.
+        if ensure_state(&self.workspace, self.settings.lock_timeout).is_ok() {
+            let mut nobody = ();
+            let mut recorder = Recorder::new(&self.audit, &self.workspace, tool, operation, durable, &mut nobody);
+            let _ = recorder.finish(&[], &[], Some((error.kind, error.path.as_deref())));
+        }
+    }
+}
+
+/// Hashes a file without holding it in memory.
+pub(crate) fn hash(root: &Root, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
+    let (mut file, _) = root.open_file(path)?;
+    let mut hasher = fs_guard::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}
+
+/// Reads an expectation: 64 hexadecimal digits, or nothing for no file.
+pub(crate) fn expected(text: &str) -> Result<Expected, ToolError> {
+    text.parse().map_err(|_| {
+        ToolError::arguments(format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file"))
+            .next("take the sha256 from read_file, unchanged")
+    })
+}
+
+/// A call that may change files.
+pub(crate) struct Call<'c> {
+    pub(crate) tools: &'c FileTools,
+    tool: &'static str,
+    operation: Operation,
+    hooks: RefCell<&'c mut dyn Hooks>,
+    /// The audit log has what became of it.
+    logged: bool,
+}
+
+/// Refuses the commit of a call that was cancelled.
+pub(crate) struct Watch<'w, 'c>(&'w RefCell<&'c mut dyn Hooks>);
+
+impl CommitObserver for Watch<'_, '_> {
+    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+        if self.0.borrow().cancelled() { Err("the call was cancelled".into()) } else { Ok(()) }
+    }
+
+    fn log(&self) -> Option<&AppendFile> {
+        None
+    }
+}
+
+impl Call<'_> {
+    /// The options of the commit.
+    pub(crate) fn commit_options(&self) -> CommitOptions {
+        CommitOptions {
+            durability: self.tools.settings.durability,
+            tool: Some(self.tool.to_owned()),
+            agent: self.tools.audit.agent.clone(),
+            session: Some(self.tools.audit.session.to_string()),
+            ..CommitOptions::default()
+        }
+    }
+
+    /// Tells the caller that files are about to come back.
+    pub(crate) fn restoring(&self) {
+        self.hooks.borrow_mut().restoring();
+    }
+
+    /// Runs `commit` with an observer that keeps the audit log; `commit` gives what was committed.
+    pub(crate) fn audited(
+        &mut self,
+        commit: impl FnOnce(&mut dyn CommitObserver, &mut dyn FnMut(&Plan) -> bool) -> Committed,
+    ) -> Committed {
+        let tools = self.tools;
+        let durable = tools.settings.durability == Durability::Full;
+        let mut watch = Watch(&self.hooks);
+        let mut recorder =
+            Recorder::new(&tools.audit, &tools.workspace, self.tool, self.operation, durable, &mut watch);
+        let hooks = &self.hooks;
+        let mut approve = |plan: &Plan| hooks.borrow_mut().approve(plan);
+        let mut committed = commit(&mut recorder, &mut approve);
+        let _ = recorder.recovered(&committed.recovered);
+        let failure = committed.failure.as_ref().map(|error| (error.kind, error.path.as_deref()));
+        let any = failure.is_some() && committed.transactions.is_empty() && !recorder.has_begun();
+        if !any {
+            // The files are changed and the intent is logged; that the outcome is missing shows there.
+            let _ = recorder.finish(&committed.transactions, &committed.reports, failure);
+            self.logged = true;
+        }
+        let noted = tools.ledger.note(&tools.workspace, &committed.touched);
+        if let (Err(error), None) = (noted, &committed.failure) {
+            committed.failure = Some(error.into());
+        }
+        committed
+    }
+
+    /// Plans and commits.
+    pub(crate) fn commit(
+        &mut self,
+        plan: &mut dyn FnMut(&Root) -> Result<Plan, ToolError>,
+    ) -> Result<Report, ToolError> {
+        let options = self.commit_options();
+        let tools = self.tools;
+        let committed = self.audited(|observer, approve| {
+            let mut recovered = Vec::new();
+            let mut plan = |root: &Root| {
+                let plan = plan(root)?;
+                let empty = plan.transitions.is_empty() && plan.remove_dirs.is_empty();
+                if empty || approve(&plan) { Ok(plan) } else { Err(declined()) }
+            };
+            let timeout = tools.settings.lock_timeout;
+            let result =
+                patch_engine::carry_out(&tools.workspace, timeout, &options, &mut plan, observer, &mut recovered);
+            let mut committed = Committed { recovered, ..Committed::default() };
+            match result {
+                Ok(report) => {
+                    committed.touched = touched(&report.plan.transitions);
+                    committed.transactions.extend(report.transaction);
+                    committed.reports.push(report);
+                }
+                Err(error) => committed.failure = Some(error),
+            }
+            committed
+        });
+        match committed.failure {
+            Some(error) => Err(error),
+            None => Ok(committed.reports.into_iter().next().expect("a commit without failure has a report")),
+        }
+    }
+}
+
+/// What the paths of a commit are afterwards.
+pub(crate) fn touched(transitions: &[Transition]) -> Vec<(String, Option<Sha256>)> {
+    let after = |transition: &Transition| transition.after.as_ref().map(|after| after.sha256);
+    transitions.iter().map(|transition| (transition.path.to_string(), after(transition))).collect()
+}
+
+/// What came of a commit.
+#[derive(Default)]
+pub(crate) struct Committed {
+    pub(crate) transactions: Vec<TransactionId>,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) recovered: Vec<patch_engine::transaction::Recovered>,
+    pub(crate) touched: Vec<(String, Option<Sha256>)>,
+    pub(crate) failure: Option<ToolError>,
+}
+
+pub(crate) fn declined() -> ToolError {
+    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, "declined; nothing was changed")
+        .next("ask the person what to do instead")
+}

@@ -1,0 +1,339 @@
+//! The audit log.
+
+use std::fs;
+
+use file_tools::audit::{Audit, Event, Operation, Phase, Recorder, Status, state, verify};
+use patch_engine::transaction::{CommitOptions, Durability};
+use patch_engine::{Options, Profile, Settings};
+use serde_json::{Value, json};
+
+use crate::support::{Bench, session, sha};
+
+fn lines(bench: &Bench, file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(bench.path(&format!(".apply-patch/audit/{file}"))).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn event(number: usize) -> Event {
+    Event {
+        timestamp: "2026-11-21T01:42:33.000000Z".into(),
+        session_id: "test".into(),
+        agent_name: Some("agent".into()),
+        tool_name: "write_file".into(),
+        phase: Phase::Outcome,
+        operation: Operation::Write,
+        path: format!("src/{number}.rs"),
+        to_path: None,
+        before_sha256: Some(sha(b"a")),
+        after_sha256: Some(sha(b"b")),
+        diff: Some("@@ -1 +1 @@\n-a\n+b\n".into()),
+        ok: Some(true),
+        error_kind: None,
+        transaction_id: None,
+        torn: None,
+    }
+}
+
+#[test]
+fn intents_come_before_and_outcomes_after() {
+    let bench = Bench::new(&[("f", b"x\n")]);
+    bench.done(
+        "edit_file",
+        &json!({ "path": "f", "expectedSha256": sha(b"x\n"), "edits": [{ "oldText": "x", "newText": "y" }] }),
+    );
+    bench.fails("write_file", &json!({ "path": "f" }), "command_failed");
+    bench.fails("delete_file", &json!({ "path": "none" }), "not_found");
+    bench.done("move_file", &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"y\n") }));
+    let found = lines(&bench, "test.jsonl");
+    let brief: Vec<_> = found
+        .iter()
+        .map(|line| {
+            let text = |key: &str| line[key].as_str().unwrap_or("-").to_owned();
+            format!("{} {} {} {}", text("phase"), text("toolName"), text("operation"), text("path"))
+        })
+        .collect();
+    assert_eq!(
+        brief,
+        [
+            "intent edit_file edit f",
+            "outcome edit_file edit f",
+            "failed write_file write ",
+            "failed delete_file delete none",
+            "intent move_file move f",
+            "outcome move_file move f"
+        ]
+    );
+    let outcome = &found[1];
+    assert_eq!(
+        (&outcome["ok"], &outcome["agentName"], &outcome["sessionId"]),
+        (&json!(true), &json!("agent"), &json!("test"))
+    );
+    assert_eq!((&outcome["beforeSha256"], &outcome["afterSha256"]), (&json!(sha(b"x\n")), &json!(sha(b"y\n"))));
+    assert!(outcome["diff"].as_str().unwrap().contains("+y") && outcome["transactionId"].is_string());
+    assert_eq!((&found[3]["ok"], &found[3]["errorKind"]), (&json!(false), &json!("not_found")));
+    assert_eq!(found[5]["toPath"], "g");
+    for (number, line) in found.iter().enumerate() {
+        assert_eq!(line["seq"], number + 1);
+        let before = number.checked_sub(1).map_or(json!("0".repeat(64)), |before| found[before]["hash"].clone());
+        assert_eq!(line["prevHash"], before);
+    }
+    let verified = verify(&bench.workspace(), None).unwrap();
+    assert!(verified.len() == 1 && verified[0].ok && verified[0].signed && verified[0].lines == 6, "{verified:?}");
+}
+
+#[test]
+fn the_log_tells_what_files_should_be() {
+    let bench = Bench::new(&[("a", b"a"), ("b", b"b"), ("c", b"c"), ("d", b"d")]);
+    for (path, text) in [("a", "a"), ("b", "b")] {
+        bench.done("write_file", &json!({ "path": path, "content": "new", "expectedSha256": sha(text.as_bytes()) }));
+    }
+    bench.done("delete_file", &json!({ "path": "c" }));
+    bench.done("move_file", &json!({ "fromPath": "d", "toPath": "e", "expectedSha256": sha(b"d") }));
+    bench.write("b", b"someone else");
+    fs::remove_file(bench.path("e")).unwrap();
+    bench.write("c", b"anew");
+    let found: Vec<_> = state(&bench.workspace()).unwrap().into_iter().map(|one| (one.path, one.status)).collect();
+    let expected = [
+        ("a", Status::Same),
+        ("b", Status::Changed),
+        ("c", Status::Unexpected),
+        ("d", Status::Same),
+        ("e", Status::Missing),
+    ];
+    assert_eq!(found, expected.map(|(path, status)| (path.to_owned(), status)));
+}
+
+/// Ten thousand operations on files: forty patches of 250 new files each.
+#[test]
+fn a_log_of_ten_thousand_operations_verifies_and_with_a_byte_changed_it_does_not() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit { max_size: 3 << 20, ..Audit::new(session("big"), Some("agent".into())) };
+    let mut settings = Settings::new(Options::new(Profile::Codex));
+    settings.commit = CommitOptions { durability: Durability::Process, ..CommitOptions::default() };
+    for round in 0..40 {
+        let mut text = String::from("*** Begin Patch\n");
+        for file in 0..250 {
+            text += &format!("*** Add File: d{round}/f{file}\n+{round} {file}\n");
+        }
+        text += "*** End Patch\n";
+        let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
+        let mut nobody = ();
+        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
+        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
+        assert!(applied.failure.is_none());
+        recorder.applied(&applied).unwrap();
+    }
+    let verified = verify(&workspace, None).unwrap();
+    assert!(verified[0].ok && verified[0].lines == 20_000, "{verified:?}");
+    assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
+    let folder = bench.path(".apply-patch/audit");
+    assert!(folder.join("big.1.jsonl").exists() && folder.join("big.2.jsonl").exists(), "it was continued");
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with("jsonl"))
+        .collect();
+    names.sort();
+    // Bytes all over the files; the small logs below try every byte of every field.
+    for (nth, name) in names.iter().enumerate() {
+        let path = folder.join(name);
+        let whole = fs::read(&path).unwrap();
+        for sample in 0..6 {
+            let at = (whole.len() / 6 * sample + 7919 * (nth + 1)) % whole.len();
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            fs::write(&path, &changed).unwrap();
+            let verified = verify(&workspace, None).unwrap();
+            let bad = verified[0].first_bad.as_ref().expect("the change is noticed");
+            let line = 1 + whole[..at].iter().filter(|&&byte| byte == b'\n').count() as u64;
+            assert_eq!((bad.file.ends_with(name.as_str()), bad.line), (true, line), "{name} at {at}");
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+#[test]
+fn every_byte_counts() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("small"), None);
+    let torn = Event {
+        to_path: Some("t".into()),
+        error_kind: Some("unknown".into()),
+        transaction_id: Some("i".into()),
+        ..event(1)
+    };
+    audit.append(&workspace, &[event(0), torn, event(2)], false).unwrap();
+    for file in ["small.jsonl", "small.head"] {
+        let path = bench.path(&format!(".apply-patch/audit/{file}"));
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            for with in [1, 32] {
+                let mut changed = whole.clone();
+                changed[at] ^= with;
+                fs::write(&path, &changed).unwrap();
+                let verified = verify(&workspace, None).unwrap();
+                assert!(!verified[0].ok, "{file}: byte {at} {:?}", char::from(whole[at]));
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    assert!(verify(&workspace, None).unwrap()[0].ok);
+}
+
+#[test]
+fn lines_cannot_be_left_out_moved_or_cut_off() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None);
+    audit.append(&workspace, &[event(0), event(1), event(2), event(3)], false).unwrap();
+    let path = bench.path(".apply-patch/audit/s.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let all: Vec<_> = whole.split_inclusive('\n').collect();
+    for (kept, bad) in
+        [(&[0, 1, 2][..], 4), (&[0, 1, 3], 3), (&[1, 2, 3], 1), (&[0, 2, 1, 3], 2), (&[0, 1, 1, 2, 3], 3), (&[], 1)]
+    {
+        fs::write(&path, kept.iter().map(|&line| all[line]).collect::<String>()).unwrap();
+        let verified = verify(&workspace, None).unwrap();
+        assert_eq!(verified[0].first_bad.as_ref().map(|bad| bad.line), Some(bad), "{kept:?}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(!verify(&workspace, None).unwrap()[0].ok, "the head is still there");
+    // A log that was forged without the key: another workspace has another one.
+    let other = Bench::new(&[]);
+    audit.append(&other.workspace(), &[event(0), event(1), event(2), event(3)], false).unwrap();
+    fs::copy(other.path(".apply-patch/audit/s.jsonl"), &path).unwrap();
+    assert!(verify(&workspace, None).unwrap()[0].first_bad.as_ref().unwrap().problem.contains("signed"));
+}
+
+#[test]
+fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None);
+    audit.append(&workspace, &[event(0), event(1)], false).unwrap();
+    let path = bench.path(".apply-patch/audit/s.jsonl");
+    let head = bench.path(".apply-patch/audit/s.head");
+    let (whole, old_head) = (fs::read(&path).unwrap(), fs::read(&head).unwrap());
+    // The process ended in the middle of a line.
+    fs::write(&path, [&whole[..], b"{\"timestamp\":\"2026"].concat()).unwrap();
+    audit.append(&workspace, &[event(2)], false).unwrap();
+    let verified = verify(&workspace, None).unwrap();
+    assert!(verified[0].ok && verified[0].torn_lines == 1 && verified[0].lines == 3, "{verified:?}");
+    // It ended between a line and its head.
+    fs::write(&head, old_head).unwrap();
+    audit.append(&workspace, &[event(3)], false).unwrap();
+    let verified = verify(&workspace, None).unwrap();
+    assert!(verified[0].ok && verified[0].lines == 4, "{verified:?}");
+}
+
+#[test]
+fn nothing_is_applied_when_the_log_cannot_be_written() {
+    let bench = Bench::new(&[("f", b"x")]);
+    bench.done("delete_file", &json!({ "path": "f" }));
+    bench.write("f", b"x");
+    let log = bench.path(".apply-patch/audit/test.jsonl");
+    for spoil in [0, 1] {
+        fs::remove_file(&log).unwrap();
+        match spoil {
+            0 => std::os::unix::fs::symlink("/dev/null", &log).unwrap(),
+            _ => fs::write(&log, b"").and_then(|()| fs::hard_link(&log, bench.path("second name"))).unwrap(),
+        }
+        let text = "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** End Patch\n";
+        for (tool, args) in [
+            ("delete_file", json!({ "path": "f" })),
+            ("create_file", json!({ "path": "n", "content": "" })),
+            ("apply_patch", json!({ "patch": text })),
+        ] {
+            let error = bench.fails(tool, &args, "command_failed");
+            assert!(error["message"].as_str().unwrap().contains("audit log"), "{error}");
+        }
+        assert_eq!((bench.read("f"), bench.exists("n")), (b"x".to_vec(), false));
+    }
+}
+
+#[test]
+fn names_do_not_break_lines() {
+    let bench = Bench::new(&[]);
+    let name = "a\u{2028}\"},{\"ok\":true";
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), Some("agent\n{\"seq\":1}".into()));
+    audit.append(&workspace, &[Event { path: format!("{name}\n\r\u{1b}[2J"), ..event(0) }], false).unwrap();
+    let text = fs::read_to_string(bench.path(".apply-patch/audit/s.jsonl")).unwrap();
+    assert_eq!((text.lines().count(), text.contains('\u{1b}')), (1, false));
+    assert!(verify(&workspace, None).unwrap()[0].ok);
+    // Through a tool: a path like that is refused, and its refusal is one line.
+    bench.fails("create_file", &json!({ "path": "a\n{}", "content": "" }), "command_failed");
+    assert_eq!(lines(&bench, "test.jsonl").len(), 1);
+}
+
+#[test]
+fn writers_take_turns() {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let (dir, audit) = (&bench, Audit::new(session("s"), None));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let audit = &audit;
+            scope.spawn(move || {
+                let workspace = dir.workspace();
+                for number in 0..50 {
+                    audit.append(&workspace, &[event(number)], false).unwrap();
+                }
+            });
+        }
+    });
+    let verified = verify(&bench.workspace(), Some(&session("s"))).unwrap();
+    assert!(verified[0].ok && verified[0].lines == 400 && verified[0].torn_lines == 0, "{verified:?}");
+}
+
+/// Makes the state directory.
+fn file_tools_state(bench: &Bench) {
+    bench.done("create_file", &json!({ "path": "made", "content": "" }));
+}
+
+#[test]
+fn a_call_that_stops_half_way_is_told_as_both() {
+    let bench = Bench::new(&[("a", b"x\n")]);
+    let text = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** End Patch\n";
+    bench.fails("apply_patch", &json!({ "patch": text, "atomic": false }), "not_found");
+    let found: Vec<_> =
+        lines(&bench, "test.jsonl").iter().map(|line| (line["phase"].clone(), line["path"].clone())).collect();
+    let expected = [("intent", "a"), ("outcome", "a"), ("failed", "none")];
+    assert_eq!(found, expected.map(|(phase, path)| (json!(phase), json!(path))));
+}
+
+#[test]
+fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
+    /// Ends the process, as far as the workspace is concerned, after the first file.
+    struct Crash;
+    impl patch_engine::transaction::CommitObserver for Crash {
+        fn published(&mut self, _: usize) {
+            panic!("cut off");
+        }
+    }
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("first"), None);
+    let text = "*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+x\n*** End Patch\n";
+    let mut settings = Settings::new(Options::default());
+    settings.commit.durability = Durability::Process;
+    let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
+    let cut = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut crash = Crash;
+        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut crash);
+        patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder)
+    }));
+    assert!(cut.is_err() && bench.exists("a") && !bench.exists("b"));
+    bench.done("create_file", &json!({ "path": "c", "content": "" }));
+    assert_eq!(bench.read("b"), b"x\n", "it was finished first");
+    let told = lines(&bench, "test.jsonl");
+    let recovered = told.iter().find(|line| line["phase"] == "recovered").expect("it is told");
+    assert_eq!(
+        (&recovered["ok"], &recovered["transactionId"]),
+        (&json!(true), &lines(&bench, "first.jsonl")[0]["transactionId"])
+    );
+    assert!(verify(&workspace, None).unwrap().iter().all(|one| one.ok));
+    assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
+}

@@ -1,0 +1,81 @@
+//! What models are told of the tools.
+
+use file_tools::{ErrorKind, Tool, catalogue};
+use serde_json::Value;
+
+/// Write the file anew with `UPDATE_TOOLS=1 cargo test -p file-tools`.
+#[test]
+fn the_descriptions_and_schemas_are_the_committed_ones() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/catalogue.json");
+    let now = serde_json::to_value(catalogue()).unwrap();
+    if std::env::var_os("UPDATE_TOOLS").is_some() {
+        std::fs::write(path, serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
+    }
+    let committed: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(now, committed, "see the comment above");
+}
+
+#[test]
+fn each_is_short_and_says_what_to_do() {
+    let mut all = 0;
+    for tool in catalogue() {
+        let whole = serde_json::to_string(&tool).unwrap().len();
+        assert!(whole < 4000, "{} has {whole} bytes", tool.name);
+        all += whole;
+        for part in ["Errors", "Example: {"] {
+            assert!(tool.description.contains(part), "{} lacks {part}", tool.name);
+        }
+        let example = tool.description.rsplit_once("Example: ").unwrap().1;
+        assert!(serde_json::from_str::<Value>(example).is_ok(), "{example}");
+        for word in tool.description.split(|c: char| !(c.is_ascii_lowercase() || c == '_')) {
+            let kind = ErrorKind::ALL.iter().any(|kind| kind.as_str() == word);
+            let known = Tool::named(word).is_some() || ["allow_delete", "node_modules"].contains(&word);
+            assert!(kind || known || !word.contains('_'), "{}: {word} is no kind", tool.name);
+        }
+    }
+    assert!(all < 24_000, "all together have {all} bytes");
+}
+
+#[test]
+fn schemas_are_plain() {
+    fn look(name: &str, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for word in ["oneOf", "anyOf", "allOf", "$ref", "$defs", "$schema", "default", "format"] {
+                    assert!(!object.contains_key(word), "{name} has {word}: {value}");
+                }
+                if let Some(kind) = object.get("type").filter(|_| !object.contains_key("path")) {
+                    assert!(kind.is_string() || kind.is_object(), "{name}: {value}");
+                }
+                object.values().for_each(|part| look(name, part));
+            }
+            Value::Array(parts) => parts.iter().for_each(|part| look(name, part)),
+            _ => {}
+        }
+    }
+    for tool in catalogue() {
+        look(tool.name, &tool.input_schema);
+        look(tool.name, &tool.output_schema);
+        assert_eq!(
+            (&tool.input_schema["type"], &tool.input_schema["additionalProperties"]),
+            (&"object".into(), &false.into())
+        );
+        for property in tool.input_schema["properties"].as_object().unwrap().values() {
+            assert!(property["description"].is_string(), "{}: {property}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn examples_are_arguments() {
+    for tool in catalogue() {
+        let example: Value = serde_json::from_str(tool.description.rsplit_once("Example: ").unwrap().1).unwrap();
+        let required = tool.input_schema["required"].as_array().cloned().unwrap_or_default();
+        for name in &required {
+            assert!(example.get(name.as_str().unwrap()).is_some(), "{}: {name}", tool.name);
+        }
+        for name in example.as_object().unwrap().keys() {
+            assert!(tool.input_schema["properties"].get(name).is_some(), "{}: {name}", tool.name);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The commands of Anthropic's editor tool.
+
+use serde_json::{Value, json};
+
+use crate::support::Bench;
+
+fn run(bench: &Bench, input: Value) -> (bool, String) {
+    let reply = bench.tools().editor(&input, None, &mut ());
+    (!reply.is_error, reply.content)
+}
+
+#[test]
+fn does_what_the_models_know() {
+    let bench = Bench::new(&[("d/f.txt", b"one\r\ntwo\r\n")]);
+    let absolute = bench.path("d/f.txt").to_str().unwrap().to_owned();
+    assert_eq!(
+        run(&bench, json!({ "command": "view", "path": absolute })),
+        (true, "     1\tone\n     2\ttwo\n".into())
+    );
+    let part = json!({ "command": "view", "path": "d/f.txt", "view_range": [2, -1] });
+    assert_eq!(run(&bench, part), (true, "     2\ttwo\n".into()));
+    assert_eq!(run(&bench, json!({ "command": "view", "path": "." })), (true, "d/\nd/f.txt\n".into()));
+    let replace = json!({ "command": "str_replace", "path": absolute, "old_str": "two\n", "new_str": "2\n3\n" });
+    assert!(run(&bench, replace).0);
+    assert_eq!(bench.read("d/f.txt"), b"one\r\n2\r\n3\r\n");
+    let insert = json!({ "command": "insert", "path": "d/f.txt", "insert_line": 0, "insert_text": "zero" });
+    assert!(run(&bench, insert).0);
+    let insert = json!({ "command": "insert", "path": "d/f.txt", "insert_line": 4, "new_str": "end\n" });
+    assert!(run(&bench, insert).0);
+    assert_eq!(bench.read("d/f.txt"), b"zero\r\none\r\n2\r\n3\r\nend\r\n");
+    let create = |path: &str| json!({ "command": "create", "path": path, "file_text": "new\n" });
+    assert!(run(&bench, create("e/new.txt")).0);
+    assert!(run(&bench, create("d/f.txt")).0, "this session has seen it");
+}
+
+#[test]
+fn refuses_with_the_kind_in_the_text() {
+    let bench = Bench::new(&[("f", b"x x\n")]);
+    let outside = std::env::temp_dir();
+    for (input, kind) in [
+        (json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "y" }), "multiple_matches"),
+        (json!({ "command": "str_replace", "path": "f", "old_str": "z" }), "old_text_not_found"),
+        (json!({ "command": "insert", "path": "f", "insert_line": 2, "insert_text": "y" }), "command_failed"),
+        (json!({ "command": "view", "path": "none" }), "not_found"),
+        (json!({ "command": "view", "path": "f", "view_range": [2, 1] }), "command_failed"),
+        (json!({ "command": "view", "path": outside.to_str() }), "outside_workspace"),
+        (json!({ "command": "undo_edit", "path": "f" }), "command_failed"),
+        (json!({ "command": "create", "path": ".env", "file_text": "" }), "permission_denied"),
+    ] {
+        let (ok, content) = run(&bench, input.clone());
+        assert!(!ok && content.starts_with(kind), "{input}: {content}");
+    }
+    let unseen = Bench::new(&[("f", b"x\n")]);
+    let create = json!({ "command": "create", "path": "f", "file_text": "new" });
+    assert!(run(&unseen, create).1.contains("view the file first"));
+    run(&unseen, json!({ "command": "view", "path": "f" }));
+    unseen.write("f", b"theirs\n");
+    for input in [
+        json!({ "command": "str_replace", "path": "f", "old_str": "theirs", "new_str": "y" }),
+        json!({ "command": "insert", "path": "f", "insert_line": 0, "insert_text": "y" }),
+        json!({ "command": "create", "path": "f", "file_text": "new" }),
+    ] {
+        let (ok, content) = run(&unseen, input);
+        assert!(!ok && content.starts_with("stale_file"), "{content}");
+    }
+    assert_eq!(unseen.read("f"), b"theirs\n");
+}

@@ -1,0 +1,15 @@
+//! The file tools, called as an agent calls them: by name, with JSON, and looked at by their answers and the disk.
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
+
+mod audit;
+mod catalogue;
+mod editor;
+mod guard;
+mod patching;
+mod reading;
+mod searching;
+mod stale;
+mod support;
+mod trash;
+mod writing;

@@ -1,0 +1,109 @@
+//! `apply_patch` and `edit.patch`.
+
+use serde_json::json;
+
+use crate::support::{Bench, sha};
+
+fn patch(body: &str) -> String {
+    format!("*** Begin Patch\n{body}*** End Patch\n")
+}
+
+#[test]
+fn applies_a_patch_and_tells_what_changed() {
+    let bench = Bench::new(&[("a", b"one\ntwo\n"), ("b", b"B\n"), ("c", b"C\n")]);
+    let text =
+        patch("*** Update File: a\n@@\n-two\n+TWO\n*** Add File: n\n+new\n*** Delete File: b\n*** Move File: c -> d\n");
+    let dry = bench.done("apply_patch", &json!({ "patch": text, "dryRun": true }));
+    assert_eq!((&dry["dryRun"], bench.exists("n"), bench.exists(".apply-patch")), (&json!(true), false, false));
+    let data = bench.done("apply_patch", &json!({ "patch": text }));
+    assert_eq!((&data["atomic"], &data["hunkCount"]), (&json!(true), &json!(1)));
+    let kinds: Vec<_> = data["changedFiles"].as_array().unwrap().iter().map(|file| &file["operation"]).collect();
+    assert_eq!(kinds, ["update", "create", "move", "delete"]);
+    assert_eq!((bench.read("a"), bench.read("d")), (b"one\nTWO\n".to_vec(), b"C\n".to_vec()));
+    assert!(data["transactionId"].is_string() && !bench.exists("b"));
+    let kept = data["changedFiles"][3]["trashedTo"].as_str().unwrap();
+    assert_eq!(bench.read(kept), b"B\n");
+}
+
+#[test]
+fn every_failure_has_its_kind_and_changes_nothing() {
+    let bench = Bench::new(&[("a", b"x\ny\nx\n"), ("bin", b"\0"), ("big", b"z\n")]);
+    for (body, kind) in [
+        ("*** Update File: a\n", "patch_parse_error"),
+        ("*** Update File: a\n@@\n-none\n+n\n", "patch_apply_error"),
+        ("*** Update File: a\n@@\n-x\n+n\n", "multiple_matches"),
+        ("*** Update File: none\n@@\n-x\n+n\n", "not_found"),
+        ("*** Add File: a\n+n\n", "already_exists"),
+        ("*** Update File: bin\n@@\n-x\n+n\n", "binary_file"),
+        ("*** Add File: ../n\n+n\n", "outside_workspace"),
+        ("*** Add File: /n\n+n\n", "command_failed"),
+        ("*** Add File: .git/n\n+n\n", "permission_denied"),
+        ("*** Update File: big\n@@\n-z\n+n\n*** Update File: a\n@@\n-none\n+n\n", "patch_apply_error"),
+    ] {
+        bench.fails("apply_patch", &json!({ "patch": patch(body) }), kind);
+    }
+    let text = patch("*** Update File: big\n@@\n-z\n+n\n");
+    for (expected, kind) in [
+        (json!({ "big": sha(b"other") }), "stale_file"),
+        (json!({ "big": sha(b"z\n"), "a": sha(b"read, and changed since") }), "stale_file"),
+        (json!({ "big": "" }), "stale_file"),
+        (json!({ "big": "zz" }), "command_failed"),
+    ] {
+        bench.fails("apply_patch", &json!({ "patch": text, "expectedSha256ByPath": expected }), kind);
+    }
+    assert_eq!((bench.read("a"), bench.read("big")), (b"x\ny\nx\n".to_vec(), b"z\n".to_vec()));
+    let right = json!({ "patch": text, "expectedSha256ByPath": { "./big": sha(b"z\n"), "none": "" } });
+    bench.done("apply_patch", &right);
+}
+
+#[test]
+fn section_by_section_stops_at_the_first_that_fails() {
+    let bench = Bench::new(&[("a", b"x\n")]);
+    let text = patch("*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** Add File: n\n+n\n");
+    let error = bench.fails("apply_patch", &json!({ "patch": text, "atomic": false }), "not_found");
+    assert_eq!(error["details"]["applied"]["changedFiles"][0]["path"], "a");
+    assert_eq!((bench.read("a"), bench.exists("n"), &error["recoverable"]), (b"y\n".to_vec(), false, &json!(false)));
+}
+
+#[test]
+fn profiles_differ() {
+    let bench = Bench::new(&[("a", b"  x\n")]);
+    let text = patch("*** Update File: a\n@@\n-x\n+y\n");
+    bench.fails("apply_patch", &json!({ "patch": text }), "patch_apply_error");
+    bench.done("apply_patch", &json!({ "patch": text, "profile": "codex" }));
+    bench.fails("apply_patch", &json!({ "patch": text, "profile": "loose" }), "command_failed");
+}
+
+#[test]
+fn edit_patch_has_its_own_answer_and_permissions() {
+    let bench = Bench::new(&[("a", b"x\n"), ("sub/a", b"x\n"), ("sub/b", b"B\n")]);
+    let brief = |args| bench.call("edit.patch", &args);
+    let deletes = patch("*** Delete File: a\n");
+    let reply = brief(json!({ "patch": deletes }));
+    assert_eq!(reply["ok"], false);
+    assert!(reply["error"].as_str().unwrap().starts_with("permission_denied: "), "{reply}");
+    let reply = brief(json!({ "patch": deletes, "allow_delete": true, "dry_run": true }));
+    assert_eq!(reply, json!({ "ok": true, "summary": "A 0, M 0, D 1, R 0" }));
+    assert!(bench.exists("a"));
+    let moves = patch("*** Move File: a -> c\n");
+    assert_eq!(brief(json!({ "patch": moves, "allow_move": false }))["ok"], false);
+    let reply = brief(json!({ "patch": moves }));
+    assert_eq!(reply, json!({ "ok": true, "summary": "A 0, M 0, D 0, R 1" }));
+    let text = patch("*** Update File: ./a\n@@\n-x\n+y\n*** Move File: b -> n\n");
+    let reply = brief(json!({ "patch": text, "workspace_root": "sub" }));
+    assert_eq!(reply, json!({ "ok": true, "summary": "A 0, M 1, D 0, R 1" }));
+    assert_eq!((bench.read("sub/a"), bench.read("sub/n")), (b"y\n".to_vec(), b"B\n".to_vec()));
+    for args in [
+        json!({ "patch": patch("*** Add File: ../n\n+n\n"), "workspace_root": "sub" }),
+        json!({ "patch": patch("*** Add File: n\n+n\n"), "workspace_root": ".." }),
+        json!({ "patch": patch("*** Add File: n\n+n\n"), "workspace_root": "/etc" }),
+        json!({ "patch": patch("*** Add File: n\n+n\n"), "workspace_root": ".git" }),
+        json!({ "patch": "no patch" }),
+        json!({}),
+    ] {
+        let reply = brief(args);
+        assert_eq!(reply["ok"], false, "{reply}");
+        assert!(!reply["error"].as_str().unwrap().contains('\n'), "{reply}");
+    }
+    assert!(!bench.exists("n"));
+}

@@ -1,0 +1,90 @@
+//! What a session has read, and what it may therefore write.
+
+use serde_json::json;
+
+use crate::support::{Bench, done, fails, sha};
+
+#[test]
+fn a_write_over_a_change_that_was_not_read_is_stale_without_any_hash() {
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n-mine\n+ours\n*** End Patch\n";
+    let replace = "*** Begin Patch\n*** Add File: f\n+all new\n*** End Patch\n";
+    for (tool, args) in [
+        ("apply_patch", json!({ "patch": text })),
+        ("apply_patch", json!({ "patch": replace, "profile": "codex" })),
+        ("apply_patch", json!({ "patch": text, "dryRun": true })),
+        ("delete_file", json!({ "path": "f" })),
+        ("move_file", json!({ "fromPath": "g", "toPath": "f", "expectedSha256": sha(b"g"), "overwrite": true })),
+    ] {
+        let bench = Bench::new(&[("f", b"mine\n"), ("g", b"g")]);
+        bench.done("read_file", &json!({ "path": "f" }));
+        bench.write("f", b"mine\nand theirs\n");
+        bench.fails(tool, &args, "stale_file");
+        assert_eq!(bench.read("f"), b"mine\nand theirs\n");
+        bench.done("read_file", &json!({ "path": "f" }));
+        bench.done(tool, &args);
+    }
+}
+
+#[test]
+fn what_the_session_did_not_read_is_not_checked() {
+    let bench = Bench::new(&[("f", b"x")]);
+    bench.done("delete_file", &json!({ "path": "f" }));
+}
+
+#[test]
+fn our_own_writes_are_known() {
+    let bench = Bench::new(&[("f", b"a\n")]);
+    bench.done("read_file", &json!({ "path": "f" }));
+    let step = |old: &str, new: &str| {
+        let text = format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+{new}\n*** End Patch\n");
+        bench.done("apply_patch", &json!({ "patch": text }));
+    };
+    step("a", "b");
+    step("b", "c");
+    bench.done("move_file", &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"c\n") }));
+    bench.done("delete_file", &json!({ "path": "g" }));
+    // Gone for us; whoever makes it anew is not in our way.
+    bench.write("g", b"theirs");
+    bench.done("delete_file", &json!({ "path": "g" }));
+}
+
+#[test]
+fn a_session_outlives_its_process() {
+    let bench = Bench::new(&[("f", b"a")]);
+    done(&bench.resume("one"), "read_file", &json!({ "path": "f" }));
+    bench.write("f", b"b");
+    let refused = fails(&bench.resume("one"), "delete_file", &json!({ "path": "f" }), "stale_file");
+    assert!(refused["message"].as_str().unwrap().contains("since this session read it"));
+    done(&bench.resume("two"), "read_file", &json!({ "path": "f" }));
+    done(&bench.resume("two"), "delete_file", &json!({ "path": "f" }));
+    // What a crash cut off says nothing.
+    let ledger = bench.path(".apply-patch/sessions/one.reads");
+    let text = std::fs::read_to_string(&ledger).unwrap();
+    std::fs::write(&ledger, &text[..text.len() - 1]).unwrap();
+    bench.write("f", b"c");
+    done(&bench.resume("one"), "delete_file", &json!({ "path": "f" }));
+}
+
+#[test]
+fn session_names_are_no_paths() {
+    for name in ["", "..", "a/b", "a.b", "é", &"x".repeat(65)] {
+        assert!(name.parse::<file_tools::SessionName>().is_err(), "{name}");
+    }
+}
+
+#[test]
+fn threads_may_share_the_tools() {
+    fn shared<T: Send + Sync>() {}
+    shared::<file_tools::FileTools>();
+}
+
+#[test]
+fn a_patch_that_no_longer_fits_what_was_read_is_stale_and_not_wrong() {
+    let text = "*** Begin Patch\n*** Update File: f\n@@\n-mine\n+ours\n*** End Patch\n";
+    let bench = Bench::new(&[("f", b"mine\n")]);
+    bench.done("read_file", &json!({ "path": "f" }));
+    bench.write("f", b"theirs\n");
+    bench.fails("apply_patch", &json!({ "patch": text }), "stale_file");
+    bench.done("read_file", &json!({ "path": "f" }));
+    bench.fails("apply_patch", &json!({ "patch": text }), "patch_apply_error");
+}

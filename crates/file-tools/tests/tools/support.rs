@@ -1,0 +1,123 @@
+//! A workspace, calls, and what to compare answers with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use file_tools::audit::Audit;
+use file_tools::{FileTools, SessionName, ToolSettings};
+use fs_guard::{Policy, Sha256};
+use patch_engine::transaction::{Durability, KeyPlace, Workspace};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A workspace in memory where that is possible, with a key of its own.
+pub(crate) struct Bench {
+    pub(crate) dir: TempDir,
+    key: TempDir,
+    tools: FileTools,
+}
+
+pub(crate) fn temp() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir()
+        && let Ok(dir) = TempDir::new_in(memory)
+    {
+        return dir;
+    }
+    TempDir::new().unwrap()
+}
+
+pub(crate) fn sha(bytes: &[u8]) -> String {
+    Sha256::of(bytes).to_string()
+}
+
+pub(crate) fn session(name: &str) -> SessionName {
+    name.parse().unwrap()
+}
+
+pub(crate) fn settings() -> ToolSettings {
+    ToolSettings { durability: Durability::Process, ..ToolSettings::default() }
+}
+
+impl Bench {
+    pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
+        let (dir, key) = (temp(), temp());
+        let audit = Audit::new(session("test"), Some("agent".into()));
+        let tools = FileTools::new(open(dir.path(), key.path()), audit, settings());
+        let bench = Self { dir, key, tools };
+        for (path, bytes) in files {
+            bench.write(path, bytes);
+        }
+        bench
+    }
+
+    pub(crate) fn tools(&self) -> &FileTools {
+        &self.tools
+    }
+
+    pub(crate) fn workspace(&self) -> Workspace {
+        open(self.dir.path(), self.key.path())
+    }
+
+    /// Another session, as a new process would take it up.
+    pub(crate) fn resume(&self, name: &str) -> FileTools {
+        FileTools::resume(self.workspace(), Audit::new(session(name), None), settings()).unwrap()
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> Vec<u8> {
+        fs::read(self.path(path)).unwrap()
+    }
+
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        self.path(path).symlink_metadata().is_ok()
+    }
+
+    pub(crate) fn call(&self, tool: &str, args: &Value) -> Value {
+        call(&self.tools, tool, args)
+    }
+
+    /// Calls a tool that has to succeed, and gives its data.
+    pub(crate) fn done(&self, tool: &str, args: &Value) -> Value {
+        done(&self.tools, tool, args)
+    }
+
+    /// Calls a tool that has to fail, and gives the error.
+    pub(crate) fn fails(&self, tool: &str, args: &Value, kind: &str) -> Value {
+        fails(&self.tools, tool, args, kind)
+    }
+}
+
+fn open(dir: &Path, key: &Path) -> Workspace {
+    let workspace = Workspace::open(dir, Policy::default()).unwrap();
+    workspace.with_key_place(KeyPlace::Directory(key.join("apply-patch")))
+}
+
+pub(crate) fn call(tools: &FileTools, tool: &str, args: &Value) -> Value {
+    serde_json::from_str(&tools.call(tool, args, &mut ()).to_json()).unwrap()
+}
+
+pub(crate) fn done(tools: &FileTools, tool: &str, args: &Value) -> Value {
+    let reply = call(tools, tool, args);
+    assert_eq!(reply["ok"], true, "{tool} {args}: {reply}");
+    assert!(reply["output"].as_str().is_some_and(|line| !line.is_empty() && !line.contains('\n')), "{reply}");
+    reply["data"].clone()
+}
+
+pub(crate) fn fails(tools: &FileTools, tool: &str, args: &Value, kind: &str) -> Value {
+    let reply = call(tools, tool, args);
+    assert_eq!(reply["ok"], false, "{tool} {args}: {reply}");
+    let error = &reply["error"];
+    assert_eq!(error["kind"], kind, "{tool} {args}: {reply}");
+    assert!(error["recoverable"].is_boolean() && error["message"].is_string(), "{reply}");
+    error.clone()
+}

@@ -1,0 +1,78 @@
+//! `delete_file` and `restore_file`.
+
+use serde_json::json;
+
+use crate::support::{Bench, sha};
+
+#[test]
+fn what_is_deleted_comes_back() {
+    let bench = Bench::new(&[("f", b"x"), ("bin", b"\0")]);
+    for (args, kind) in [
+        (json!({ "path": "none" }), "not_found"),
+        (json!({ "path": "f", "expectedSha256": sha(b"y") }), "stale_file"),
+        (json!({ "path": "f", "expectedSha256": "y" }), "command_failed"),
+        (json!({ "path": "../f" }), "outside_workspace"),
+    ] {
+        bench.fails("delete_file", &args, kind);
+    }
+    let data = bench.done("delete_file", &json!({ "path": "f", "expectedSha256": sha(b"x") }));
+    assert_eq!((&data["deleted"], &data["beforeSha256"]), (&json!(true), &json!(sha(b"x"))));
+    assert!(!bench.exists("f") && data["diff"].as_str().unwrap().contains("-x"));
+    let kept = &data["trashedTo"];
+    bench.write("f", b"other");
+    bench.fails("restore_file", &json!({ "trashedPath": kept }), "already_exists");
+    let back = bench.done("restore_file", &json!({ "trashedPath": kept, "targetPath": "d/g" }));
+    assert_eq!((&back["path"], bench.read("d/g"), bench.read("f")), (&json!("d/g"), b"x".to_vec(), b"other".to_vec()));
+    std::fs::remove_file(bench.path("f")).unwrap();
+    let id = format!("{}/0", data["transactionId"].as_str().unwrap());
+    let back = bench.done("restore_file", &json!({ "trashId": id }));
+    assert_eq!((&back["path"], &back["sha256"], bench.read("f")), (&json!("f"), &json!(sha(b"x")), b"x".to_vec()));
+    for (args, kind) in [
+        (json!({}), "command_failed"),
+        (json!({ "trashedPath": "f" }), "command_failed"),
+        (json!({ "trashId": id, "trashedPath": kept }), "command_failed"),
+        (json!({ "trashId": "20261121-014233-123456-9f3ac1d2/0" }), "not_found"),
+        (json!({ "trashId": id, "targetPath": "../f" }), "outside_workspace"),
+        (json!({ "trashId": id, "targetPath": ".env" }), "permission_denied"),
+    ] {
+        bench.fails("restore_file", &args, kind);
+    }
+    bench.done("delete_file", &json!({ "path": "bin" }));
+}
+
+#[test]
+fn a_directory_needs_recursive_and_comes_back_whole() {
+    let bench = Bench::new(&[("d/a", b"A"), ("d/e/b", b"B")]);
+    std::fs::create_dir(bench.path("d/empty")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", bench.path("d/link")).unwrap();
+    bench.fails("delete_file", &json!({ "path": "d" }), "command_failed");
+    bench.fails(
+        "delete_file",
+        &json!({ "path": "d", "recursive": true, "expectedSha256": sha(b"") }),
+        "command_failed",
+    );
+    let data = bench.done("delete_file", &json!({ "path": "d", "recursive": true }));
+    assert_eq!((bench.exists("d"), &data["deletedFiles"], data.get("beforeSha256")), (false, &json!(3), None));
+    let back = bench.done("restore_file", &json!({ "trashedPath": data["trashedTo"] }));
+    assert_eq!((&back["restoredFiles"], bench.read("d/e/b")), (&json!(3), b"B".to_vec()));
+    assert!(bench.path("d/link").is_symlink());
+    std::fs::create_dir(bench.path("alone")).unwrap();
+    bench.done("delete_file", &json!({ "path": "alone", "recursive": true }));
+    assert!(!bench.exists("alone"));
+}
+
+#[test]
+fn what_is_deleted_for_good_is_not_kept() {
+    let bench = Bench::new(&[("f", b"x")]);
+    let data = bench.done("delete_file", &json!({ "path": "f", "permanent": true }));
+    assert_eq!((data.get("trashedTo"), data.get("transactionId"), bench.exists("f")), (None, None, false));
+    assert_eq!(std::fs::read_dir(bench.path(".apply-patch/trash")).unwrap().count(), 0);
+}
+
+#[test]
+fn restoring_where_nothing_was_deleted_leaves_no_state_but_the_log() {
+    let bench = Bench::new(&[]);
+    let args = json!({ "trashId": "20261121-014233-123456-9f3ac1d2/0" });
+    bench.fails("restore_file", &args, "not_found");
+    assert!(bench.exists(".apply-patch/audit/test.jsonl"));
+}
