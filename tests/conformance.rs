@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
 use patch_grammar::{Hunk, LineKind, Operation, Section};
 use serde_json::{Value, json};
+use shell_intercept::{CorrectnessError, Intercept};
 
 use crate::program::{self, Run};
 use crate::tree::{self, Kind};
@@ -37,6 +38,7 @@ fn cases_of_other_appliers() {
             "apply" => upstream_apply(case),
             "parse" => upstream_parse(case),
             "seek" => upstream_seek(case),
+            "shell" => upstream_shell(case),
             "peer" => peer(case),
             _ => {
                 *ran += 1;
@@ -54,7 +56,7 @@ fn cases_of_other_appliers() {
     wrong.extend(listed.keys().filter(|id| !seen.contains(*id)).map(|id| format!("{id} is listed, and is no case")));
     for (kind, [ran, agreed, differed]) in &tally {
         match &**kind {
-            "apply" | "parse" | "seek" | "peer" => {
+            "apply" | "parse" | "seek" | "shell" | "peer" => {
                 eprintln!("{kind}: {ran} ran, {agreed} agreed, {differed} differ by a rule of ours");
             }
             _ => eprintln!("{kind}: {ran} not run"),
@@ -233,4 +235,19 @@ fn upstream_seek(case: &Value) -> Outcome {
     let found = edit.ok().map(|edit| edit.placed[0].first_line - 1);
     let wanted = case["expect"].as_u64().map(|index| index as usize);
     if found == wanted { Ok(()) } else { Err(format!("  wanted {wanted:?}, found {found:?}")) }
+}
+
+fn upstream_shell(case: &Value) -> Outcome {
+    let argv: Vec<&str> = case["argv"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let (result, workdir) = match shell_intercept::intercept(&argv) {
+        Intercept::Body { workdir, .. } => ("patch".to_owned(), workdir.map(String::from)),
+        Intercept::CorrectnessError(CorrectnessError::ImplicitInvocation) => {
+            ("error: patch detected without explicit call to apply_patch".to_owned(), None)
+        }
+        Intercept::NotApplyPatch => ("not_apply_patch".to_owned(), None),
+        other => (format!("{other:?}"), None),
+    };
+    let found = json!({ "result": result, "workdir": workdir });
+    let wanted = &case["expect"];
+    if found == *wanted { Ok(()) } else { Err(format!("  wanted {wanted}\n  found {found}")) }
 }

@@ -12,6 +12,7 @@ mod forms;
 mod program;
 mod replay;
 mod scenarios;
+mod tool;
 mod tree;
 
 /// Files beside this one that are modules of it.

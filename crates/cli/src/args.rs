@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     disable_help_subcommand = true,
     after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale, 5 I/O or lock,\n\
-        6 changed in part, 130/143 interrupted."
+        6 changed in part, 7 no call of apply_patch (`intercept`), 130/143 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -66,6 +66,8 @@ pub(crate) enum Command {
     /// List, show, restore or purge displaced files
     #[command(subcommand)]
     Trash(Trash),
+    /// Call one of the file tools with JSON, as an agent does
+    Tool(Box<Tool>),
     /// Finish or revert a transaction that was interrupted (every command that writes does it too)
     Recover(Recover),
     /// Apply the built-in operations of the Responses API: items in, one answer for each call out
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     ToolSpec(ToolSpec),
     /// Print the instructions for the model
     Prompt(Prompt),
+    /// Tell whether a command is a call of apply_patch, and print its patch as JSON; nothing is run or written
+    Intercept(Intercept),
 }
 
 /// The names that `apply` is not put before.
@@ -91,12 +95,14 @@ pub(crate) const COMMANDS: &[&str] = &[
     "log",
     "show",
     "trash",
+    "tool",
     "recover",
     "ops",
     "convert",
     "grammar",
     "tool-spec",
     "prompt",
+    "intercept",
 ];
 
 #[derive(Debug, Args)]
@@ -178,6 +184,51 @@ pub(crate) struct Log {
     /// Print so many transactions at most
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
+    /// Check that no line of the audit logs was changed or is missing, and name the first that was
+    #[arg(long, conflicts_with_all = ["patch", "max_count", "state"])]
+    pub(crate) verify: bool,
+    /// Compare the last known hash of each file in the audit logs with the disk
+    #[arg(long, conflicts_with_all = ["patch", "max_count"])]
+    pub(crate) state: bool,
+    /// Check the audit log of this session only
+    #[arg(long, value_name = "NAME", requires = "verify")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch tool --list\n  \
+    apply-patch tool read_file --args '{\"path\":\"src/main.rs\"}'\n  \
+    apply-patch tool --dialect anthropic-editor --args - < command.json")]
+pub(crate) struct Tool {
+    /// The tool; `--list` names them
+    #[arg(value_name = "NAME", required_unless_present_any = ["list", "dialect"])]
+    pub(crate) name: Option<String>,
+    /// Its arguments: a JSON object, or `-` for standard input
+    #[arg(long, value_name = "JSON|-", required_unless_present = "list")]
+    pub(crate) args: Option<String>,
+    /// Print the names, descriptions and JSON schemas of all tools
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Take the arguments as commands of another tool: `anthropic-editor`
+    #[arg(long, value_name = "DIALECT", hide_possible_values = true)]
+    pub(crate) dialect: Option<Dialect>,
+    /// Go on with this session: what it has read protects files from being written unseen
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Who calls, for the audit log
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Approve guarded files (those that make tools run code) that match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow: Vec<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    AnthropicEditor,
 }
 
 #[derive(Debug, Args)]
@@ -316,6 +367,18 @@ pub(crate) struct Prompt {
     /// How the patch travels: as a tool's whole input, as an argument, or as the whole message
     #[arg(long, value_name = "tool|argument|message", default_value = "tool")]
     pub(crate) channel: Channel,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch with a patch.\n\
+    Exit codes: 0 a patch (`data.patch`, `data.workdir`), 1 a patch was meant and the call is wrong\n\
+    (`error.details.verdict`), 7 something else.\n\n\
+    Examples:\n  \
+    apply-patch intercept -- bash -lc \"$SCRIPT\" | jq -j .data.patch | apply-patch --profile codex")]
+pub(crate) struct Intercept {
+    /// The command, as its program would get it
+    #[arg(value_name = "ARGV", required = true, last = true)]
+    pub(crate) argv: Vec<OsString>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

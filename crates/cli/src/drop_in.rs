@@ -11,7 +11,7 @@ use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Options, Plan, Profile
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::{json, render};
+use crate::{audit, json, render};
 
 /// Whether the program was called by the name of that tool.
 pub(crate) fn is_called(args: &[OsString]) -> bool {
@@ -78,7 +78,7 @@ fn apply(input: Input) -> Result<(), Failed> {
         Ok(workspace) => workspace,
         Err(error) => return Err((Failure::Workspace(Box::new(error)), None)),
     };
-    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
+    let applied = audit::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
     drop(patch);
     match applied.failure {
         None => {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use patch_engine::ErrorKind;
+use file_tools::FailureClass;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,22 +21,23 @@ pub(crate) enum Exit {
     Failed = 5,
     /// Changed in part.
     Partial = 6,
+    /// `intercept`: the command is no call of `apply_patch`.
+    NotApplyPatch = 7,
     /// Interrupted by SIGINT; rolled back.
     Interrupted = 130,
     /// Interrupted by SIGTERM; rolled back.
     Terminated = 143,
 }
 
-impl Exit {
-    /// The code for an error of planning, locking or committing.
-    pub(crate) fn of(kind: ErrorKind, from_system: bool) -> Self {
-        match kind {
-            ErrorKind::StaleFile => Self::Stale,
-            _ if from_system => Self::Failed,
-            ErrorKind::OutsideWorkspace | ErrorKind::PermissionDenied => Self::Refused,
-            ErrorKind::FileTooLarge | ErrorKind::Timeout => Self::Failed,
-            ErrorKind::CommandFailed => Self::Refused,
-            _ => Self::DoesNotApply,
+impl From<FailureClass> for Exit {
+    fn from(class: FailureClass) -> Self {
+        match class {
+            FailureClass::DoesNotApply => Self::DoesNotApply,
+            FailureClass::Usage => Self::Usage,
+            FailureClass::Refused => Self::Refused,
+            FailureClass::Stale => Self::Stale,
+            FailureClass::Failed => Self::Failed,
+            FailureClass::Partial => Self::Partial,
         }
     }
 }

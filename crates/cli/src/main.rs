@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod audit;
 mod commands;
 mod drop_in;
 mod exit;

@@ -8,7 +8,7 @@ use patch_engine::{
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::{args, expect, input, json, render};
+use crate::{args, audit, expect, input, json, render};
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -130,7 +130,7 @@ pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
                 writing.writing();
                 true
             };
-            let applied = patch_engine::apply(workspace, patch, &settings, &mut approve, &mut interrupt);
+            let applied = audit::apply(workspace, patch, &settings, &mut approve, &mut interrupt);
             match &applied.failure {
                 Some(ApplyError::Commit(transaction::CommitError::Refused(_))) if interrupt.exit().is_some() => {
                     render::message("interrupted; everything was rolled back");
@@ -144,7 +144,12 @@ pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
             }
         })
     })();
-    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+    result.unwrap_or_else(|failure| {
+        if let (Failure::Parse(_), Some(workspace), false) = (&failure, &workspace, args.dry_run || args.check) {
+            audit::failed(workspace, "apply", json::Failure::new(&failure).error());
+        }
+        failure.report(global, workspace.as_ref())
+    })
 }
 
 fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {

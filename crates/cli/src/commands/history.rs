@@ -1,5 +1,8 @@
 //! `apply-patch log` and `apply-patch show`.
 
+use file_tools::audit::{self, Status};
+use file_tools::envelope::{self, Success};
+use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError};
 use patch_engine::transaction::{LogEntry, Workspace};
 use serde_json::{Value, json};
 
@@ -11,6 +14,12 @@ use crate::{json, render};
 pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
     let run = || -> Result<Exit, Failure> {
         let workspace = super::open(global)?;
+        if args.verify {
+            return verify(global, &workspace, args.session.as_deref());
+        }
+        if args.state {
+            return state(global, &workspace);
+        }
         let entries: Vec<_> = workspace.log()?.into_iter().take(args.max_count.unwrap_or(usize::MAX)).collect();
         if global.json {
             let values: Result<Vec<_>, Failure> =
@@ -28,6 +37,67 @@ pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
         Ok(Exit::Done)
     };
     run().unwrap_or_else(|failure| failure.report(global, None))
+}
+
+/// Checks the audit logs.
+fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Result<Exit, Failure> {
+    let session = session.map(str::parse).transpose();
+    let session = session.map_err(|error: BadSessionName| Failure::Usage(error.to_string()))?;
+    let sessions = audit::verify(workspace, session.as_ref()).map_err(fs_guard::Error::from)?;
+    let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
+    let lines: u64 = sessions.iter().map(|one| one.lines).sum();
+    let output = match bad.first() {
+        None => format!("{lines} lines of {} sessions are as they were written", sessions.len()),
+        Some(bad) => format!("{}: line {}: {}", bad.file, bad.line, bad.problem),
+    };
+    let exit = if bad.is_empty() { Exit::Done } else { Exit::DoesNotApply };
+    if global.json {
+        match bad.is_empty() {
+            true => json::print(&Success::new(output, json!({ "sessions": sessions }))),
+            false => {
+                let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output);
+                let error = ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
+                json::print(&envelope::Failure::from(error));
+            }
+        }
+        return Ok(exit);
+    }
+    for one in &sessions {
+        let signed = if one.signed { "signed" } else { "not signed" };
+        match &one.first_bad {
+            None => render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines)),
+            Some(bad) => render::line(&format!("{}: {}: line {}: {}", one.session, bad.file, bad.line, bad.problem)),
+        }
+    }
+    if sessions.is_empty() {
+        render::line("there are no audit logs");
+    }
+    Ok(exit)
+}
+
+/// Compares what the audit logs say of files with the disk.
+fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
+    let paths = audit::state(workspace).map_err(fs_guard::Error::from)?;
+    let differ = paths.iter().filter(|path| path.status != Status::Same).count();
+    if global.json {
+        let output = format!("{} files, {differ} differ from the audit logs", paths.len());
+        json::print(&Success::new(output, json!({ "paths": paths, "differ": differ })));
+        return Ok(Exit::Done);
+    }
+    for path in &paths {
+        let word = match path.status {
+            Status::Same => "same",
+            Status::Changed => "changed",
+            Status::Missing => "missing",
+            Status::Unexpected => "unexpected",
+            Status::Unreadable => "unreadable",
+        };
+        render::line(&format!("{word} {} {} (transaction {})", path.path, path.logged_sha256, path.transaction_id));
+    }
+    if !global.quiet {
+        render::message(&format!("{} files, {differ} differ from the audit logs", paths.len()));
+    }
+    Ok(Exit::Done)
 }
 
 pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {

@@ -5,9 +5,11 @@ mod convert;
 mod explain;
 mod grammar;
 mod history;
+mod intercept;
 mod ops;
 mod parse;
 mod recover;
+mod tool;
 mod trash;
 mod undo;
 
@@ -76,12 +78,14 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Log(log) => history::log(&cli.global, &log),
         Command::Show(show) => history::show(&cli.global, &show),
         Command::Trash(command) => trash::trash(&cli.global, &command),
+        Command::Tool(args) => tool::tool(&cli.global, &args),
         Command::Recover(recover) => recover::recover(&cli.global, &recover),
         Command::Ops(args) => ops::ops(&cli.global, &args),
         Command::Convert(args) => convert::convert(&cli.global, &args),
         Command::Grammar(args) => grammar::grammar(&args),
         Command::ToolSpec(args) => grammar::tool_spec(&args),
         Command::Prompt(args) => grammar::prompt(&args),
+        Command::Intercept(args) => intercept::intercept(&args),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -5,6 +5,7 @@ use patch_engine::{Applied, ApplyError, Profile, Reject, Settings};
 
 use super::apply;
 use crate::args::{self, Global};
+use crate::audit;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
@@ -42,7 +43,7 @@ pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
             writing.writing();
             true
         };
-        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut approve, &mut interrupt);
+        let applied = audit::apply(&workspace, &patch, &settings, &mut approve, &mut interrupt);
         Ok(report(&calls, converted, applied))
     })();
     result.unwrap_or_else(|failure: Failure| failure.report(global, None))

@@ -15,6 +15,7 @@ pub(crate) fn recover(global: &Global, args: &args::Recover) -> Exit {
             true => workspace.lock(args.writing.lock_timeout)?.recovered().to_vec(),
             false => Vec::new(),
         };
+        crate::audit::recovered(&workspace, &recovered);
         if global.json {
             let values: Vec<_> = recovered
                 .iter()

@@ -8,7 +8,7 @@ use crate::args::{self, Global, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::{json, render};
+use crate::{audit, json, render};
 
 pub(crate) fn undo(global: &Global, args: &args::Undo) -> Exit {
     let run = || {
@@ -50,7 +50,8 @@ pub(super) fn carry_out(
     let locked = workspace.lock(writing.lock_timeout)?;
     let plan = plan()?;
     interrupt.writing();
-    let committed = match locked.commit_undo(&plan, &super::commit_options(tool, writing), &mut interrupt) {
+    let options = super::commit_options(tool, writing);
+    let committed = match audit::commit_undo(&locked, &plan, &options, &mut interrupt) {
         Ok(committed) => committed,
         Err(patch_engine::transaction::CommitError::Refused(_)) if interrupt.exit().is_some() => {
             render::message("interrupted; everything was rolled back");

@@ -1,15 +1,16 @@
-//! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
+//! What a person reads. Text from patches, files and file names passes through [`sanitize()`] first.
 
 mod diff;
 mod picture;
 mod sanitize;
 
-use patch_engine::transaction::{Outcome, Recovered, Workspace};
-use patch_engine::{Applied, ApplyError, Change, Note, Operation, Plan, PlanNote};
+use patch_engine::transaction::{Recovered, Workspace};
+use patch_engine::{Applied, ApplyError, Change, Operation, Plan, PlanNote};
 
 use crate::failure::Failure;
 
 pub(crate) use diff::diff;
+pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use sanitize::sanitize;
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
@@ -85,30 +86,6 @@ pub(crate) fn notes(plan: &Plan) {
     }
 }
 
-/// A note about a hunk, as the rest of a sentence.
-pub(crate) fn note_text(note: &Note) -> String {
-    match note {
-        Note::OutOfOrder => "stands out of file order".into(),
-        Note::HeaderNotFound => "has a header that is not in the file; its only exact place was taken".into(),
-        Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
-        Note::Reindented { added, removed } if removed.is_empty() => {
-            format!("was indented by {} like the lines it matched", blanks(added))
-        }
-        Note::Reindented { removed, .. } => {
-            format!("lost {} of indentation like the lines it matched", blanks(removed))
-        }
-        Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
-    }
-}
-
-fn blanks(text: &str) -> String {
-    match text.len() {
-        len if text.bytes().all(|byte| byte == b'\t') => format!("{len} tab{}", if len == 1 { "" } else { "s" }),
-        1 => "1 blank".into(),
-        len => format!("{len} blanks"),
-    }
-}
-
 /// A change in one line: a letter and the path or paths.
 fn name(change: &Change) -> String {
     match (change.operation, &change.to_path) {
@@ -138,20 +115,6 @@ pub(crate) fn stat(plan: &Plan) {
     line(&format!("{}, {inserted} lines inserted, {deleted} deleted", summary(plan)));
 }
 
-/// The plan in one line.
-pub(crate) fn summary(plan: &Plan) -> String {
-    let count = |wanted: Operation| plan.changes.iter().filter(|change| change.operation == wanted).count();
-    let parts = [
-        (count(Operation::Create), "created"),
-        (count(Operation::Update), "updated"),
-        (count(Operation::Move), "moved"),
-        (count(Operation::Delete), "deleted"),
-    ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
-}
-
 /// Prints how to take a commit back.
 pub(crate) fn hint(applied: &Applied) {
     let ids: Vec<_> = applied.reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
@@ -168,18 +131,5 @@ pub(crate) fn hint(applied: &Applied) {
 pub(crate) fn recovered(recovered: &[Recovered]) {
     for Recovered { id, outcome, .. } in recovered {
         message(&format!("recovered the interrupted transaction {id}: {}", outcome_text(outcome)));
-    }
-}
-
-/// What became of an interrupted transaction, in words.
-pub(crate) fn outcome_text(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Discarded => "it had changed nothing, and was discarded".into(),
-        Outcome::Completed => "it was finished".into(),
-        Outcome::RolledBack => "it was rolled back".into(),
-        Outcome::RolledBackExcept(paths) => {
-            format!("it was rolled back, except what someone else has changed since: {}", paths.join(", "))
-        }
-        _ => "it is finished with".into(),
     }
 }

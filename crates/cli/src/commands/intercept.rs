@@ -1,0 +1,89 @@
+//! `apply-patch intercept`: whether a command is a call of `apply_patch`.
+
+use std::ffi::OsString;
+
+use serde_json::{Value, json};
+use shell_intercept::{CorrectnessError, Intercept, WARNING};
+
+use crate::args;
+use crate::exit::Exit;
+use crate::json;
+
+pub(crate) fn intercept(args: &args::Intercept) -> Exit {
+    let (answer, exit) = answer(&args.argv);
+    json::print(&answer);
+    exit
+}
+
+/// The envelope and how the program ends.
+fn answer(argv: &[OsString]) -> (Value, Exit) {
+    // A patch is text, and so is a script that has one.
+    let argv: Option<Vec<&str>> = argv.iter().map(|arg| arg.to_str()).collect();
+    let found = argv.as_deref().map_or(Intercept::NotApplyPatch, shell_intercept::intercept);
+    let verdict = found.verdict();
+    match &found {
+        Intercept::Body { patch, workdir } => {
+            let data = json!({ "verdict": verdict, "patch": patch, "workdir": workdir, "warning": WARNING });
+            (json!({ "ok": true, "output": "a call of apply_patch", "data": data }), Exit::Done)
+        }
+        Intercept::CorrectnessError(error) => {
+            let mut details = json!({ "verdict": verdict, "reason": error.kind() });
+            if let CorrectnessError::Patch(error) = error {
+                details["patch"] = json!({
+                    "reason": error.kind.as_str(),
+                    "line": error.line,
+                    "column": error.column,
+                    "expected": error.expected,
+                    "seen": error.seen,
+                });
+            }
+            (failure(&error.to_string(), details), Exit::DoesNotApply)
+        }
+        Intercept::ShellParseError(error) => {
+            let details = json!({ "verdict": verdict, "reason": error.kind() });
+            (failure(&error.to_string(), details), Exit::DoesNotApply)
+        }
+        Intercept::NotApplyPatch => {
+            let data = json!({ "verdict": verdict });
+            (json!({ "ok": true, "output": "no call of apply_patch", "data": data }), Exit::NotApplyPatch)
+        }
+    }
+}
+
+fn failure(message: &str, details: Value) -> Value {
+    json!({ "ok": false, "error": {
+        "kind": "patch_parse_error",
+        "message": message,
+        "details": details,
+        "recoverable": true,
+        "suggestedNextAction": "call the apply_patch tool directly, with the patch as its input",
+    } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_has_its_code() {
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+        let heredoc = format!("cd b && apply_patch <<'EOF'\n{patch}EOF\n");
+        let open = format!("apply_patch <<'EOF'\n{patch}");
+        for (argv, pointer, verdict, exit) in [
+            (&["bash", "-lc", &heredoc][..], "/data/verdict", "body", Exit::Done),
+            (&[patch], "/error/details/verdict", "correctness_error", Exit::DoesNotApply),
+            (&["apply_patch", "x"], "/error/details/verdict", "correctness_error", Exit::DoesNotApply),
+            (&["bash", "-lc", &open], "/error/details/verdict", "shell_parse_error", Exit::DoesNotApply),
+            (&["bash", "-lc", "ls"], "/data/verdict", "not_apply_patch", Exit::NotApplyPatch),
+        ] {
+            let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
+            let (answer, found) = answer(&argv);
+            assert_eq!((answer.pointer(pointer), found), (Some(&json!(verdict)), exit), "{answer}");
+            if verdict == "body" {
+                assert_eq!((&answer["data"]["patch"], &answer["data"]["workdir"]), (&json!(patch), &json!("b")));
+            }
+        }
+        let not_text = <OsString as std::os::unix::ffi::OsStringExt>::from_vec(b"\xff".to_vec());
+        assert_eq!(answer(&["apply_patch".into(), not_text]).1, Exit::NotApplyPatch);
+    }
+}

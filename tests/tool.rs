@@ -1,0 +1,133 @@
+//! The file tools as a person or a script calls them: one call a run.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::run;
+
+struct Place {
+    dir: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("a folder"), home: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Runs the program; gives its exit code and its one JSON object.
+    fn run(&self, args: &[&str], input: &[u8]) -> (i32, Value) {
+        let run = run("apply-patch", self.path(), self.home.path(), args, input);
+        let json = run.json().unwrap_or_else(|error| panic!("{args:?}: {error}"));
+        (run.code, json)
+    }
+
+    fn tool(&self, name: &str, args: &Value) -> (i32, Value) {
+        self.run(&["tool", name, "--session", "s", "--args", &args.to_string()], b"")
+    }
+}
+
+#[test]
+fn lists_every_tool_with_its_schemas() {
+    let (code, list) = Place::new().run(&["tool", "--list"], b"");
+    let tools = list["tools"].as_array().expect("a list");
+    assert_eq!((code, tools.len()), (0, 12));
+    assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object" && tool["description"].is_string()));
+}
+
+#[test]
+fn a_session_goes_on_from_run_to_run() {
+    let place = Place::new();
+    fs::write(place.path().join("f"), "a\n").expect("written");
+    let (code, read) = place.tool("read_file", &json!({ "path": "f" }));
+    assert_eq!((code, &read["data"]["content"]), (0, &json!("a\n")));
+    fs::write(place.path().join("f"), "b\n").expect("written");
+    let (code, refused) = place.tool("delete_file", &json!({ "path": "f" }));
+    assert_eq!((code, &refused["error"]["kind"]), (4, &json!("stale_file")));
+    let other = json!({ "path": "f" }).to_string();
+    let (code, _) = place.run(&["tool", "delete_file", "--args", "-"], other.as_bytes());
+    assert_eq!(code, 0, "without a session nothing was read");
+    let (code, _) = place.run(&["--json", "undo"], b"");
+    assert_eq!((code, fs::read(place.path().join("f")).expect("it is back")), (0, b"b\n".to_vec()));
+}
+
+#[test]
+fn answers_in_json_whatever_goes_wrong() {
+    let place = Place::new();
+    for (args, code, kind) in [
+        (&["tool", "read_file", "--args", "{}"][..], 2, "command_failed"),
+        (&["tool", "read_file", "--args", "no json"], 2, "command_failed"),
+        (&["tool", "no_tool", "--args", "{}"], 2, "command_failed"),
+        (&["tool", "read_file", "--args", r#"{"path":"none"}"#], 1, "not_found"),
+        (&["tool", "read_file", "--args", r#"{"path":"../x"}"#], 3, "outside_workspace"),
+        (&["tool", "read_file", "--session", "a/b", "--args", r#"{"path":"x"}"#], 2, "command_failed"),
+    ] {
+        let (found, answer) = place.run(args, b"");
+        assert_eq!((found, &answer["error"]["kind"]), (code, &json!(kind)), "{args:?}: {answer}");
+    }
+    let (code, answer) = place.run(&["tool", "edit.patch", "--args", r#"{"patch":""}"#], b"");
+    assert_eq!((code, &answer["ok"]), (1, &json!(false)));
+    assert!(answer["error"].as_str().is_some_and(|line| line.starts_with("patch_parse_error")), "{answer}");
+}
+
+#[test]
+fn speaks_the_editors_dialect() {
+    let place = Place::new();
+    fs::write(place.path().join("f"), "a\n").expect("written");
+    let editor = ["tool", "--dialect", "anthropic-editor", "--args", "-"];
+    let (code, view) = place.run(&editor, br#"{"command":"view","path":"f"}"#);
+    assert_eq!((code, view), (0, json!({ "content": "     1\ta\n", "is_error": false })));
+    let (code, refused) = place.run(&editor, br#"{"command":"str_replace","path":"f","old_str":"z","new_str":"y"}"#);
+    assert_eq!((code, &refused["is_error"]), (1, &json!(true)));
+}
+
+#[test]
+fn every_commit_is_in_the_audit_log_and_a_changed_log_is_noticed() {
+    let place = Place::new();
+    let patch = b"*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n";
+    assert_eq!(place.run(&["--json", "apply"], patch).0, 0);
+    assert_eq!(place.run(&["--json", "apply"], patch).0, 1, "it is there already");
+    assert_eq!(place.run(&["--json", "apply"], b"no patch").0, 1);
+    assert_eq!(place.run(&["--json", "undo"], b"").0, 0);
+    assert_eq!(place.run(&["--json", "redo"], b"").0, 0);
+    let path = place.path().join(".apply-patch/audit/cli.jsonl");
+    let log = fs::read_to_string(&path).expect("a log");
+    let phases: Vec<_> = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .map(|line| format!("{} {}", line["toolName"].as_str().unwrap_or("-"), line["phase"].as_str().unwrap_or("-")))
+        .collect();
+    let expected = [
+        "apply intent",
+        "apply outcome",
+        "apply failed",
+        "apply failed",
+        "undo intent",
+        "undo outcome",
+        "redo intent",
+        "redo outcome",
+    ];
+    assert_eq!(phases, expected);
+    let (code, verified) = place.run(&["--json", "log", "--verify"], b"");
+    assert_eq!((code, &verified["data"]["sessions"][0]["lines"]), (0, &json!(8)), "{verified}");
+    let (code, state) = place.run(&["--json", "log", "--state"], b"");
+    assert_eq!((code, &state["data"]["paths"][0]["status"]), (0, &json!("same")), "{state}");
+    fs::write(&path, log.replacen("\"path\":\"f\"", "\"path\":\"g\"", 1)).expect("written");
+    let (code, refused) = place.run(&["--json", "log", "--verify"], b"");
+    let bad = &refused["error"]["details"]["sessions"][0]["firstBad"];
+    assert_eq!((code, &bad["line"]), (1, &json!(1)), "{refused}");
+}
+
+#[test]
+fn a_patch_that_does_not_fit_leaves_no_trace_where_none_was_applied() {
+    let place = Place::new();
+    let patch = b"*** Begin Patch\n*** Delete File: f\n*** End Patch\n";
+    assert_eq!(place.run(&["--json", "apply"], patch).0, 1);
+    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 0);
+}
