@@ -105,6 +105,14 @@ impl<'r> Store<'r> {
         Ok(ids)
     }
 
+    /// Tells whether there are transactions that are not finished: one is going on, or was cut off.
+    pub fn has_unfinished(&self) -> Result<bool, Error> {
+        match self.dir().open_dir(PENDING)? {
+            Some(pending) => Ok(!pending.names()?.is_empty()),
+            None => Ok(false),
+        }
+    }
+
     /// Reads a finished transaction's journal.
     pub fn journal(&self, id: TransactionId) -> Result<Journal, Error> {
         let folder = self.folder(id)?;

@@ -97,6 +97,7 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
         let options = options(&args.rules, Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
         with_patch(args.input.file.as_deref(), args::InputForm::Envelope, &options, |patch| {
+            super::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
             if global.json {
                 json::print(&json::planned(&plan));
@@ -120,6 +121,7 @@ pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
         let workspace = workspace.insert(open(global, &args.rules)?);
         with_patch(args.input.file.as_deref(), args.from, &settings.options, |patch| {
             if args.dry_run || args.check {
+                super::tidy(global, workspace);
                 let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
                 preview(global, args, &plan);
                 return Ok(Exit::Done);

@@ -28,6 +28,7 @@ pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
             Form::Unified | Form::Git => {
                 // Line numbers and removed text are in the files only.
                 let workspace = workspace.insert(apply::open(global, &args.rules)?);
+                super::tidy(global, workspace);
                 let plan = patch_engine::plan(workspace.root(), &patch, &options)
                     .map_err(|rejects| Failure::Rejected(Box::new((input.copy(), rejects))))?;
                 let git = args.to == Form::Git;

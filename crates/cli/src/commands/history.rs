@@ -14,6 +14,7 @@ use crate::{json, render};
 pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
     let run = || -> Result<Exit, Failure> {
         let workspace = super::open(global)?;
+        super::tidy(global, &workspace);
         if args.verify {
             return verify(global, &workspace, args.session.as_deref());
         }
@@ -103,6 +104,7 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
     let run = || -> Result<Exit, Failure> {
         let workspace = super::open(global)?;
+        super::tidy(global, &workspace);
         let entry = workspace.show(super::id(&args.id)?)?;
         if global.json {
             json::print(&json!({ "ok": true, "output": headline(&entry), "data": value(&workspace, &entry, true)? }));

@@ -23,11 +23,24 @@ use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Worksp
 use crate::args::{self, Cli, Command, Global, When, Writing, with_default_command};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json;
+use crate::{audit, json, render};
 
 /// The workspace that `-C` names, under the default policy.
 fn open(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::open(&global.root, fs_guard::Policy::default())?)
+}
+
+/// Recovers what an earlier run left half way, before a command that only looks.
+///
+/// What cannot be recovered here is said by the commands that write.
+fn tidy(global: &Global, workspace: &Workspace) {
+    let recovered = workspace.recover_if_idle().unwrap_or_default();
+    if !recovered.is_empty() {
+        audit::recovered(workspace, &recovered);
+        if !global.quiet {
+            render::recovered(&recovered);
+        }
+    }
 }
 
 /// The commit options that the command line asks for.

@@ -23,6 +23,7 @@ pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
         Trash::Restore { entry, target, writing } => {
             let run = || {
                 let workspace = super::open(global)?;
+                super::tidy(global, &workspace);
                 let (id, slot) = parse_entry(entry)?;
                 let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
                 super::undo::carry_out(global, &workspace, "restore", writing, || {
@@ -52,6 +53,7 @@ pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
 
 fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
     let workspace = super::open(global)?;
+    super::tidy(global, &workspace);
     let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
     if global.json {
         let values: Vec<_> = entries
@@ -80,6 +82,7 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
 
 fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let workspace = super::open(global)?;
+    super::tidy(global, &workspace);
     let (id, slot) = parse_entry(entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let (bytes, _) = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?.read(MAX_SHOWN)?;
@@ -99,6 +102,7 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
 
 fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
     let workspace = super::open(global)?;
+    super::tidy(global, &workspace);
     let (count, bytes) = if workspace.has_state() {
         let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
         (purged.transactions.len(), purged.bytes)

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{Policy, Root};
+use fs_guard::{ErrorKind, Policy, Root};
 use workspace_trash::{KeyPlace, LockedStore, Purged, Retention, Store};
 
 use super::error::Error;
@@ -51,6 +51,20 @@ impl Workspace {
     /// Opens the store for reading; `None` when there is none.
     pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
         Ok(Store::open(&self.root, self.key_place.clone())?)
+    }
+
+    /// Recovers what was cut off, unless another process is at work: for commands that only look, so
+    /// that they do not look at half a transaction. Without anything to recover nothing is written.
+    pub fn recover_if_idle(&self) -> Result<Vec<Recovered>, Error> {
+        let unfinished = self.store()?.is_some_and(|store| store.has_unfinished().unwrap_or(false));
+        if !unfinished {
+            return Ok(Vec::new());
+        }
+        match self.lock(Duration::ZERO) {
+            Ok(locked) => Ok(locked.recovered.clone()),
+            Err(error) if error.kind() == ErrorKind::Timeout => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes the workspace's lock, waiting at most `timeout`, and recovers what was cut off.

@@ -213,6 +213,29 @@ fn check(tree: &Tree, ends: &Ends, done: bool, what: &str) {
 }
 
 #[test]
+fn whoever_only_looks_recovers_first_unless_somebody_is_at_work() {
+    let ends = ends(true);
+    let mut recovered = 0;
+    for at in (1..=ends.calls.len()).step_by(7) {
+        let tree = prepared(true);
+        let workspace = tree.open();
+        arm(Fault::Crash, at, false);
+        let done = attempt(&workspace);
+        disarm();
+        drop(workspace);
+        recovered += tree.open().recover_if_idle().unwrap().len();
+        assert!(tree.open().recover_if_idle().unwrap().is_empty(), "once is enough");
+        check(&tree, &ends, done, &format!("stopped at call {at} ({})", ends.calls[at - 1]));
+    }
+    assert!(recovered > 0, "something was interrupted");
+    let tree = prepared(true);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    assert!(tree.open().recover_if_idle().unwrap().is_empty(), "somebody is at work");
+    drop(locked);
+}
+
+#[test]
 fn stopped_anywhere_all_or_nothing_is_there() {
     crash_everywhere(false, false);
 }
