@@ -68,32 +68,38 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Where the headers let a hunk begin: (lines in a scope, the first anchor).
-fn naive_scope(file: &[String], headers: &[&str]) -> Option<(Vec<bool>, usize, Vec<usize>)> {
-    let mut inside = vec![true; file.len()];
-    let mut anchors = Vec::new();
+/// Where the headers let a hunk begin: the lines in a scope, and the first anchor.
+///
+/// Scopes that overlap are one; those that only touch are two, and an inner header narrows each.
+fn naive_scope(file: &[String], headers: &[&str]) -> Option<(Vec<bool>, usize)> {
+    let mut scope: Vec<Option<usize>> = vec![Some(0); file.len()];
+    let mut first = None;
     for header in headers {
-        anchors = Vec::new();
+        let mut anchors = Vec::new();
         for pass in Pass::ALL {
-            anchors = (0..file.len()).filter(|&line| inside[line] && same(pass, &file[line], header)).collect();
+            anchors =
+                (0..file.len()).filter(|&line| scope[line].is_some() && same(pass, &file[line], header)).collect();
             if !anchors.is_empty() {
                 break;
             }
         }
-        let mut narrower = vec![false; file.len()];
-        for &anchor in &anchors {
+        first = Some(*anchors.first()?);
+        let mut narrower = vec![None; file.len()];
+        for anchor in anchors {
+            let number = narrower[anchor].unwrap_or(anchor);
             for line in anchor..file.len() {
                 let text = file[line].trim_start();
                 let opener = text.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c));
-                if (line > anchor && opener && indent(&file[line]) <= indent(&file[anchor])) || !inside[line] {
+                let ends = line > anchor && opener && indent(&file[line]) <= indent(&file[anchor]);
+                if ends || scope[line] != scope[anchor] {
                     break;
                 }
-                narrower[line] = true;
+                narrower[line] = Some(number);
             }
         }
-        inside = narrower;
+        scope = narrower;
     }
-    Some((inside, *anchors.first()?, anchors.clone()))
+    Some((scope.iter().map(Option::is_some).collect(), first?))
 }
 
 /// Counts all placements that keep the order and do not overlap, and takes the only one.
@@ -113,7 +119,7 @@ fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> {
                 let headers: Vec<&str> = hunk.headers.iter().map(|header| header.text).collect();
                 if !headers.is_empty() {
                     match naive_scope(file, &headers) {
-                        Some((inside, first, _)) => {
+                        Some((inside, first)) => {
                             if found.iter().any(|&start| inside[start]) {
                                 found.retain(|&start| inside[start]);
                             } else {
