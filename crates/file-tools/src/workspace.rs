@@ -198,15 +198,7 @@ impl FileTools {
 
 /// Hashes a file without holding it in memory.
 pub(crate) fn hash(root: &Root, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
-    let (mut file, _) = root.open_file(path)?;
-    let mut hasher = fs_guard::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            length => hasher.update(&buffer[..length]),
-        }
-    }
+    root.open_file(path)?.0.hash()
 }
 
 /// Reads an expectation: 64 hexadecimal digits, or nothing for no file.

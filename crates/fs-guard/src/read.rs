@@ -1,5 +1,6 @@
 //! Reading regular files, whole or as a stream.
 
+use crate::digest::{Hasher, Sha256};
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
 use crate::rel_path::RelPath;
@@ -54,6 +55,18 @@ impl OpenFile {
     /// Reads at an offset, wherever [`OpenFile::read`] stands.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
         sys::read_at(&self.handle, buffer, offset).at("read", &self.path)
+    }
+
+    /// Hashes what is left of the file, without holding it in memory.
+    pub fn hash(&mut self) -> Result<Sha256, Error> {
+        let mut hasher = Hasher::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match self.read(&mut buffer)? {
+                0 => return Ok(hasher.finish()),
+                length => hasher.update(&buffer[..length]),
+            }
+        }
     }
 
     /// Looks at the open file.

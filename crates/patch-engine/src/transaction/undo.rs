@@ -215,15 +215,7 @@ fn before_undo(
 }
 
 fn hash(workspace: &Workspace, path: &RelPath) -> Result<Sha256, Error> {
-    let (mut file, _) = workspace.root().open_file(path)?;
-    let mut hasher = fs_guard::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            length => hasher.update(&buffer[..length]),
-        }
-    }
+    Ok(workspace.root().open_file(path)?.0.hash()?)
 }
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {
