@@ -61,6 +61,13 @@ fn nowhere(lines: usize, pattern: usize, profile: Profile) -> Case {
     (file, body, profile, false)
 }
 
+/// Hunks that fit nowhere, more of them the longer the file is: what explaining them costs.
+fn bad(lines: usize, profile: Profile) -> Case {
+    let file: String = (0..lines).map(number).collect();
+    let hunk = |at: usize| format!("@@\n {}-    gone {at}\n+    new\n", number(at));
+    (file, (0..lines).step_by(100).map(hunk).collect(), profile, false)
+}
+
 /// Equal lines and hunks of every length: each fits in more places than are listed.
 fn nested(lines: usize, profile: Profile) -> Case {
     let file = "same\n".repeat(lines);
@@ -87,6 +94,7 @@ fn case(name: &str, size: usize) -> Option<Case> {
         "alike-blanks" => alike(size, profile, "  "),
         "equal" => equal(size, size / 25, profile),
         "nowhere" => nowhere(size, size / 25, profile),
+        "bad" => bad(size, profile),
         "nested" => nested(size, profile),
         "chained" => chained(size, profile),
         _ => return None,
@@ -104,7 +112,7 @@ fn main() {
         _ => None,
     };
     let Some(((file, body, profile, applies), rounds)) = parsed else {
-        eprintln!("growth plain|alike|alike-blanks|equal|nowhere|nested|chained[-strict] SIZE [ROUNDS]");
+        eprintln!("growth plain|alike|alike-blanks|equal|nowhere|bad|nested|chained[-strict] SIZE [ROUNDS]");
         std::process::exit(2);
     };
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");

@@ -20,6 +20,9 @@ const KEPT_FOR_DIFF: u64 = 1 << 20;
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
 
+/// For how many rejected hunks of a patch that is done: each costs a walk over those files.
+const LOOKED_FOR_ELSEWHERE: usize = 20;
+
 /// How much of a file is looked at for a NUL byte.
 const BINARY_PREFIX: usize = 8 << 10;
 
@@ -57,6 +60,8 @@ struct Planner<'a, 'p> {
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
+    /// How many rejected hunks were looked for in other files.
+    looked_elsewhere: usize,
 }
 
 /// One path of the overlay.
@@ -120,6 +125,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             placed: Vec::new(),
             notes: patch.warnings.iter().cloned().map(PlanNote::Text).collect(),
             rejects: Vec::new(),
+            looked_elsewhere: 0,
         }
     }
 
@@ -366,9 +372,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         hunk: &'p patch_grammar::Hunk<'p>,
         trouble: HunkTrouble,
     ) -> Problem {
-        if !matches!(trouble, HunkTrouble::ContextNotFound { .. }) || hunk.old_lines().count() < 2 {
+        if !matches!(trouble, HunkTrouble::ContextNotFound { .. })
+            || hunk.old_lines().count() < 2
+            || self.looked_elsewhere == LOOKED_FOR_ELSEWHERE
+        {
             return Problem::Hunk(trouble);
         }
+        self.looked_elsewhere += 1;
         let patch = self.patch;
         let others =
             patch.sections.iter().enumerate().filter(|(other, section)| *other != index && !section.hunks().is_empty());
@@ -651,15 +661,8 @@ pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u
         return Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) }));
     }
     let (mut file, metadata) = root.open_file(path).map_err(Problem::Guard)?;
-    let mut hasher = Hasher::new();
-    let mut buffer = vec![0; 256 << 10];
-    loop {
-        match file.read(&mut buffer).map_err(Problem::Guard)? {
-            0 => break,
-            read => hasher.update(&buffer[..read]),
-        }
-    }
-    Ok(Some(Disk { metadata, sha256: hasher.finish(), bytes: None }))
+    let sha256 = file.hash().map_err(Problem::Guard)?;
+    Ok(Some(Disk { metadata, sha256, bytes: None }))
 }
 
 /// A rejected part of a section.

@@ -198,7 +198,7 @@ fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
             }
         }
         HunkTrouble::ContextNotFound { nearest: None } => {
-            format!("read {path} again: nothing in it is like these lines")
+            format!("read {path} again and copy the old lines from it")
         }
         HunkTrouble::OutsideScope { candidates, .. } | HunkTrouble::AnchorNotFound { candidates, .. } => {
             match candidates.first() {

@@ -73,11 +73,12 @@ pub(crate) fn locate<'f, 'p>(
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let mut finder = Finder { lines, rules, needles: &needles, pass_ids: Vec::new(), rejects: Vec::new() };
+    let effort = &refuse::Effort::new(lines);
+    let mut finder = Finder { lines, rules, effort, needles: &needles, pass_ids: Vec::new(), rejects: Vec::new() };
     let found = finder.matches();
     let candidates = finder.narrow(found);
     let (pass_ids, mut rejects) = (finder.pass_ids, finder.rejects);
-    let context = Context { lines, rules, needles: &needles, pass_ids: &pass_ids };
+    let context = Context { lines, rules, effort, needles: &needles, pass_ids: &pass_ids };
     let placement = context.place(&candidates, &mut rejects);
     if !rejects.is_empty() {
         rejects.sort_by_key(|reject| reject.hunk);
@@ -117,6 +118,7 @@ pub(crate) fn locate<'f, 'p>(
 struct Finder<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
+    effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
     pass_ids: Vec<PassIds>,
     rejects: Vec<HunkReject>,
@@ -197,7 +199,7 @@ impl<'f> Finder<'_, 'f, '_> {
             .map(|(needle, matches)| {
                 let narrowed = match matches {
                     _ if needle.is_insertion() => self.narrow_insertion(needle, &mut anchors),
-                    None => Err(refuse::not_found(self.lines, needle, self.rules)),
+                    None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
                     Some(matches) => self.narrow_matches(needle, matches, &mut anchors),
                 };
                 narrowed.map_err(|trouble| self.rejects.push(needle.reject(trouble))).ok()
@@ -250,7 +252,8 @@ impl<'f> Finder<'_, 'f, '_> {
                     everywhere
                 }
                 None => {
-                    let candidates = refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order);
+                    let candidates =
+                        refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order, self.effort);
                     return Err(anchor_not_found(needle, candidates));
                 }
             }
@@ -262,7 +265,8 @@ impl<'f> Finder<'_, 'f, '_> {
             starts.retain(|&start| scope::contains(&allowed, start));
             if starts.is_empty() {
                 let header = needle.headers.last().copied().unwrap_or_default().to_owned();
-                let candidates = refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order);
+                let candidates =
+                    refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order, self.effort);
                 return Err(HunkTrouble::OutsideScope { header, candidates });
             }
             Places::Listed(starts)
@@ -346,6 +350,7 @@ impl Anchors<'_> {
 struct Context<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
+    effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
     pass_ids: &'a [PassIds],
 }
@@ -471,7 +476,7 @@ impl Context<'_, '_, '_> {
         }
         let more = starts.len() > SATURATION;
         starts.truncate(SATURATION);
-        let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order);
+        let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order, self.effort);
         self.needles[index].reject(HunkTrouble::MultipleMatches { candidates, more, out_of_order })
     }
 

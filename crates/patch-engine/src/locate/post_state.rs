@@ -23,10 +23,11 @@ pub(crate) fn locate<'f, 'p>(
     let mut passes: Vec<PassState<'_>> =
         rules.passes.iter().map(|&pass| PassState::new(pass, lines, &needles)).collect();
     let mut draft = Draft::new(lines);
+    let effort = refuse::Effort::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
     let mut rejects: Vec<HunkReject> = Vec::new();
     for needle in &needles {
-        let place = match find(&draft, &passes, needle, rules) {
+        let place = match find(&draft, &passes, needle, rules, &effort) {
             Ok(place) => place,
             Err(trouble) => {
                 rejects.push(needle.reject(trouble));
@@ -228,6 +229,7 @@ fn find(
     passes: &[PassState<'_>],
     needle: &Needle<'_>,
     rules: &Rules,
+    effort: &refuse::Effort,
 ) -> Result<Place, HunkTrouble> {
     let last = draft.previous(draft.end());
     if needle.is_insertion() {
@@ -246,7 +248,7 @@ fn find(
                 None => state.places(draft, state.of_hunk[needle.index][variant].1, limit),
             };
             if places.len() > 1 && rules.ambiguous == Ambiguous::Reject {
-                return Err(several(draft, &places, old, rules));
+                return Err(several(draft, &places, old, rules, effort));
             }
             let notes = if places.len() > 1 { vec![Note::FirstOfSeveral] } else { Vec::new() };
             places.sort_by_key(|&place| line_number(draft, place));
@@ -264,7 +266,7 @@ fn find(
             return Ok(Place { pass: state.pass, dropped, matched, after: last, notes });
         }
     }
-    Err(broken_by(draft, passes, needle).unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules)))
+    Err(broken_by(draft, passes, needle).unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
 }
 
 /// The place that a hunk names itself, if its lines are there.
@@ -293,12 +295,12 @@ fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped
     (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 
-fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules) -> HunkTrouble {
+fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, effort: &refuse::Effort) -> HunkTrouble {
     let mut starts: Vec<u32> = places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
-    let candidates = refuse::candidates(draft.lines, &starts, len, rules.order);
+    let candidates = refuse::candidates(draft.lines, &starts, len, rules.order, effort);
     HunkTrouble::MultipleMatches { candidates, more, out_of_order: false }
 }
 

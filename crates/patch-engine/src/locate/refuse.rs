@@ -2,6 +2,7 @@
 //!
 //! This is the only room where likeness counts, and it places nothing.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -28,8 +29,37 @@ const LIKENESS: f64 = 0.6;
 /// How many lines of a file are compared by likeness.
 const COMPARED_LINES: usize = 20_000;
 
+/// How many hunks of a section are held against the whole file at least, however long it is.
+const EXPLAINED: usize = 20;
+
+/// How many lines are looked at at least, however many hunks that is.
+const LOOKED_AT: usize = 2_000_000;
+
+/// What may still be spent on explanations. Each costs a walk over the file; without a bound a patch
+/// of nothing but bad hunks would cost as many walks as it has hunks.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    walks: Cell<usize>,
+}
+
+impl Effort {
+    pub(crate) fn new(lines: &Lines<'_>) -> Self {
+        Self { walks: Cell::new(EXPLAINED.max(LOOKED_AT / lines.len().max(1))) }
+    }
+
+    /// Takes one walk, if there is one left.
+    fn spend(&self) -> bool {
+        let left = self.walks.get();
+        self.walks.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
 /// The trouble of a hunk whose old lines are nowhere.
-pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> HunkTrouble {
+pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, effort: &Effort) -> HunkTrouble {
+    if !effort.spend() {
+        return HunkTrouble::ContextNotFound { nearest: None };
+    }
     if let Some(lines) = already_applied(lines, needle) {
         return HunkTrouble::AlreadyApplied { lines };
     }
@@ -152,8 +182,14 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
 }
 
 /// The places `starts`, each with what would make a hunk mean it.
-pub(crate) fn candidates(lines: &Lines<'_>, starts: &[u32], len: usize, order: Order) -> Vec<Candidate> {
-    let advise = starts.len() > 1 && starts.len() < SATURATION;
+pub(crate) fn candidates(
+    lines: &Lines<'_>,
+    starts: &[u32],
+    len: usize,
+    order: Order,
+    effort: &Effort,
+) -> Vec<Candidate> {
+    let advise = starts.len() > 1 && starts.len() < SATURATION && effort.spend();
     let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
     let candidate = |(nth, &start): (usize, &u32)| {
         let start = start as usize;
