@@ -1,7 +1,7 @@
 //! The directories of one operation, each opened once.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::dir::{Dir, Spot};
@@ -20,6 +20,8 @@ pub struct Dirs<'r> {
     root: &'r Root,
     open: RefCell<HashMap<Box<str>, Rc<Parent>>>,
     first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
+    /// Directories that were not there when they were looked for, and were not made here since.
+    missing: RefCell<HashSet<Box<str>>>,
 }
 
 #[derive(Debug)]
@@ -34,7 +36,7 @@ impl<'r> Dirs<'r> {
     /// Starts with none open.
     #[must_use]
     pub fn new(root: &'r Root) -> Self {
-        Self { root, open: RefCell::default(), first_seen: RefCell::default() }
+        Self { root, open: RefCell::default(), first_seen: RefCell::default(), missing: RefCell::default() }
     }
 
     /// Returns the root.
@@ -76,7 +78,14 @@ impl<'r> Dirs<'r> {
         if let Some(parent) = self.open.borrow().get(dir) {
             return Ok(Rc::clone(parent));
         }
-        let missing = || Error::NotFound { path: dir.into() };
+        let not_found = || Error::NotFound { path: dir.into() };
+        if self.missing.borrow().contains(dir) {
+            return Err(not_found());
+        }
+        let missing = || {
+            self.missing.borrow_mut().insert(dir.into());
+            not_found()
+        };
         let handle = if dir.is_empty() {
             sys::open_at(&self.root.handle, ".", Open::Directory).at("open", ".")?
         } else {
@@ -115,6 +124,7 @@ impl<'r> Dirs<'r> {
     /// Creates a directory; `false` when there is one already.
     pub fn create_dir(&self, path: &RelPath, mode: Option<u32>) -> Result<bool, Error> {
         let spot = self.place(path)?;
+        self.missing.borrow_mut().remove(path.as_str());
         match sys::make_dir(&spot.dir.handle, &spot.name, 0o777) {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(code::EXIST) => {

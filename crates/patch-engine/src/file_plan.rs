@@ -19,7 +19,7 @@ pub struct Loaded {
     /// Its path.
     pub path: RelPath,
     /// Its bytes.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
     /// Its hash.
     pub sha256: Sha256,
     metadata: Metadata,

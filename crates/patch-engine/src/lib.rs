@@ -17,6 +17,7 @@ mod locate;
 mod options;
 mod plan;
 mod planner;
+mod prepare;
 mod reject;
 pub mod transaction;
 pub mod transition;

@@ -28,7 +28,7 @@ pub struct Plan {
     /// What was overlooked, and what a reader should know.
     pub notes: Vec<PlanNote>,
     /// Pre-images that are still in memory.
-    pub(crate) pre_images: HashMap<RelPath, Arc<[u8]>>,
+    pub(crate) pre_images: HashMap<RelPath, Arc<Vec<u8>>>,
 }
 
 /// One change as a person counts.

@@ -1,16 +1,17 @@
 //! From a patch and the files to a plan: an overlay in which the sections act in order. Reads, never
 //! writes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_grammar::{Operation as Written, Patch, Section};
 
 use crate::edit;
 use crate::locate::{HunkTrouble, Note, Placed};
 use crate::options::{Expected, Options};
 use crate::plan::{Change, Operation, Plan, PlanNote};
+use crate::prepare::{Edited, Prepared, Preparer};
 use crate::reject::{Problem, Reject};
 use crate::transition::{Content, PostImage, PreImage, Transition};
 
@@ -24,7 +25,7 @@ const OTHER_FILES: usize = 20;
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
 /// How much of a file is looked at for a NUL byte.
-const BINARY_PREFIX: usize = 8 << 10;
+pub(crate) const BINARY_PREFIX: usize = 8 << 10;
 
 /// Plans a patch: reads every file it needs once, and computes every post-image.
 ///
@@ -38,6 +39,7 @@ pub fn plan(root: &Root, patch: &Patch<'_>, options: &Options) -> Result<Plan, V
     let mut planner = Planner::new(root, patch, options);
     planner.check_expectations();
     for (index, section) in patch.sections.iter().enumerate() {
+        planner.prepare(index);
         planner.section(index, section);
     }
     planner.finish()
@@ -47,11 +49,14 @@ struct Planner<'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,
     options: &'a Options,
-    entries: BTreeMap<RelPath, Entry>,
+    entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
+    preparer: Preparer<'a, 'p>,
+    /// What was prepared of the section that is planned now.
+    prepared: Option<Prepared>,
     /// Folded spellings of all paths of the patch.
     folded: HashMap<String, RelPath>,
     create_dirs: Vec<RelPath>,
@@ -79,7 +84,7 @@ pub(crate) struct Disk {
     pub(crate) metadata: Metadata,
     pub(crate) sha256: Sha256,
     /// The bytes, where they were asked for or are few.
-    pub(crate) bytes: Option<Arc<[u8]>>,
+    pub(crate) bytes: Option<Arc<Vec<u8>>>,
 }
 
 /// What the sections so far leave at a path.
@@ -116,9 +121,11 @@ impl<'a, 'p> Planner<'a, 'p> {
             root,
             patch,
             options,
-            entries: BTreeMap::new(),
+            entries: HashMap::new(),
             order: Vec::new(),
             named,
+            preparer: Preparer::new(root, patch, options),
+            prepared: None,
             folded: HashMap::new(),
             create_dirs: Vec::new(),
             directories: HashMap::new(),
@@ -144,6 +151,15 @@ impl<'a, 'p> Planner<'a, 'p> {
                 self.rejects.push(Reject { section: None, path: path.clone(), hunk: None, patch_line: None, problem });
             }
         }
+    }
+
+    fn prepare(&mut self, index: usize) {
+        let Self { preparer, named, options, patch, .. } = self;
+        self.prepared = preparer.take(index, |section| {
+            let path = patch.sections[section].path.text;
+            // What is expected of a file was checked before, and its bytes are here.
+            named[path].len() == 1 && !options.expected.contains_key(path)
+        });
     }
 
     fn actual(&mut self, path: &str) -> Outcome<Option<Sha256>> {
@@ -323,8 +339,15 @@ impl<'a, 'p> Planner<'a, 'p> {
         if source[..source.len().min(BINARY_PREFIX)].contains(&0) {
             return Err(Problem::Binary { size: base.size, sha256: base.sha256 }.into());
         }
-        let edit = match edit::edit(&source, hunks, &self.options.placement, self.options.final_newline) {
-            Ok(edit) => edit,
+        // It was made of the file on disk: it holds if that is where this section found it.
+        let prepared = self.prepared.take().filter(|prepared| prepared.path == *path && prepared.disk.is_none());
+        let prepared = prepared.and_then(|prepared| prepared.edited);
+        let edited = match prepared {
+            Some(edited) => Ok(edited),
+            None => Edited::new(&source, hunks, self.options),
+        };
+        let Edited { edit, sha256, size } = match edited {
+            Ok(edited) => edited,
             Err(rejects) => {
                 let failure = |reject: crate::locate::HunkReject| Failure {
                     path: None,
@@ -344,24 +367,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.notes.extend(placed.notes.iter().map(note));
             self.placed.push((index, placed));
         }
-        let mut hasher = Hasher::new();
-        let mut size = 0;
-        let mut from = 0;
-        for splice in &edit.splices {
-            for part in [&source[from..splice.start], &splice.text] {
-                hasher.update(part);
-                size += part.len() as u64;
-            }
-            from = splice.end;
-        }
-        hasher.update(&source[from..]);
-        size += (source.len() - from) as u64;
         self.check_size(path, size)?;
         let content = match base.content {
             Content::CopyOf(_) => Content::Spliced { source, splices: edit.splices },
             _ => Content::Bytes(edit::splice(&source, &edit.splices).into()),
         };
-        Ok(New { content, sha256: hasher.finish(), size, ..base })
+        Ok(New { content, sha256, size, ..base })
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
@@ -399,7 +410,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     /// The bytes that the hunks of a section see.
-    fn source(&mut self, path: &RelPath, base: &New) -> Outcome<Arc<[u8]>> {
+    fn source(&mut self, path: &RelPath, base: &New) -> Outcome<Arc<Vec<u8>>> {
         let from = match &base.content {
             Content::Bytes(bytes) => return Ok(bytes.clone()),
             Content::Spliced { source, splices } => return Ok(edit::splice(source, splices).into()),
@@ -420,7 +431,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         if Sha256::of(&bytes) != disk.sha256 {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: path.to_string() }));
         }
-        let bytes: Arc<[u8]> = bytes.into();
+        let bytes: Arc<Vec<u8>> = bytes.into();
         (disk.metadata, disk.bytes) = (metadata, Some(bytes.clone()));
         Ok(bytes)
     }
@@ -461,6 +472,9 @@ impl<'a, 'p> Planner<'a, 'p> {
         if let Some(beneath) = self.directories.get(path) {
             return Err(Problem::ParentIsFile { file: beneath.to_string() });
         }
+        if self.is_in_new_directory(path) {
+            return Ok(None);
+        }
         if self.entries[path].disk.is_none()
             && let Some(existing) = self.root.collision(path).map_err(Problem::Guard)?
         {
@@ -478,6 +492,11 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the directory of `path` is one that the patch makes: then nothing is there yet.
+    fn is_in_new_directory(&self, path: &RelPath) -> bool {
+        !self.directories.is_empty() && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
     }
 
     /// The directories that have to be made for `path`, outermost first: those that are missing, and
@@ -514,7 +533,14 @@ impl<'a, 'p> Planner<'a, 'p> {
                     self.check_spelling(&above)?;
                 }
             }
-            let disk = load(self.root, path, access, self.options.max_file_size)?;
+            let prepared = self.prepared.as_mut().filter(|prepared| prepared.path == *path);
+            let disk = if let Some(disk) = prepared.and_then(|prepared| prepared.disk.take()) {
+                Some(disk)
+            } else if self.is_in_new_directory(path) {
+                None
+            } else {
+                load(self.root, path, access, self.options.max_file_size)?
+            };
             let entry = Entry { disk, state: State::AsOnDisk, rejected: false };
             self.entries.insert(path.clone(), entry);
         } else if let Some(disk) = &self.entries[path].disk {
@@ -642,27 +668,41 @@ impl<'a, 'p> Planner<'a, 'p> {
 
 /// Reads what is at a path; files that are not changed and not small are only hashed.
 pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Outcome<Option<Disk>> {
+    let Some((metadata, bytes)) = load_unhashed(root, path, access, max_file_size)? else { return Ok(None) };
+    if let Some(bytes) = bytes {
+        return Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(Arc::new(bytes)) }));
+    }
+    if metadata.kind == FileKind::Symlink {
+        let target = root.read_link(path).map_err(Problem::Guard)?;
+        return Ok(Some(Disk { metadata, sha256: Sha256::of(&target), bytes: None }));
+    }
+    let (mut file, metadata) = root.open_file(path).map_err(Problem::Guard)?;
+    let sha256 = file.hash().map_err(Problem::Guard)?;
+    Ok(Some(Disk { metadata, sha256, bytes: None }))
+}
+
+/// Reads what is at a path; no bytes of links, and of files that are not changed and not small.
+pub(crate) fn load_unhashed(
+    root: &Root,
+    path: &RelPath,
+    access: Access,
+    max_file_size: u64,
+) -> Outcome<Option<(Metadata, Option<Vec<u8>>)>> {
     // Whether an existing file may be replaced is for the options to say; the guard is asked
     // what it asks of a file that changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let Some(metadata) = root.inspect(path, access).map_err(Problem::Guard)? else {
         return Ok(None);
     };
-    if metadata.kind == FileKind::Symlink {
-        let target = root.read_link(path).map_err(Problem::Guard)?;
-        return Ok(Some(Disk { metadata, sha256: Sha256::of(&target), bytes: None }));
+    match metadata.kind {
+        FileKind::Symlink => Ok(Some((metadata, None))),
+        FileKind::File if metadata.size <= KEPT_FOR_DIFF || access == Access::Update => {
+            let (bytes, metadata) = root.read(path, max_file_size).map_err(Problem::Guard)?;
+            Ok(Some((metadata, Some(bytes))))
+        }
+        FileKind::File => Ok(Some((metadata, None))),
+        kind => Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })),
     }
-    if metadata.kind != FileKind::File {
-        let (path, kind) = (path.to_string(), metadata.kind);
-        return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
-    }
-    if metadata.size <= KEPT_FOR_DIFF || access == Access::Update {
-        let (bytes, metadata) = root.read(path, max_file_size).map_err(Problem::Guard)?;
-        return Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) }));
-    }
-    let (mut file, metadata) = root.open_file(path).map_err(Problem::Guard)?;
-    let sha256 = file.hash().map_err(Problem::Guard)?;
-    Ok(Some(Disk { metadata, sha256, bytes: None }))
 }
 
 /// A rejected part of a section.

@@ -47,11 +47,11 @@ pub struct PostImage {
 #[derive(Debug, Clone)]
 pub enum Content {
     /// All bytes, in memory.
-    Bytes(Arc<[u8]>),
+    Bytes(Arc<Vec<u8>>),
     /// The pre-image with some ranges replaced; ranges ascend and do not overlap.
     Spliced {
         /// The bytes that the ranges refer to.
-        source: Arc<[u8]>,
+        source: Arc<Vec<u8>>,
         /// The replacements.
         splices: Vec<Splice>,
     },

@@ -162,7 +162,7 @@ pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Planned {
         (PreImage { metadata, sha256: Sha256::of(&bytes) }, bytes)
     };
     let bytes = |text: &str| PostImage {
-        content: Content::Bytes(Arc::from(text.as_bytes())),
+        content: Content::Bytes(Arc::new(text.as_bytes().to_vec())),
         sha256: Sha256::of(text.as_bytes()),
         size: text.len() as u64,
         mode: None,
@@ -192,7 +192,7 @@ pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Planned {
                 let whole = [&old[..], text.as_bytes()].concat();
                 let splice = Splice { start: old.len(), end: old.len(), text: text.as_bytes().to_vec() };
                 let after = PostImage {
-                    content: Content::Spliced { source: Arc::from(&old[..]), splices: vec![splice] },
+                    content: Content::Spliced { source: Arc::new(old.to_vec()), splices: vec![splice] },
                     sha256: Sha256::of(&whole),
                     size: whole.len() as u64,
                     mode: Some(image.metadata.kept_mode()),
