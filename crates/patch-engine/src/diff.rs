@@ -198,9 +198,13 @@ pub(crate) fn whole(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
     if is_binary(before) || is_binary(after) {
         return None;
     }
-    let (old, new) = (lines(before), lines(after));
     let mut out = Vec::new();
-    write_hunks(&mut out, &old, &new, 0, 0);
+    match (before, after) {
+        (b"", b"") => {}
+        (b"", added) => one_sided(&mut out, b'+', added),
+        (gone, b"") => one_sided(&mut out, b'-', gone),
+        _ => write_hunks(&mut out, &lines(before), &lines(after), 0, 0),
+    }
     Some(out)
 }
 
@@ -255,6 +259,26 @@ fn forth(source: &[u8], at: usize, count: usize) -> usize {
 
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// Writes the one hunk of a file that appears or goes away.
+fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
+    let ends = memchr::memchr_iter(b'\n', bytes);
+    let open = bytes.last() != Some(&b'\n');
+    let count = ends.clone().count() + usize::from(open);
+    let range = if count == 1 { "1".to_owned() } else { format!("1,{count}") };
+    out.reserve(bytes.len() + count + 64);
+    let header = if sign == b'+' { format!("@@ -0,0 +{range} @@\n") } else { format!("@@ -{range} +0,0 @@\n") };
+    out.extend_from_slice(header.as_bytes());
+    let mut from = 0;
+    for end in ends.chain(open.then(|| bytes.len() - 1)) {
+        out.push(sign);
+        out.extend_from_slice(&bytes[from..=end]);
+        from = end + 1;
+    }
+    if open {
+        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
 }
 
 /// Writes hunks with line numbers that count on from `old_from` and `new_from`.

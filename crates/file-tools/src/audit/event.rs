@@ -109,8 +109,11 @@ const DIGITS: usize = 64;
 
 /// Writes an event as the line after `tip`, with its line feed, and moves `tip` there.
 pub(super) fn write(event: &Event, tip: &mut Tip, signer: Option<&Signer>) -> String {
-    let mut line = serde_json::to_string(event).expect("text keys");
+    // Room for the text, its escapes and the rest of the line.
+    let mut line = Vec::with_capacity(1024 + event.diff.as_ref().map_or(0, |diff| diff.len() + diff.len() / 8));
+    serde_json::to_writer(&mut line, event).expect("text keys");
     line.pop();
+    let mut line = String::from_utf8(line).expect("JSON is UTF-8");
     tip.seq += 1;
     line += &format!(",\"seq\":{},\"prevHash\":\"{}\"", tip.seq, tip.hash);
     let hash = Sha256::of(line.as_bytes());

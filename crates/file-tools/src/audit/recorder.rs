@@ -18,6 +18,12 @@ const MAX_DIFFED: u64 = 1 << 20;
 /// All diffs of one commit together.
 const MAX_DIFFS: usize = 4 << 20;
 
+/// The diffs of so many changes are made before the budget is looked at.
+const CHANGES_AT_ONCE: usize = 256;
+
+/// A thread costs about as much as the diffs of a few small changes.
+const CHANGES_WORTH_A_THREAD: usize = 32;
+
 /// Tells the log of one call, and hands on what it is told.
 ///
 /// A commit is refused when the log cannot be written.
@@ -125,19 +131,18 @@ impl<'r> Recorder<'r> {
     ) -> Result<(), AuditError> {
         let mut events = Vec::new();
         let mut budget = MAX_DIFFS;
+        let now = workspace_trash::format_time(SystemTime::now());
         for (id, intents) in std::mem::take(&mut self.begun) {
             let ok = committed.contains(&id);
-            let report = reports.iter().find(|report| report.transaction == Some(id));
-            for (index, intent) in intents.into_iter().enumerate() {
-                let timestamp = workspace_trash::format_time(SystemTime::now());
-                let mut event = Event { timestamp, phase: Phase::Outcome, ok: Some(ok), ..intent };
+            let report = reports.iter().find(|report| report.transaction == Some(id)).filter(|_| ok);
+            let mut diffs = report.map_or(Vec::new(), |report| diffs(&report.plan, &mut budget)).into_iter();
+            for intent in intents {
+                let mut event = Event { timestamp: now.clone(), phase: Phase::Outcome, ok: Some(ok), ..intent };
                 if !ok {
                     let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
                     event.error_kind = Some(kind.as_str().into());
-                } else if let Some((report, change)) = report.and_then(|r| Some((r, r.plan.changes.get(index)?))) {
-                    event.diff = diff(&report.plan, change, budget);
-                    budget -= event.diff.as_ref().map_or(0, String::len);
                 }
+                event.diff = diffs.next().flatten();
                 events.push(event);
             }
         }
@@ -223,8 +228,36 @@ impl CommitObserver for Recorder<'_> {
     }
 }
 
+/// The diffs of a plan's changes, as far as the budget goes.
+fn diffs(plan: &Plan, budget: &mut usize) -> Vec<Option<String>> {
+    let mut all = Vec::with_capacity(plan.changes.len());
+    for changes in plan.changes.chunks(CHANGES_AT_ONCE) {
+        if *budget == 0 {
+            break;
+        }
+        let diff = |change| diff(plan, change);
+        let texts: Vec<_> = if changes.len() < CHANGES_WORTH_A_THREAD {
+            changes.iter().map(diff).collect()
+        } else {
+            let (left, right) = changes.split_at(changes.len() / 2);
+            std::thread::scope(|scope| {
+                let right = scope.spawn(|| right.iter().map(diff).collect::<Vec<_>>());
+                let left: Vec<_> = left.iter().map(diff).collect();
+                left.into_iter().chain(right.join().expect("a diff does not panic")).collect()
+            })
+        };
+        for text in texts {
+            // What does not fit leaves room for those after it.
+            let text = text.filter(|text| text.len() <= *budget);
+            *budget -= text.as_ref().map_or(0, String::len);
+            all.push(text);
+        }
+    }
+    all
+}
+
 /// The diff of a change that is not too large.
-fn diff(plan: &Plan, change: &Change, budget: usize) -> Option<String> {
+fn diff(plan: &Plan, change: &Change) -> Option<String> {
     let transition = &plan.transitions[change.transition];
     let size = match &transition.after {
         Some(after) => match &after.content {
@@ -236,8 +269,5 @@ fn diff(plan: &Plan, change: &Change, budget: usize) -> Option<String> {
         },
         None => transition.before.as_ref().map_or(0, |before| before.metadata.size),
     };
-    if size > MAX_DIFFED || budget == 0 {
-        return None;
-    }
-    Some(capped(&plan.diff(change))).filter(|diff| diff.len() <= budget)
+    (size <= MAX_DIFFED).then(|| capped(&plan.diff(change)))
 }
