@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 /// Applies the patches that language models write: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
@@ -516,8 +516,32 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
     std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+/// Reads the command line.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let args = with_default_command(args);
+    match parse_apply(&args) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse_from(args),
+    }
+}
+
+/// Reads a command line that is a valid `apply`: to build the definitions of all other commands takes half of the
+/// instructions of a small run. Help and errors come from the whole definition.
+fn parse_apply(args: &[OsString]) -> Option<Cli> {
+    if args.get(1)? != "apply" {
+        return None;
+    }
+    let apply = Apply::augment_args(clap::Command::new("apply"));
+    let command = Global::augment_args(clap::Command::new("apply-patch")).subcommand(apply);
+    let mut matches = command.try_get_matches_from(args).ok()?;
+    let (_, mut apply) = matches.remove_subcommand()?;
+    let global = Global::from_arg_matches_mut(&mut matches).ok()?;
+    let apply = Apply::from_arg_matches_mut(&mut apply).ok()?;
+    Some(Cli { global, command: Command::Apply(Box::new(apply)) })
+}
+
 /// Puts `apply` before arguments that name no command.
-pub(crate) fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
         match arg {
@@ -544,6 +568,29 @@ mod tests {
         Cli::command().debug_assert();
         let named: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         assert_eq!(named, COMMANDS, "every command is in the list of names");
+    }
+
+    #[test]
+    fn an_apply_means_the_same_without_the_other_commands() {
+        for line in [
+            "apply-patch apply",
+            "apply-patch apply -n x.patch --json -C d",
+            "apply-patch apply --profile codex --durability process --allow a --allow b -",
+            "apply-patch apply --help",
+            "apply-patch apply --version",
+            "apply-patch apply --no-such-flag",
+            "apply-patch apply --durability some",
+            "apply-patch check x",
+            "apply-patch --json apply x",
+        ] {
+            let args: Vec<_> = line.split(' ').map(OsString::from).collect();
+            let whole = Cli::try_parse_from(&args).ok();
+            let fast = parse_apply(&args);
+            assert_eq!(fast.is_some(), whole.is_some() && args[1] == "apply", "{line}");
+            if let Some(fast) = fast {
+                assert_eq!(format!("{fast:?}"), format!("{:?}", whole.expect("checked")), "{line}");
+            }
+        }
     }
 
     #[test]

@@ -16,11 +16,9 @@ mod undo;
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use clap::Parser as _;
-
 use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
 
-use crate::args::{self, Cli, Command, Global, When, Writing, with_default_command};
+use crate::args::{self, Command, Global, When, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{audit, json, render};
@@ -61,7 +59,7 @@ fn id(text: &str) -> Result<TransactionId, Failure> {
 /// Reads the command line and runs what it says.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     let json = args.iter().any(|arg| arg == "--json");
-    let cli = match Cli::try_parse_from(with_default_command(args)) {
+    let cli = match args::parse(args) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();

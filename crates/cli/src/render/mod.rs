@@ -19,6 +19,13 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
 }
 
+/// Prints lines on standard output, in one go.
+fn lines(texts: impl Iterator<Item = String>) {
+    use std::io::Write as _;
+    let text: String = texts.map(|text| sanitize(&text).into_owned() + "\n").collect();
+    let _ = anstream::stdout().write_all(text.as_bytes());
+}
+
 /// Prints bytes on standard output as they are; a broken pipe is a quiet end.
 pub(crate) fn raw(bytes: &[u8]) {
     use std::io::Write as _;
@@ -99,9 +106,7 @@ fn name(change: &Change) -> String {
 
 /// Prints each change in a line.
 pub(crate) fn names(plan: &Plan) {
-    for change in &plan.changes {
-        line(&name(change));
-    }
+    lines(plan.changes.iter().map(name));
 }
 
 /// Prints each change with its line counts.
