@@ -17,6 +17,11 @@ mod render;
 
 use std::process::ExitCode;
 
+/// The allocator of musl asks the kernel for nearly every block and has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     if drop_in::is_called(&args) {
