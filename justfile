@@ -20,3 +20,11 @@ fuzz seconds="600":
 # Tries the placement rules against the naive matcher, many times.
 placement cases="1000000":
     PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test placement
+
+# Compares with other appliers on the same work, and appends to benches/RESULTS.md.
+compare *args:
+    benches/compare {{args}}
+
+# Times every stage of the engine.
+bench:
+    cargo bench -p patch-engine

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs appliers on the same trees in turn and compares what they cost.
+
+usage: compare.py --ours PROGRAM [--codex PROGRAM] [--dir DIR] [--runs N] [--durability D] [--record FILE] [NAME...]
+
+For each workload in DIR (made by the example `workloads`) every applier gets a fresh copy of `before/`. The first
+run's result is compared with `after/`; an applier that refuses or differs is listed as such. The appliers take turns,
+so that a noisy minute hits them all; medians are printed, with ratios of the first to each other.
+"""
+import argparse, filecmp, os, platform, shutil, statistics, subprocess, sys, tempfile, time
+from pathlib import Path
+
+NAMES = ["W1", "W2", "W3", "W4", "W4f", "W5", "W6", "W7", "W8"]
+
+
+def appliers(args, name, source):
+    """The command lines: a name, the arguments, the file on standard input."""
+    # What one argument and one line of a program may not be, a file may.
+    envelope, unified = source / "patch.txt", source / "patch.diff"
+    found = {}
+    for number, ours in enumerate(args.ours):
+        label = "apply-patch" if number == 0 else ours
+        found[label] = ([ours, "apply", "--quiet", "--profile", "codex", "--durability", args.durability], envelope)
+    if args.codex:
+        found["codex"] = ([args.codex], envelope)
+    if shutil.which("git"):
+        found["git apply"] = (["git", "apply", "--whitespace=nowarn", "-"], unified)
+    if shutil.which("patch"):
+        blanks = ["-l"] if name == "W4f" else []
+        found["patch"] = (["patch", "-p1", "-s", "--no-backup-if-mismatch", *blanks], unified)
+    return {label: found[label] for label in found if args.only is None or label in args.only}
+
+
+def same(left, right):
+    """Whether two trees hold the same files, the state directory of an applier aside."""
+    files = [
+        {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file() and ".apply-patch" not in path.parts}
+        for top in (left, right)
+    ]
+    return files[0] == files[1] and all(filecmp.cmp(left / path, right / path, shallow=False) for path in files[0])
+
+
+def run(argv, stdin, tree):
+    """One run: wall and CPU seconds, peak memory in MB, exit code."""
+    with open(stdin, "rb") as text, open(os.devnull, "wb") as nowhere:
+        began = time.perf_counter()
+        child = subprocess.Popen(argv, stdin=text, stdout=nowhere, stderr=nowhere, cwd=tree, env=ENVIRONMENT)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - began
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024,
+            "exit": child.returncode}
+
+
+def measure(args, name, scratch):
+    source = Path(args.workloads) / name
+    lines = appliers(args, name, source)
+    kept = {label: [] for label in lines}
+    verdict = {}
+    # W1 is over in a millisecond: more runs cost nothing.
+    for turn in range(args.runs * (8 if name == "W1" else 1)):
+        for label, (argv, stdin) in lines.items():
+            if verdict.get(label) not in (None, "equal"):
+                continue
+            tree = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+            shutil.copytree(source / "before", tree, dirs_exist_ok=True)
+            if args.settle:
+                os.sync()
+            # A file that was made a moment ago may be changed again within one tick of its time stamps; nobody's
+            # repository is that young.
+            time.sleep(0.1)
+            result = run(argv, stdin, tree)
+            if turn == 0:
+                if result["exit"] != 0:
+                    verdict[label] = f"refuses (exit {result['exit']})"
+                else:
+                    verdict[label] = "equal" if same(tree, source / "after") else "differs"
+            elif verdict[label] == "equal":
+                kept[label].append(result)
+            if args.settle:
+                continue
+            shutil.rmtree(tree)
+    rows = []
+    first = next(iter(lines))
+    for label in lines:
+        if verdict[label] != "equal" or not kept[label]:
+            rows.append(f"| {name} | {label} | {verdict[label]} | | | | |")
+            continue
+        middle = {what: statistics.median(run[what] for run in kept[label]) for what in ("wall", "cpu", "peak")}
+        ratio = ["", ""]
+        if label != first and kept[first]:
+            ours = {what: statistics.median(run[what] for run in kept[first]) for what in ("wall", "cpu")}
+            ratio = [f"{ours['wall'] / middle['wall']:.3f}", f"{ours['cpu'] / max(middle['cpu'], 1e-6):.3f}"]
+        rows.append(f"| {name} | {label} | {middle['wall'] * 1e3:.2f} | {middle['cpu'] * 1e3:.2f} "
+                    f"| {middle['peak']:.1f} | {ratio[0]} | {ratio[1]} |")
+    for row in rows:
+        print(row, flush=True)
+    return rows
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "unknown")
+    return f"{os.cpu_count()} cores, {model}, Linux {platform.release()}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ours", action="append", required=True, help="our program; a second one is compared too")
+    parser.add_argument("--codex", help="the codex program, linked as `apply_patch`")
+    parser.add_argument("--workloads", required=True)
+    parser.add_argument("--dir", default="/dev/shm", help="where the trees are changed (default: in memory)")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--durability", default="process", choices=["full", "process", "none"])
+    parser.add_argument("--only", action="append", help="this applier only (repeatable)")
+    parser.add_argument("--settle", action="store_true",
+                        help="for a disk: sync before each run, and delete no tree before the end")
+    parser.add_argument("--record", help="append the table to this file")
+    parser.add_argument("names", nargs="*", default=[])
+    args = parser.parse_args()
+    args.runs += 1
+    ENVIRONMENT["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-", dir=args.dir)
+    scratch = tempfile.mkdtemp(prefix="compare-", dir=args.dir)
+    head = ["| work | program | wall ms | CPU ms | peak MB | our wall / its | our CPU / its |",
+            "|---|---|---:|---:|---:|---:|---:|"]
+    print("\n".join(head))
+    rows = []
+    try:
+        for name in args.names or NAMES:
+            rows += measure(args, name, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(ENVIRONMENT["XDG_STATE_HOME"], ignore_errors=True)
+    if args.record:
+        where = "on a disk" if args.settle else "in memory"
+        with open(args.record, "a") as out:
+            out.write(f"\n## {time.strftime('%Y-%m-%d', time.gmtime())}, `--durability {args.durability}`, {where}\n\n"
+                      f"{machine()}; medians of {args.runs - 1} runs in turn, outputs verified equal.\n\n")
+            out.write("\n".join(head + rows) + "\n")
+
+
+ENVIRONMENT = dict(os.environ)
+if __name__ == "__main__":
+    sys.exit(main())
