@@ -17,10 +17,11 @@ mod render;
 
 use std::process::ExitCode;
 
-/// The allocator of musl asks the kernel for nearly every block and has one lock for all threads.
+/// The allocator of musl asks the kernel for nearly every block. This one needs no start-up and keeps little for itself:
+/// with mimalloc the smallest run took 10 MB and a large one 40 % more memory, at the same speed.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();

@@ -119,7 +119,11 @@ pub fn changed_files(plan: &Plan, trashed: &[Option<String>]) -> Vec<ChangedFile
 /// A diff as text, cut at [`MAX_DIFF`].
 #[must_use]
 pub fn capped(diff: &[u8]) -> String {
-    let text = String::from_utf8_lossy(diff);
+    if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
+        return text.to_owned();
+    }
+    // A replacement character is no shorter than what it stands for.
+    let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
         len if len <= MAX_DIFF => text.into_owned(),
         _ => format!("{}…(truncated)", crate::text::prefix(&text, MAX_DIFF)),
