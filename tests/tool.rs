@@ -125,6 +125,34 @@ fn every_commit_is_in_the_audit_log_and_a_changed_log_is_noticed() {
 }
 
 #[test]
+fn undo_is_shown_and_logged_as_a_patch_is() {
+    let place = Place::new();
+    fs::write(place.path().join("f"), "a\n").expect("written");
+    let patch = b"*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n";
+    assert_eq!(place.run(&["--json", "apply"], patch).0, 0);
+    let diff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-b\n+a\n";
+    let (code, shown) = place.run(&["--json", "undo", "-n"], b"");
+    assert_eq!((code, &shown["data"]["dryRun"]), (0, &json!(true)), "{shown}");
+    assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with(diff), "{shown}");
+    assert_eq!(fs::read(place.path().join("f")).expect("a file"), b"b\n", "nothing was written");
+    let (code, undone) = place.run(&["--json", "undo"], b"");
+    assert_eq!((code, &undone["data"]["changedFiles"]), (0, &without_trash(&undone, &shown)), "{undone}");
+    let (code, shown) = place.run(&["--json", "redo", "-n"], b"");
+    assert!(code == 0 && shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n"));
+    let log = fs::read_to_string(place.path().join(".apply-patch/audit/cli.jsonl")).expect("a log");
+    let last: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((&last["toolName"], &last["phase"], &last["ok"]), (&json!("undo"), &json!("outcome"), &json!(true)));
+    assert!(last["diff"].as_str().expect("a diff").ends_with(diff), "{last}");
+}
+
+/// The files that were shown, as they are told after the commit.
+fn without_trash(done: &Value, shown: &Value) -> Value {
+    let mut files = shown["data"]["changedFiles"].clone();
+    files[0]["trashedTo"] = done["data"]["changedFiles"][0]["trashedTo"].clone();
+    files
+}
+
+#[test]
 fn a_patch_that_does_not_fit_leaves_no_trace_where_none_was_applied() {
     let place = Place::new();
     let patch = b"*** Begin Patch\n*** Delete File: f\n*** End Patch\n";

@@ -163,6 +163,9 @@ pub(crate) struct Undo {
     /// Only these paths of it
     #[arg(value_name = "PATH", last = true, requires = "id")]
     pub(crate) paths: Vec<String>,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
 }
@@ -172,6 +175,9 @@ pub(crate) struct Redo {
     /// The undoing transaction, or the one it undid; the last undo when left out
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
 }

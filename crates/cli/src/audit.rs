@@ -1,11 +1,12 @@
 //! The audit log of what the command line does.
 
+use std::time::Duration;
+
 use file_tools::audit::{Audit, Operation, Recorder};
 use file_tools::{SessionName, ToolError};
-use patch_engine::transaction::{
-    CommitError, CommitObserver, CommitOptions, Committed, Durability, Locked, Recovered, UndoPlan, Workspace,
-};
-use patch_engine::{Applied, Patch, Plan, Settings};
+use fs_guard::Root;
+use patch_engine::transaction::{CommitObserver, CommitOptions, Durability, Recovered, Workspace};
+use patch_engine::{Applied, ApplyError, Patch, Plan, Settings};
 
 use crate::render;
 
@@ -27,23 +28,24 @@ pub(crate) fn apply(
 }
 
 /// Carries out a plan to undo, redo or restore, and writes it to the audit log.
-pub(crate) fn commit_undo(
-    locked: &Locked<'_>,
-    plan: &UndoPlan,
+pub(crate) fn carry_out(
+    workspace: &Workspace,
+    lock_timeout: Duration,
     options: &CommitOptions,
+    plan: &mut dyn FnMut(&Root) -> Result<Plan, ApplyError>,
     observer: &mut dyn CommitObserver,
-) -> Result<Committed, CommitError> {
+) -> Applied {
     let audit = Audit::new(SessionName::cli(), None);
-    let mut recorder = recorder(&audit, locked, options, Operation::Write, observer);
-    let result = locked.commit_undo(plan, options, &mut recorder);
-    let logged = recorder.recovered(locked.recovered()).and_then(|()| match &result {
-        Ok(committed) => recorder.finish(&[committed.id], &[], None),
-        Err(error) => recorder.finish(&[], &[], Some((error.kind(), error.path()))),
-    });
-    if let Err(error) = logged {
+    let mut recorder = recorder(&audit, workspace, options, Operation::Write, observer);
+    let mut applied = Applied { reports: Vec::new(), recovered: Vec::new(), failure: None };
+    match patch_engine::carry_out(workspace, lock_timeout, options, plan, &mut recorder, &mut applied.recovered) {
+        Ok(report) => applied.reports.push(report),
+        Err(error) => applied.failure = Some(error),
+    }
+    if let Err(error) = recorder.applied(&applied) {
         late(&error);
     }
-    result
+    applied
 }
 
 /// Writes a call that came to no plan to the audit log, if the workspace has one.

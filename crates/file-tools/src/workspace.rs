@@ -22,9 +22,6 @@ pub trait Hooks {
         true
     }
 
-    /// Files are about to be changed in a way that has no plan to approve: something comes back from the trash.
-    fn restoring(&mut self) {}
-
     /// Whether the call shall end; asked now and then. What is past its commit point is finished.
     fn cancelled(&self) -> bool {
         false
@@ -244,11 +241,6 @@ impl Call<'_> {
         }
     }
 
-    /// Tells the caller that files are about to come back.
-    pub(crate) fn restoring(&self) {
-        self.hooks.borrow_mut().restoring();
-    }
-
     /// Runs `commit` with an observer that keeps the audit log; `commit` gives what was committed.
     pub(crate) fn audited(
         &mut self,
@@ -288,8 +280,7 @@ impl Call<'_> {
             let mut recovered = Vec::new();
             let mut plan = |root: &Root| {
                 let plan = plan(root)?;
-                let empty = plan.transitions.is_empty() && plan.remove_dirs.is_empty();
-                if empty || approve(&plan) { Ok(plan) } else { Err(declined()) }
+                if plan.is_empty() || approve(&plan) { Ok(plan) } else { Err(declined()) }
             };
             let timeout = tools.settings.lock_timeout;
             let result =

@@ -150,12 +150,12 @@ fn apply_once(
 ) -> Result<Report, ApplyError> {
     let mut plan_it = |root: &Root| {
         let plan = plan(root, patch, &settings.options).map_err(ApplyError::Rejected)?;
-        if plan.transitions.is_empty() || approve(&plan) { Ok(plan) } else { Err(ApplyError::Declined) }
+        if plan.is_empty() || approve(&plan) { Ok(plan) } else { Err(ApplyError::Declined) }
     };
     carry_out(workspace, settings.lock_timeout, &settings.commit, &mut plan_it, observer, recovered)
 }
 
-/// Locks, plans and commits: the road of every change that has a [`Plan`].
+/// Locks, plans and commits: the road of every change, back as well as forth.
 ///
 /// `plan` may be asked a second time, when files changed between its answer and the lock. What was
 /// found interrupted on the way is added to `recovered`.
@@ -181,7 +181,7 @@ pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
         let early = if lock_first { Some(workspace.lock(lock_timeout)?) } else { None };
         recovered.extend(early.iter().flat_map(|locked| locked.recovered().iter().cloned()));
         let plan = plan(workspace.root())?;
-        if plan.transitions.is_empty() && plan.remove_dirs.is_empty() {
+        if plan.is_empty() {
             return Ok(Report { transaction: None, plan, trashed: Vec::new() });
         }
         observer.planned(&plan);
@@ -189,7 +189,13 @@ pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
             Some(locked) => locked,
             None => workspace.lock(lock_timeout)?,
         };
-        let options = CommitOptions { remove_dirs: plan.remove_dirs.clone(), ..commit.clone() };
+        let options = CommitOptions {
+            undo_of: plan.undo_of,
+            partial_undo: plan.partial_undo,
+            remove_dirs: plan.remove_dirs.clone(),
+            dir_modes: plan.dir_modes.clone(),
+            ..commit.clone()
+        };
         match locked.commit(&plan.transitions, &plan.create_dirs, &options, observer) {
             Ok(committed) => {
                 return Ok(Report { transaction: Some(committed.id), plan, trashed: committed.trashed });

@@ -92,6 +92,10 @@ impl Plan {
             (Some(PostImage { content: Content::Bytes(after), .. }), before) => {
                 whole(before.unwrap_or_default(), after)
             }
+            (Some(PostImage { content: Content::Stored { .. }, .. }), before) => {
+                let before = if transition.before.is_some() { before } else { Some(&b""[..]) };
+                before.zip(self.stored.get(new_path)).and_then(|(before, after)| whole(before, after))
+            }
             (None, Some(before)) => whole(before, b""),
             _ => None,
         };

@@ -1,6 +1,5 @@
 //! Plans of single file operations: the shape that patches have, so they take the same road.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
@@ -255,16 +254,7 @@ fn check_place(root: &Root, path: &RelPath, create_parents: bool) -> Result<Vec<
 }
 
 fn of(transitions: Vec<Transition>, changes: Vec<Change>) -> Plan {
-    Plan {
-        transitions,
-        create_dirs: Vec::new(),
-        remove_dirs: Vec::new(),
-        changes,
-        hunk_count: 0,
-        placed: Vec::new(),
-        notes: Vec::new(),
-        pre_images: HashMap::new(),
-    }
+    Plan { transitions, changes, ..Plan::default() }
 }
 
 fn reject(path: &str, problem: Problem) -> Reject {

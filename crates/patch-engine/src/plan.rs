@@ -1,16 +1,20 @@
 //! What a commit will do, as a value: path transitions, and the same as a person counts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use fs_guard::{RelPath, Sha256};
 use patch_grammar::Warning;
+use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
 use crate::transition::Transition;
 
 /// What a commit will do: nothing else, and all of it.
-#[derive(Debug)]
+///
+/// A patch, one operation on a file, undo, redo and a restore from the trash all come to one, so that
+/// what is shown, approved, logged and committed is the same value.
+#[derive(Debug, Default)]
 pub struct Plan {
     /// The paths that change: those that appear or are replaced in the order of the patch, then
     /// those that go away.
@@ -19,6 +23,12 @@ pub struct Plan {
     pub create_dirs: Vec<RelPath>,
     /// Directories that go when they are empty in the end, innermost first.
     pub remove_dirs: Vec<RelPath>,
+    /// Permissions of created directories that are not the default.
+    pub dir_modes: BTreeMap<RelPath, u32>,
+    /// The transaction that it undoes; `None` for a patch, an operation and a restore.
+    pub undo_of: Option<TransactionId>,
+    /// It undoes only some of that transaction's paths.
+    pub partial_undo: bool,
     /// The same as a person counts: a move is one change.
     pub changes: Vec<Change>,
     /// How many hunks the patch has.
@@ -29,6 +39,16 @@ pub struct Plan {
     pub notes: Vec<PlanNote>,
     /// Pre-images that are still in memory.
     pub(crate) pre_images: HashMap<RelPath, Arc<Vec<u8>>>,
+    /// Post-images from the store that are in memory.
+    pub(crate) stored: HashMap<RelPath, Arc<Vec<u8>>>,
+}
+
+impl Plan {
+    /// Tells whether carrying it out changes nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
+    }
 }
 
 /// One change as a person counts.

@@ -16,7 +16,7 @@ use crate::reject::{Problem, Reject};
 use crate::transition::{Content, PostImage, PreImage, Transition};
 
 /// Files up to this size stay in memory when they are deleted or moved, for the diff.
-const KEPT_FOR_DIFF: u64 = 1 << 20;
+pub(crate) const KEPT_FOR_DIFF: u64 = 1 << 20;
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
@@ -653,15 +653,17 @@ impl<'a, 'p> Planner<'a, 'p> {
                 }
             })
             .collect();
+        // A directory is made for a file that stays.
+        let create_dirs = if transitions.is_empty() { Vec::new() } else { self.create_dirs };
         Ok(Plan {
             transitions,
-            create_dirs: self.create_dirs,
-            remove_dirs: Vec::new(),
+            create_dirs,
             changes,
             hunk_count: self.patch.hunk_count(),
             placed: self.placed,
             notes: self.notes,
             pre_images,
+            ..Plan::default()
         })
     }
 }

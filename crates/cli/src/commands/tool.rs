@@ -19,10 +19,6 @@ impl Hooks for Interrupt {
         true
     }
 
-    fn restoring(&mut self) {
-        self.writing();
-    }
-
     fn cancelled(&self) -> bool {
         self.exit().is_some()
     }

@@ -26,8 +26,8 @@ pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
                 super::tidy(global, &workspace);
                 let (id, slot) = parse_entry(entry)?;
                 let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-                super::undo::carry_out(global, &workspace, "restore", writing, || {
-                    workspace.plan_restore(id, slot, target.as_ref())
+                super::undo::carry_out(global, &workspace, "restore", writing, false, || {
+                    workspace.plan_restore(id, &[(slot, target.clone())])
                 })
             };
             run()

@@ -1,7 +1,9 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
-use fs_guard::Access;
-use patch_engine::transaction::{Committed, UndoPlan, Workspace};
+use file_tools::changes::changed_files;
+use fs_guard::{Access, Root};
+use patch_engine::transaction::{self, CommitError, Workspace};
+use patch_engine::{ApplyError, Plan, Report};
 use serde_json::json;
 
 use crate::args::{self, Global, Writing};
@@ -17,7 +19,7 @@ pub(crate) fn undo(global: &Global, args: &args::Undo) -> Exit {
             args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
         let paths = paths?;
         let id = args.id.as_deref().map(super::id).transpose()?;
-        carry_out(global, &workspace, "undo", &args.writing, || match id {
+        carry_out(global, &workspace, "undo", &args.writing, args.dry_run, || match id {
             Some(id) => workspace.plan_undo(id, &paths),
             None => workspace.plan_undo_last(),
         })
@@ -29,88 +31,78 @@ pub(crate) fn redo(global: &Global, args: &args::Redo) -> Exit {
     let run = || {
         let workspace = super::open(global)?;
         let id = args.id.as_deref().map(super::id).transpose()?;
-        carry_out(global, &workspace, "redo", &args.writing, || workspace.plan_redo(id))
+        carry_out(global, &workspace, "redo", &args.writing, args.dry_run, || workspace.plan_redo(id))
     };
     run().unwrap_or_else(|failure| failure.report(global, None))
 }
 
-/// Locks, plans, commits and tells.
+/// Locks, plans, commits and tells; with `dry_run` only plans and shows the diff.
 pub(super) fn carry_out(
     global: &Global,
     workspace: &Workspace,
     tool: &str,
     writing: &Writing,
-    plan: impl Fn() -> Result<UndoPlan, patch_engine::transaction::Error>,
+    dry_run: bool,
+    plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
-    if !workspace.has_state() {
-        // Without a state directory nothing was ever committed here; none is made to find that out.
-        plan()?;
+    if dry_run {
+        super::tidy(global, workspace);
+        let plan = plan()?;
+        if global.json {
+            json::print(&json::planned(&plan))
+        } else {
+            render::diff(&plan.diffs())
+        }
+        return Ok(Exit::Done);
     }
     let mut interrupt = Interrupt::watch();
-    let locked = workspace.lock(writing.lock_timeout)?;
-    let plan = plan()?;
-    interrupt.writing();
+    let writes = interrupt.clone();
     let options = super::commit_options(tool, writing);
-    let committed = match audit::commit_undo(&locked, &plan, &options, &mut interrupt) {
-        Ok(committed) => committed,
-        Err(patch_engine::transaction::CommitError::Refused(_)) if interrupt.exit().is_some() => {
+    let mut plan_it = |_: &Root| {
+        let plan = plan()?;
+        writes.writing();
+        Ok(plan)
+    };
+    let applied = audit::carry_out(workspace, writing.lock_timeout, &options, &mut plan_it, &mut interrupt);
+    match applied.failure {
+        Some(ApplyError::Commit(CommitError::Refused(_))) if interrupt.exit().is_some() => {
             render::message("interrupted; everything was rolled back");
             return Ok(interrupt.exit().unwrap_or(Exit::Interrupted));
         }
-        Err(error) => return Err(error.into()),
-    };
-    tell(global, &plan, &committed);
+        Some(ApplyError::Workspace(error)) => return Err(error.into()),
+        Some(ApplyError::Commit(error)) => return Err(error.into()),
+        Some(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
+        None => {}
+    }
+    for report in &applied.reports {
+        tell(global, report);
+    }
     if !global.quiet && !global.json {
-        render::recovered(locked.recovered());
+        render::recovered(&applied.recovered);
     }
     Ok(Exit::Done)
 }
 
-fn tell(global: &Global, plan: &UndoPlan, committed: &Committed) {
-    let changed: Vec<_> = plan
-        .transitions
-        .iter()
-        .map(|transition| {
-            let letter = match (&transition.before, &transition.after) {
-                (None, _) => 'A',
-                (_, None) => 'D',
-                _ => 'M',
-            };
-            (letter, transition)
-        })
-        .collect();
+fn tell(global: &Global, report: &Report) {
+    let Report { transaction, plan, trashed } = report;
+    let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files: Vec<_> = changed
-            .iter()
-            .map(|(letter, transition)| {
-                let operation = match letter {
-                    'A' => "create",
-                    'D' => "delete",
-                    _ => "update",
-                };
-                json!({
-                    "path": transition.path.as_str(),
-                    "operation": operation,
-                    "beforeSha256": transition.before.as_ref().map(|before| before.sha256.to_string()),
-                    "afterSha256": transition.after.as_ref().map(|after| after.sha256.to_string()),
-                })
-            })
-            .collect();
+        let files = changed_files(plan, trashed);
         json::print(&json!({
             "ok": true,
             "output": format!("{} files restored", files.len()),
             "data": {
-                "transactionId": committed.id.to_string(),
+                "transactionId": id,
                 "undoOf": plan.undo_of.map(|id| id.to_string()),
                 "changedFiles": files,
             },
         }));
         return;
     }
-    for (letter, transition) in changed {
-        render::line(&format!("{letter} {}", transition.path));
-    }
-    if !global.quiet {
-        render::message(&format!("done; `apply-patch undo {}` takes this back", committed.id));
+    render::names(plan);
+    match (id, global.quiet) {
+        (_, true) => {}
+        (Some(id), false) => render::message(&format!("done; `apply-patch undo {id}` takes this back")),
+        (None, false) => render::message("there was nothing to change"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use fs_guard::{AppendFile, RelPath};
+use fs_guard::AppendFile;
 use patch_engine::transaction::{CommitObserver, Outcome, Recovered, TransactionId, Workspace};
 use patch_engine::transition::{Content, Transition};
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
@@ -98,19 +98,6 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    fn of_transition(&self, transition: &Transition) -> Event {
-        let operation = match (&transition.before, &transition.after) {
-            (None, _) => Operation::Create,
-            (_, None) => Operation::Delete,
-            _ => Operation::Write,
-        };
-        Event {
-            before_sha256: transition.before.as_ref().map(|before| before.sha256.to_string()),
-            after_sha256: transition.after.as_ref().map(|after| after.sha256.to_string()),
-            ..self.event(Phase::Intent, operation, transition.path.as_str())
-        }
-    }
-
     /// Whether a commit came as far as its intents.
     pub(crate) fn has_begun(&self) -> bool {
         !self.begun.is_empty()
@@ -197,8 +184,12 @@ impl<'r> Recorder<'r> {
 impl CommitObserver for Recorder<'_> {
     fn planned(&mut self, plan: &Plan) {
         let mut events: Vec<_> = plan.changes.iter().map(|change| self.of_change(change)).collect();
-        if let (true, Some(outermost)) = (events.is_empty(), plan.remove_dirs.last()) {
-            events.push(self.event(Phase::Intent, Operation::Delete, RelPath::as_str(outermost)));
+        // Directories are told of where nothing else changes.
+        if events.is_empty() {
+            let gone = plan.remove_dirs.last().map(|dir| (Operation::Delete, dir));
+            let made = plan.create_dirs.first().map(|dir| (Operation::Create, dir));
+            let told = gone.or(made).map(|(operation, dir)| self.event(Phase::Intent, operation, dir.as_str()));
+            events.extend(told);
         }
         self.planned = Some(events);
         self.inner.planned(plan);
@@ -206,10 +197,7 @@ impl CommitObserver for Recorder<'_> {
 
     fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
         self.inner.before_commit_point(id, transitions)?;
-        let mut events = match &self.planned {
-            Some(events) => events.clone(),
-            None => transitions.iter().map(|transition| self.of_transition(transition)).collect(),
-        };
+        let mut events = self.planned.clone().ok_or("what is committed was not told to the audit log")?;
         for event in &mut events {
             event.transaction_id = Some(id.to_string());
         }

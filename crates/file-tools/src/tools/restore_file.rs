@@ -2,14 +2,14 @@
 
 use fs_guard::Access;
 use patch_engine::ErrorKind;
-use patch_engine::transaction::{self, TransactionId, UndoPlan};
+use patch_engine::transaction::{self, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::workspace::{Committed, FileTools, Hooks, touched};
+use crate::workspace::{FileTools, Hooks};
 
 /// The arguments of `restore_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -64,57 +64,28 @@ impl FileTools {
             if !self.workspace().has_state() {
                 return Err(gone(named));
             }
-            let locked = self.workspace().lock(self.settings().lock_timeout)?;
-            let slots = match slot {
-                Some(slot) => vec![slot],
-                None => self.deleted_by(id).map_err(|error| not_there(named, &error))?,
-            };
-            if slots.is_empty() {
-                return Err(gone(named));
-            }
-            if slots.len() > 1 && target.is_some() {
-                return Err(ToolError::arguments("several files cannot have one targetPath")
-                    .next(format!("name one of them: {named}/0, {named}/1, …")));
-            }
-            let mut all: Option<UndoPlan> = None;
-            for slot in slots {
-                let plan = self.workspace().plan_restore(id, slot, target.as_ref());
-                let plan = plan.map_err(|error| not_there(named, &error))?;
-                match &mut all {
-                    None => all = Some(plan),
-                    Some(all) => {
-                        all.transitions.extend(plan.transitions);
-                        let new: Vec<_> =
-                            plan.create_dirs.into_iter().filter(|dir| !all.create_dirs.contains(dir)).collect();
-                        all.create_dirs.extend(new);
-                    }
+            let report = call.commit(&mut |_| {
+                let slots = match slot {
+                    Some(slot) => vec![slot],
+                    None => self.deleted_by(id).map_err(|error| not_there(named, &error))?,
+                };
+                if slots.is_empty() {
+                    return Err(gone(named));
                 }
-            }
-            let plan = all.expect("there is a slot");
-            let options = call.commit_options();
-            call.restoring();
-            let committed = call.audited(|observer, _| {
-                let result = locked.commit_undo(&plan, &options, observer);
-                let mut committed = Committed { recovered: locked.recovered().to_vec(), ..Committed::default() };
-                match result {
-                    Ok(done) => {
-                        committed.transactions.push(done.id);
-                        committed.touched = touched(&plan.transitions);
-                    }
-                    Err(error) => committed.failure = Some(error.into()),
+                if slots.len() > 1 && target.is_some() {
+                    return Err(ToolError::arguments("several files cannot have one targetPath")
+                        .next(format!("name one of them: {named}/0, {named}/1, …")));
                 }
-                committed
-            });
-            if let Some(error) = committed.failure {
-                return Err(error);
-            }
-            let first = &plan.transitions[0];
+                let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
+                self.workspace().plan_restore(id, &files).map_err(|error| not_there(named, &error))
+            })?;
+            let first = &report.plan.transitions[0];
             let data = RestoreFileData {
                 restored: true,
                 path: first.path.to_string(),
                 sha256: first.after.as_ref().map(|after| after.sha256.to_string()).unwrap_or_default(),
-                restored_files: plan.transitions.len(),
-                transaction_id: committed.transactions.first().map(TransactionId::to_string).unwrap_or_default(),
+                restored_files: report.plan.transitions.len(),
+                transaction_id: super::transaction(&report),
             };
             let output = match data.restored_files {
                 1 => format!("restored {}", data.path),

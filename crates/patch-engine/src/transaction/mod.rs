@@ -31,6 +31,5 @@ pub use error::{CommitError, Drift, Error};
 pub use history::LogEntry;
 pub use options::{CommitObserver, CommitOptions, Durability};
 pub use recover::{Outcome, Recovered};
-pub use undo::UndoPlan;
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{KeyPlace, TransactionId};

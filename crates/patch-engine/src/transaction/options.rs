@@ -45,7 +45,7 @@ pub struct CommitOptions {
 
 /// Who is told of a commit while it happens.
 pub trait CommitObserver {
-    /// This is what will be committed. (Undo and restore, which have another kind of plan, do not tell.)
+    /// This is what will be committed.
     fn planned(&mut self, plan: &Plan) {
         let _ = plan;
     }

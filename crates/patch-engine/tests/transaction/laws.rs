@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use patch_engine::transaction::{CommitOptions, Durability};
+use patch_engine::transaction::{CommitOptions, Durability, Workspace};
 
 use crate::support::*;
 
@@ -62,11 +62,11 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
             }
         }
         let step = |undo: bool| {
-            let workspace = tree.open();
-            let locked = lock(&workspace);
-            let plan = if undo { workspace.plan_undo_last() } else { workspace.plan_redo(None) };
-            let plan = plan.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-            locked.commit_undo(&plan, &options(), &mut ()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let plan = |workspace: &Workspace| match undo {
+                true => workspace.plan_undo_last(),
+                false => workspace.plan_redo(None),
+            };
+            carry_out(&tree.open(), plan).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         };
         for expected in before.iter().rev().skip(1) {
             step(true);

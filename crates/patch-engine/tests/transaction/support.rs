@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::{Access, Policy, RelPath, Sha256};
-use patch_engine::transaction::{CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
+use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
 use patch_engine::transition::{Content, PostImage, PreImage, Splice, Transition};
+use patch_engine::{ApplyError, Plan, Report};
 use tempfile::TempDir;
 
 /// A small generator (xorshift), so that a failure can be repeated from its seed.
@@ -138,6 +139,16 @@ pub(crate) fn lock(workspace: &Workspace) -> Locked<'_> {
 
 pub(crate) fn options() -> CommitOptions {
     CommitOptions { durability: Durability::Process, ..CommitOptions::default() }
+}
+
+/// Carries out what `plan` gives, on the road of every change.
+pub(crate) fn carry_out(
+    workspace: &Workspace,
+    plan: impl FnOnce(&Workspace) -> Result<Plan, transaction::Error>,
+) -> Result<Report, ApplyError> {
+    let mut plan = Some(plan);
+    let mut once = |_: &fs_guard::Root| Ok((plan.take().expect("planned once"))(workspace)?);
+    patch_engine::carry_out(workspace, Duration::from_secs(10), &options(), &mut once, &mut (), &mut Vec::new())
 }
 
 pub(crate) struct Planned {

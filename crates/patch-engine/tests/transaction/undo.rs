@@ -4,20 +4,21 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use fs_guard::{Access, ErrorKind};
-use patch_engine::transaction::{Error, UndoPlan};
+use patch_engine::transaction::Error;
+use patch_engine::{ApplyError, Operation, Plan};
 use workspace_trash::Retention;
 
 use crate::support::*;
 
 fn run(
     tree: &Tree,
-    plan: impl FnOnce(&patch_engine::transaction::Workspace) -> Result<UndoPlan, Error>,
+    plan: impl FnOnce(&patch_engine::transaction::Workspace) -> Result<Plan, Error>,
 ) -> Result<(), Error> {
-    let workspace = tree.open();
-    let locked = lock(&workspace);
-    let plan = plan(&workspace)?;
-    locked.commit_undo(&plan, &options(), &mut ()).unwrap();
-    Ok(())
+    match carry_out(&tree.open(), plan) {
+        Ok(_) => Ok(()),
+        Err(ApplyError::Workspace(error)) => Err(error),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[test]
@@ -92,14 +93,14 @@ fn a_deleted_file_is_restored_to_its_place_or_another() {
     let tree = Tree::new(&[("d/a", "old")]);
     let done = tree.commit(&[Delete("d/a")]).unwrap();
     fs::remove_dir(tree.path("d")).unwrap();
-    run(&tree, |workspace| workspace.plan_restore(done.id, 0, None)).unwrap();
+    run(&tree, |workspace| workspace.plan_restore(done.id, &[(0, None)])).unwrap();
     assert_eq!(tree.read("d/a"), "old");
-    let again = tree.open().plan_restore(done.id, 0, None).unwrap_err();
+    let again = tree.open().plan_restore(done.id, &[(0, None)]).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     let target = tree.open().root().check("e/b", Access::Create).unwrap();
-    run(&tree, |workspace| workspace.plan_restore(done.id, 0, Some(&target))).unwrap();
+    run(&tree, |workspace| workspace.plan_restore(done.id, &[(0, Some(target.clone()))])).unwrap();
     assert_eq!(tree.read("e/b"), "old");
-    assert_eq!(tree.open().plan_restore(done.id, 9, None).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(tree.open().plan_restore(done.id, &[(9, None)]).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]
@@ -138,4 +139,67 @@ fn the_mode_of_removed_directories_comes_back() {
     drop(locked);
     run(&tree, |workspace| workspace.plan_undo(done.id, &[])).unwrap();
     assert_eq!(tree.snapshot(), old);
+}
+
+#[test]
+fn the_plan_to_undo_is_told_as_a_patch_is() {
+    let tree = Tree::new(&[("a", "one\ntwo\n"), ("gone", "g\n"), ("from", "f\n"), ("same", "s\n")]);
+    tree.commit(&[Update("a", "one\n2\n"), Add("n", "n\n"), Delete("gone"), Move("from", "x/to"), Delete("same")])
+        .unwrap();
+    let workspace = tree.open();
+    let told = |plan: &Plan| {
+        let mut told: Vec<_> = plan
+            .changes
+            .iter()
+            .map(|change| {
+                let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+                format!("{} {}{to}", change.operation.as_str(), change.path)
+            })
+            .collect();
+        told.sort();
+        told
+    };
+    let undo = workspace.plan_undo_last().unwrap();
+    assert_eq!(told(&undo), ["create gone", "create same", "delete n", "move x/to -> from", "update a"]);
+    let diff = |path: &str| {
+        let change = undo.changes.iter().find(|change| change.path.as_str() == path).unwrap();
+        String::from_utf8(undo.diff(change)).unwrap()
+    };
+    assert!(diff("a").ends_with("@@ -1,2 +1,2 @@\n one\n-2\n+two\n"), "{}", diff("a"));
+    assert!(diff("gone").ends_with("--- /dev/null\n+++ b/gone\n@@ -0,0 +1 @@\n+g\n"), "{}", diff("gone"));
+    assert!(diff("n").ends_with("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-n\n"), "{}", diff("n"));
+    assert!(diff("x/to").ends_with("similarity index 100%\nrename from x/to\nrename to from\n"), "{}", diff("x/to"));
+
+    let report = carry_out(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!((report.plan.diffs(), report.plan.undo_of), (undo.diffs(), undo.undo_of));
+    let redo = workspace.plan_redo(None).unwrap();
+    assert_eq!(told(&redo), ["create n", "delete gone", "delete same", "move from -> x/to", "update a"]);
+    assert!(redo.changes.iter().all(|change| redo.transitions.get(change.transition).is_some()));
+}
+
+#[test]
+fn an_empty_directory_comes_back() {
+    let tree = Tree::new(&[("kept", "")]);
+    fs::create_dir(tree.path("d")).unwrap();
+    let workspace = tree.open();
+    let plan = |_: &_| Ok(patch_engine::file_plan::delete(workspace.root(), "d", true, 1).unwrap());
+    carry_out(&workspace, plan).unwrap();
+    assert!(!tree.path("d").exists());
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    assert!(tree.path("d").is_dir());
+    run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+    assert!(!tree.path("d").exists());
+}
+
+#[test]
+fn large_and_linked_files_have_no_lines_in_the_diff() {
+    let tree = Tree::new(&[("big", &"x\n".repeat(600_000)), ("bin", "\0")]);
+    symlink("bin", tree.path("link")).unwrap();
+    tree.commit(&[Delete("big"), Delete("bin"), Delete("link")]).unwrap();
+    let plan = tree.open().plan_undo_last().unwrap();
+    assert_eq!(plan.changes.iter().filter(|change| change.operation == Operation::Create).count(), 3);
+    for change in &plan.changes {
+        let diff = String::from_utf8(plan.diff(change)).unwrap();
+        assert!(diff.ends_with(&format!("Binary files /dev/null and b/{} differ\n", change.path)), "{diff}");
+    }
 }
