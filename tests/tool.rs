@@ -37,7 +37,7 @@ impl Place {
 fn lists_every_tool_with_its_schemas() {
     let (code, list) = Place::new().run(&["tool", "--list"], b"");
     let tools = list["tools"].as_array().expect("a list");
-    assert_eq!((code, tools.len()), (0, 12));
+    assert_eq!((code, tools.len()), (0, 13));
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object" && tool["description"].is_string()));
 }
 

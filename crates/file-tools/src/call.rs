@@ -18,6 +18,7 @@ use crate::tools::move_file::MoveFileData;
 use crate::tools::read_file::ReadFileData;
 use crate::tools::restore_file::RestoreFileData;
 use crate::tools::search_files::SearchFilesData;
+use crate::tools::undo::UndoData;
 use crate::tools::write_file::WriteFileData;
 use crate::workspace::{FileTools, Hooks};
 
@@ -37,11 +38,12 @@ pub enum Tool {
     MoveFile,
     ApplyPatch,
     EditPatch,
+    Undo,
 }
 
 impl Tool {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ReadFile,
         Self::ListDirectory,
         Self::SearchFiles,
@@ -54,6 +56,7 @@ impl Tool {
         Self::MoveFile,
         Self::ApplyPatch,
         Self::EditPatch,
+        Self::Undo,
     ];
 
     /// Its name.
@@ -72,6 +75,7 @@ impl Tool {
             Self::MoveFile => "move_file",
             Self::ApplyPatch => "apply_patch",
             Self::EditPatch => "edit.patch",
+            Self::Undo => "undo",
         }
     }
 
@@ -91,7 +95,7 @@ impl Tool {
         match self {
             Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => None,
             Self::CreateFile | Self::RestoreFile => Some(Operation::Create),
-            Self::WriteFile => Some(Operation::Write),
+            Self::WriteFile | Self::Undo => Some(Operation::Write),
             Self::EditFile => Some(Operation::Edit),
             Self::DeleteFile => Some(Operation::Delete),
             Self::MoveFile => Some(Operation::Move),
@@ -116,6 +120,7 @@ pub enum Data {
     RestoreFile(RestoreFileData),
     MoveFile(MoveFileData),
     ApplyPatch(PatchData),
+    Undo(UndoData),
 }
 
 /// The answer to a call.
@@ -189,6 +194,14 @@ impl FileTools {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+        let mut reply = self.answer(tool, args, hooks);
+        if let Some(max) = self.settings().max_output {
+            reply.fit(max);
+        }
+        reply
+    }
+
+    fn answer(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
         let result = match tool {
             Tool::ReadFile => {
                 self.run(tool, args, hooks, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile))
@@ -221,6 +234,7 @@ impl FileTools {
             Tool::ApplyPatch => self
                 .run(tool, args, hooks, |args, hooks| self.apply_patch(args, hooks))
                 .map(|s| s.map(Data::ApplyPatch)),
+            Tool::Undo => self.run(tool, args, hooks, |args, hooks| self.undo(args, hooks)).map(|s| s.map(Data::Undo)),
             Tool::EditPatch => {
                 return match self.run(tool, args, hooks, |args, hooks| self.edit_patch(args, hooks)) {
                     Ok(result) => Reply::EditPatch(result, None),

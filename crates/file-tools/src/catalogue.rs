@@ -9,7 +9,7 @@ use crate::call::Tool;
 use crate::changes::PatchData;
 use crate::tools::{
     apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
-    restore_file, search_files, write_file,
+    restore_file, search_files, undo, write_file,
 };
 
 /// A tool as a client lists it.
@@ -67,7 +67,8 @@ impl Tool {
             Self::RestoreFile => schemas::<restore_file::RestoreFile, restore_file::RestoreFileData>(),
             Self::MoveFile => schemas::<move_file::MoveFile, move_file::MoveFileData>(),
             Self::ApplyPatch => schemas::<apply_patch::ApplyPatch, PatchData>(),
-            Self::EditPatch => (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>()),
+            Self::Undo => schemas::<undo::Undo, undo::UndoData>(),
+            Self::EditPatch => (schema::<edit_patch::EditPatch>(), bare(schema::<edit_patch::EditPatchResult>())),
         };
         let reads = self.is_read_only();
         let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
@@ -82,10 +83,26 @@ impl Tool {
 }
 
 fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
-    (schema::<A>(), schema::<Envelope<D>>())
+    (schema::<A>(), bare(schema::<Envelope<D>>()))
 }
 
-/// The result envelope, for its schema. What an error has in it is the same everywhere, and not told twelve times.
+/// A schema of answers. Programs check with it, and few models are ever shown it, so it does without words.
+fn bare(mut schema: Value) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                object.retain(|key, part| key != "description" || !part.is_string());
+                object.values_mut().for_each(strip);
+            }
+            Value::Array(parts) => parts.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    strip(&mut schema);
+    schema
+}
+
+/// The result envelope, for its schema. What an error has in it is the same everywhere, and not told thirteen times.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Envelope<D> {
@@ -147,7 +164,7 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
             "Read a file",
             "Reads a text file, or lines startLine to endLine of it (from 1, both included). Lines come with LF ends and \
 without BOM; sha256 is of the whole file on disk: pass it as expectedSha256 when you change the file. If truncated, \
-go on from endLine+1.\n\
+ask again with cursor.\n\
 Errors: not_found: check the path with glob. binary_file: leave it, or set allowBinary. file_too_large: give up. \
 outside_workspace, permission_denied: use another path. command_failed: correct the arguments.\n\
 Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
@@ -155,7 +172,7 @@ Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
         Tool::ListDirectory => (
             "List a directory",
             "Lists a directory, or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
-what .gitignore leaves out, need includeHidden. At most 5000 entries: if truncated, list a subdirectory.\n\
+what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor, or list a subdirectory.\n\
 Errors: not_found: check the path, list its parent. outside_workspace, permission_denied: use another path.\n\
 Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
         ),
@@ -163,7 +180,7 @@ Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
             "Search files",
             "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
 .gitignore leaves out (unless includeGlobs names it), and node_modules, .git, dist, build, .next, .turbo, coverage, \
-target. If truncated, narrow with root or includeGlobs.\n\
+target. If truncated, narrow with root or includeGlobs, or ask again with cursor.\n\
 Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
 outside_workspace, permission_denied: use another root.\n\
 Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\"contextLines\":2}",
@@ -232,6 +249,15 @@ where the lines nearly are; read there. multiple_matches: add context. overlappi
 read again. not_found, already_exists, binary_file, file_too_large, outside_workspace, command_failed: correct that \
 section. permission_denied: leave it out, ask. timeout: try again.\n\
 Example: {\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+new\\n*** End Patch\"}",
+        ),
+        Tool::Undo => (
+            "Undo a change",
+            "Takes back what one call changed, by its transactionId, or some paths of it. Gives a transactionId of its own: \
+undo that to have the change again.\n\
+Errors: stale_file: the files changed since, edit them instead. not_found: no such transaction, or it did not touch \
+these paths. command_failed: name the transaction; details.transactions has the newest. permission_denied: ask. \
+outside_workspace: correct the path.\n\
+Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
         ),
         Tool::EditPatch => (
             "Apply a patch, briefly",

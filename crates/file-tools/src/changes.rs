@@ -34,6 +34,9 @@ pub struct PatchData {
     /// Interrupted transactions that were seen to on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<String>,
+    /// Diffs or files are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 /// One file that a call changed.
@@ -77,6 +80,7 @@ impl PatchData {
             changed_files: changed_files(plan, &[]),
             notes: notes(plan),
             recovered: Vec::new(),
+            truncated: false,
         }
     }
 
@@ -95,6 +99,7 @@ impl PatchData {
             changed_files: reports.iter().flat_map(|report| changed_files(&report.plan, &report.trashed)).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             recovered: applied.recovered.iter().map(recovered_text).collect(),
+            truncated: false,
         }
     }
 }

@@ -122,8 +122,12 @@ impl FileTools {
         };
         let mut shown = String::new();
         if dir {
-            let list =
-                ListDirectory { path: Some(path), recursive: Some(true), max_depth: Some(2), include_hidden: None };
+            let list = ListDirectory {
+                path: Some(path),
+                recursive: Some(true),
+                max_depth: Some(2),
+                ..ListDirectory::default()
+            };
             let list = self.list_directory(&list, hooks)?.data;
             let mut entries = list.entries;
             entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
@@ -174,7 +178,7 @@ impl FileTools {
     fn insert(&self, path: &str, line: u64, text: &str, hooks: &mut dyn Hooks) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
-        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
+        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() }, None)?.data;
         if read.sha256 != expected {
             let seen = expected.parse().map_err(|_| ToolError::arguments("BUG: no hash"))?;
             // What was read just now is not what the model saw.

@@ -22,6 +22,12 @@ pub trait Hooks {
         true
     }
 
+    /// Whether `approve` said no only for now: somebody is asked, and the call will be made again. It leaves no trace
+    /// in the audit log then.
+    fn postponed(&self) -> bool {
+        false
+    }
+
     /// Whether the call shall end; asked now and then. What is past its commit point is finished.
     fn cancelled(&self) -> bool {
         false
@@ -40,6 +46,10 @@ pub struct ToolSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
+    ///
+    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
+    pub max_output: Option<usize>,
 }
 
 impl Default for ToolSettings {
@@ -48,6 +58,7 @@ impl Default for ToolSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
+            max_output: None,
         }
     }
 }
@@ -176,7 +187,8 @@ impl FileTools {
     ) -> ToolResult<T> {
         let mut call = Call { tools: self, tool, operation, hooks: RefCell::new(hooks), logged: false };
         let result = run(&mut call);
-        if let (Err(error), false) = (&result, call.logged) {
+        let postponed = call.hooks.borrow().postponed();
+        if let (Err(error), false) = (&result, call.logged || postponed) {
             self.log_failure(tool, operation, error);
         }
         result
@@ -256,8 +268,8 @@ impl Call<'_> {
         let mut committed = commit(&mut recorder, &mut approve);
         let _ = recorder.recovered(&committed.recovered);
         let failure = committed.failure.as_ref().map(|error| (error.kind, error.path.as_deref()));
-        let any = failure.is_some() && committed.transactions.is_empty() && !recorder.has_begun();
-        if !any {
+        let nothing = failure.is_some() && committed.transactions.is_empty() && !recorder.has_begun();
+        if !nothing {
             // The files are changed and the intent is logged; that the outcome is missing shows there.
             let _ = recorder.finish(&committed.transactions, &committed.reports, failure);
             self.logged = true;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Success, ToolResult};
+use crate::page::{Page, page, skipped};
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, glob, globs, relative, type_name, walk};
 use crate::workspace::{FileTools, Hooks};
 
@@ -31,15 +32,24 @@ pub struct Glob {
     #[serde(default)]
     #[schemars(with = "u64")]
     pub max_results: Option<u64>,
+    /// nextCursor of the last answer, to go on after it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub cursor: Option<String>,
 }
 
 /// What `glob` gives.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct GlobData {
     /// In order of paths.
     pub matches: Vec<GlobMatch>,
     /// There are more.
     pub truncated: bool,
+    /// Where to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
 }
 
 /// A path that matches.
@@ -68,6 +78,7 @@ impl FileTools {
         let hidden = pattern.split('/').any(|part| part.starts_with('.'));
         let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden, ignored };
+        let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
         let mut matches = Vec::new();
         let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
@@ -79,13 +90,13 @@ impl FileTools {
             if matcher.is_match(path) {
                 matches.push(GlobMatch { path: found.path.to_string(), kind: type_name(found.metadata.kind) });
             }
-            (matches.len() <= limit).then_some(true)
+            (matches.len() <= skip + limit).then_some(true)
         })?;
-        let truncated = matches.len() > limit || !whole;
-        matches.truncate(limit);
+        let Page { items: mut matches, truncated, next_cursor } =
+            page(matches, skip, limit, self.settings().max_output, whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = if truncated { ", and more" } else { "" };
-        Ok(Success::new(format!("{} paths match{more}", matches.len()), GlobData { matches, truncated }))
+        Ok(Success::new(format!("{} paths match{more}", matches.len()), GlobData { matches, truncated, next_cursor }))
     }
 }
 

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Success, ToolResult};
+use crate::page::{Page, page, skipped};
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, type_name, walk};
 use crate::workspace::{FileTools, Hooks};
 
@@ -33,15 +34,24 @@ pub struct ListDirectory {
     #[serde(default)]
     #[schemars(with = "bool")]
     pub include_hidden: Option<bool>,
+    /// nextCursor of the last answer, to go on after it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub cursor: Option<String>,
 }
 
 /// What `list_directory` gives.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ListDirectoryData {
     /// By depth, then directories, files and links, then by name.
     pub entries: Vec<Entry>,
     /// There is more.
     pub truncated: bool,
+    /// Where to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
 }
 
 /// An entry of a directory.
@@ -72,6 +82,7 @@ impl FileTools {
     pub fn list_directory(&self, args: &ListDirectory, hooks: &mut dyn Hooks) -> ToolResult<ListDirectoryData> {
         let root = self.root();
         let dir = self.directory(root, args.path.as_deref())?;
+        let skip = skipped(args.cursor.as_deref())?;
         let hidden = args.include_hidden == Some(true);
         let recursive = args.recursive == Some(true);
         let asked = args.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
@@ -103,12 +114,16 @@ impl FileTools {
                 .then_with(|| one.path.file_name().cmp(other.path.file_name()))
                 .then_with(|| one.path.cmp(&other.path))
         });
-        let truncated = found.len() > MAX_ENTRIES || !whole;
-        found.truncate(MAX_ENTRIES);
-        let entries: Vec<_> = found.iter().map(entry).collect();
+        let entries = found.iter().skip(skip).take(MAX_ENTRIES + 1).map(entry).collect();
+        let Page { items: entries, truncated, next_cursor } =
+            page(entries, 0, MAX_ENTRIES, self.settings().max_output, whole);
+        let next_cursor = next_cursor.map(|_| (skip + entries.len()).to_string());
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
         let more = if truncated { ", and more" } else { "" };
-        Ok(Success::new(format!("{place}: {} entries{more}", entries.len()), ListDirectoryData { entries, truncated }))
+        Ok(Success::new(
+            format!("{place}: {} entries{more}", entries.len()),
+            ListDirectoryData { entries, truncated, next_cursor },
+        ))
     }
 }
 

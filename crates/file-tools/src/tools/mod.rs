@@ -11,6 +11,7 @@ pub mod move_file;
 pub mod read_file;
 pub mod restore_file;
 pub mod search_files;
+pub mod undo;
 pub mod write_file;
 
 use patch_engine::transaction::TransactionId;

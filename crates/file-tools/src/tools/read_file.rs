@@ -31,6 +31,10 @@ pub struct ReadFile {
     #[serde(default)]
     #[schemars(with = "u64")]
     pub max_bytes: Option<u64>,
+    /// nextCursor of the last answer, to go on after it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub cursor: Option<String>,
     /// Give a binary file as base64.
     #[serde(default)]
     #[schemars(with = "bool")]
@@ -61,8 +65,12 @@ pub struct ReadFileData {
     pub size_bytes: u64,
     /// SHA-256 of the whole file as it is on disk.
     pub sha256: String,
-    /// The content was cut at maxBytes.
+    /// The content was cut.
     pub truncated: bool,
+    /// Where to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
     /// Whether it is binary.
     pub binary: bool,
     /// lf, crlf, mixed or none.
@@ -80,14 +88,14 @@ impl FileTools {
     ///
     /// When there is no such file, it is binary, too large, or the guard refuses it.
     pub fn read_file(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
-        let read = self.read_unseen(args)?;
+        let read = self.read_unseen(args, self.settings().max_output)?;
         let hash = read.data.sha256.parse().ok();
         self.ledger().note(self.workspace(), &[(read.data.path.clone(), hash)])?;
         Ok(read)
     }
 
     /// Reads a file that the model is not shown, so that the session does not count as having seen it.
-    pub(crate) fn read_unseen(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
+    pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
         let root = self.root();
         if args.start_line == Some(0) || args.end_line == Some(0) {
             return Err(ToolError::arguments("lines are counted from 1").next("use startLine 1 for the first line"));
@@ -99,7 +107,15 @@ impl FileTools {
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         let sha256 = Sha256::of(&bytes);
-        let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX);
+        let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
+            None => 0,
+            Some(text) => text.parse().map_err(|_| {
+                ToolError::arguments(format!("{text:?} is no cursor"))
+                    .next("take nextCursor from the last answer, unchanged, or leave cursor out")
+            })?,
+        };
+        let most = most.unwrap_or(usize::MAX);
+        let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
         let size = bytes.len();
         let binary = is_binary(&bytes);
         if binary && args.allow_binary != Some(true) {
@@ -119,6 +135,7 @@ impl FileTools {
             size_bytes: size as u64,
             sha256: sha256.to_string(),
             truncated: false,
+            next_cursor: None,
             binary,
             newline_style: Newlines::of(text).as_str(),
             has_bom: text.len() < size,
@@ -128,11 +145,17 @@ impl FileTools {
         if binary {
             data.encoding = "binary";
             data.newline_style = "none";
-            data.truncated = size > limit;
-            data.content_base64 = Some(base64(&bytes[..size.min(limit)]));
+            let rest = &bytes[from.min(size)..];
+            // Three bytes take four characters.
+            let given = rest.len().min(limit).min(most / 4 * 3);
+            data.truncated = given < rest.len();
+            data.next_cursor = data.truncated.then(|| (from + given).to_string());
+            data.content_base64 = Some(base64(&rest[..given]));
             output = format!("{path}: {size} bytes, binary");
         } else {
-            slice(text, args, limit, &mut data);
+            let next = slice(text, args, from, (limit, args.max_bytes.is_none()), &mut data);
+            data.truncated = next.is_some();
+            data.next_cursor = next.map(|at| at.to_string());
             output = match data.end_line >= data.start_line {
                 true => format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count),
                 false => format!("{path}: no lines of {}", data.line_count),
@@ -142,33 +165,67 @@ impl FileTools {
     }
 }
 
-/// Fills in the lines that are asked for.
-fn slice(text: &[u8], args: &ReadFile, limit: usize, data: &mut ReadFileData) {
+/// Fills in the lines that are asked for, from an offset in the text on, up to a number of bytes, at best whole lines.
+/// Gives the offset where to go on.
+fn slice(
+    text: &[u8],
+    args: &ReadFile,
+    from: usize,
+    (limit, whole_lines): (usize, bool),
+    data: &mut ReadFileData,
+) -> Option<usize> {
     let start = args.start_line.unwrap_or(1);
     let end = args.end_line.unwrap_or(u64::MAX);
     let mut content = String::new();
-    let mut full = false;
+    let (mut first, mut next) = (None, None);
+    let mut behind = 0;
     for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let begin = behind.max(from);
+        behind += line.len();
         data.line_count += 1;
-        if data.line_count < start || data.line_count > end || full {
+        // The rest is only counted.
+        if data.line_count < start || data.line_count > end || behind <= from || next.is_some() {
             continue;
         }
-        let (line, terminator) = split_terminator(line);
-        content += &String::from_utf8_lossy(line);
-        if !terminator.is_empty() {
-            content.push('\n');
+        first.get_or_insert(data.line_count);
+        let (line, terminator) = split_terminator(&text[begin..behind]);
+        let (shown, taken) = shown(line, limit - content.len());
+        let feed = !terminator.is_empty();
+        if taken == line.len() && content.len() + shown.len() + usize::from(feed) <= limit {
+            content += &shown;
+            if feed {
+                content.push('\n');
+            }
+        } else if whole_lines && !content.is_empty() {
+            next = Some(begin);
+        } else {
+            content += &shown;
+            next = Some(begin + taken);
         }
-        // The rest is only counted.
-        full = content.len() > limit;
-    }
-    if content.len() > limit {
-        content.truncate(prefix(&content, limit).len());
-        data.truncated = true;
-    } else if full {
-        data.truncated = true;
     }
     let given = content.split_inclusive('\n').count() as u64;
-    data.start_line = start;
-    data.end_line = start + given - 1;
+    data.start_line = first.unwrap_or(start);
+    data.end_line = data.start_line + given - 1;
     data.content = Some(content);
+    next
+}
+
+/// As many bytes of a line as take at most `limit` when what is not UTF-8 is replaced; and how many those are.
+fn shown(line: &[u8], limit: usize) -> (String, usize) {
+    let (mut text, mut taken) = (String::new(), 0);
+    for chunk in line.utf8_chunks() {
+        let valid = prefix(chunk.valid(), limit - text.len());
+        text += valid;
+        taken += valid.len();
+        let replaced = char::REPLACEMENT_CHARACTER;
+        if valid.len() < chunk.valid().len() || chunk.invalid().is_empty() {
+            break;
+        }
+        if text.len() + replaced.len_utf8() > limit {
+            break;
+        }
+        text.push(replaced);
+        taken += chunk.invalid().len();
+    }
+    (text, taken)
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::glob::limit;
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
+use crate::page::{Page, page, skipped};
 use crate::text::{is_binary, prefix, split_terminator, without_bom};
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, globs, relative, walk};
 use crate::workspace::{FileTools, Hooks};
@@ -57,6 +58,10 @@ pub struct SearchFiles {
     #[serde(default)]
     #[schemars(with = "u64")]
     pub context_lines: Option<u64>,
+    /// nextCursor of the last answer, to go on after it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub cursor: Option<String>,
 }
 
 /// Where to look.
@@ -71,11 +76,16 @@ pub enum SearchMode {
 
 /// What `search_files` gives.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchFilesData {
     /// In order of paths, then lines.
     pub matches: Vec<SearchMatch>,
     /// There are more.
     pub truncated: bool,
+    /// Where to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
 }
 
 /// A line, or a path, that matches.
@@ -112,9 +122,10 @@ impl FileTools {
         let dir = self.directory(root, args.root.as_deref())?;
         // As with ripgrep, what is included by name is seen although .gitignore leaves it out.
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
+        let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
         let context = usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
-        let mut search = Search { matcher: &matcher, context, limit, matches: Vec::new() };
+        let mut search = Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
         let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
             let path = relative(&found.path, dir.as_ref());
@@ -136,17 +147,19 @@ impl FileTools {
                     search.look_at(found.path.as_str(), &bytes);
                 }
             }
-            (search.matches.len() <= limit).then_some(true)
+            (search.matches.len() <= skip + limit).then_some(true)
         })?;
         if cancelled.get() {
             return Err(ToolError::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled"));
         }
-        let mut matches = search.matches;
-        let truncated = matches.len() > limit || !whole;
-        matches.truncate(limit);
+        let Page { items: mut matches, truncated, next_cursor } =
+            page(search.matches, skip, limit, self.settings().max_output, whole);
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         let more = if truncated { ", and more" } else { "" };
-        Ok(Success::new(format!("{} matches{more}", matches.len()), SearchFilesData { matches, truncated }))
+        Ok(Success::new(
+            format!("{} matches{more}", matches.len()),
+            SearchFilesData { matches, truncated, next_cursor },
+        ))
     }
 }
 
