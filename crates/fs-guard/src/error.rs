@@ -26,6 +26,12 @@ pub enum Error {
         /// The path as it was given.
         path: String,
     },
+    /// The path lies outside of the directories that may be touched here.
+    #[error("{path:?} is outside of the directories that may be touched here")]
+    NotWithin {
+        /// The path as it was given.
+        path: String,
+    },
     /// The path may never be touched.
     #[error("{path:?} may not be touched: {rule}")]
     Forbidden {
@@ -201,7 +207,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => ErrorKind::CommandFailed,
-            Self::Traversal { .. } | Self::LeadsOut { .. } | Self::Mount { .. } => ErrorKind::OutsideWorkspace,
+            Self::Traversal { .. } | Self::NotWithin { .. } | Self::LeadsOut { .. } | Self::Mount { .. } => {
+                ErrorKind::OutsideWorkspace
+            }
             Self::Forbidden { .. }
             | Self::Guarded { .. }
             | Self::Symlink { .. }
@@ -229,6 +237,7 @@ impl Error {
         match self {
             Self::Spelling { path, .. }
             | Self::Traversal { path }
+            | Self::NotWithin { path }
             | Self::Forbidden { path, .. }
             | Self::Guarded { path, .. }
             | Self::Symlink { path, .. }
@@ -256,6 +265,7 @@ impl Error {
         match self {
             Self::Spelling { problem, .. } => problem.reason(),
             Self::Traversal { .. } => "traversal",
+            Self::NotWithin { .. } => "not_within",
             Self::Forbidden { rule, .. } => match rule {
                 Rule::GitDirectory => "git_directory",
                 Rule::BareRepository(_) => "bare_repository",

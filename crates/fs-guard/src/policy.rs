@@ -2,6 +2,7 @@
 
 use crate::globs::Globs;
 use crate::names::NamePolicy;
+use crate::rel_path::RelPath;
 
 /// What is meant to be done with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +40,10 @@ pub struct Policy {
     pub allow: Globs,
     /// What becomes of a file with several names.
     pub hard_links: HardLinks,
+    /// The directories outside of which nothing is touched, relative to the root; none: all of the root.
+    ///
+    /// Directories above them can be looked into, and show these only.
+    pub within: Vec<RelPath>,
 }
 
 /// The forbidden patterns of a default policy.
@@ -75,6 +80,7 @@ impl Default for Policy {
             guarded: Globs::direct(DEFAULT_GUARDED),
             allow: Globs::default(),
             hard_links: HardLinks::default(),
+            within: Vec::new(),
         }
     }
 }

@@ -118,6 +118,7 @@ impl Root {
     /// policy of that time; only what nothing lifts is checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         let checked = check_never_allowed(path)?;
+        self.check_within(&checked, Access::Update)?;
         if !authentic {
             self.check_lists(&checked, Access::Update)?;
         }
@@ -140,7 +141,20 @@ impl Root {
         Ok(())
     }
 
+    fn check_within(&self, path: &RelPath, access: Access) -> Result<(), Error> {
+        let within = &self.policy.within;
+        // Directory by directory: `ab` does not lie in `a`.
+        let beneath = |path: &RelPath, dir: &RelPath| path.ancestors().any(|above| above == *dir);
+        let inside =
+            |dir: &RelPath| path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path));
+        match within.is_empty() || within.iter().any(inside) {
+            true => Ok(()),
+            false => Err(Error::NotWithin { path: path.as_str().into() }),
+        }
+    }
+
     fn check_lists(&self, path: &RelPath, access: Access) -> Result<(), Error> {
+        self.check_within(path, access)?;
         let key = fold(path.as_str());
         if let Some(glob) = self.policy.forbidden.matches_folded(&key) {
             return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::Glob(glob.into()) });

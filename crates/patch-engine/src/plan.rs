@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use fs_guard::{RelPath, Sha256};
+use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
 use workspace_trash::TransactionId;
 
@@ -44,6 +44,48 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// A hash of all that carrying it out does: what was approved is what is committed when both have the same.
+    ///
+    /// # Panics
+    ///
+    /// Never: lengths fit into 64 bits.
+    #[must_use]
+    pub fn digest(&self) -> Sha256 {
+        let mut hasher = Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            hasher.update(&u64::try_from(bytes.len()).expect("64 bits").to_be_bytes());
+            hasher.update(bytes);
+        };
+        for Transition { path, before, after } in &self.transitions {
+            add(path.as_str().as_bytes());
+            match before {
+                Some(before) => {
+                    add(&before.sha256.0);
+                    add(&[before.metadata.kind as u8]);
+                    add(&before.metadata.mode.to_be_bytes());
+                }
+                None => add(b""),
+            }
+            match after {
+                Some(after) => {
+                    add(&after.sha256.0);
+                    add(&after.mode.unwrap_or(u32::MAX).to_be_bytes());
+                }
+                None => add(b""),
+            }
+        }
+        for dirs in [&self.create_dirs, &self.remove_dirs] {
+            add(b"dirs");
+            dirs.iter().for_each(|dir| add(dir.as_str().as_bytes()));
+        }
+        for (dir, mode) in &self.dir_modes {
+            add(dir.as_str().as_bytes());
+            add(&mode.to_be_bytes());
+        }
+        add(self.undo_of.map(|id| id.to_string()).unwrap_or_default().as_bytes());
+        hasher.finish()
+    }
+
     /// Tells whether carrying it out changes nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

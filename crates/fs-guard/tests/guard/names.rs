@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fs_guard::{Access, Globs, NamePolicy, Policy, Root};
+use fs_guard::{Access, ErrorKind, Globs, NamePolicy, Policy, Root};
 
 use crate::support::*;
 
@@ -135,4 +135,32 @@ fn a_patch_cannot_make_a_bare_repository() {
     assert_eq!(check(&["HEAD", "objects/a", "refs/b"]), "permission_denied bare_repository");
     assert_eq!(check(&["n/HEAD", "n/objects/a"]), "fine");
     assert_eq!(check(&["docs/refs/x", "half/x"]), "fine");
+}
+
+#[test]
+fn a_policy_can_narrow_the_root_to_directories() {
+    let dir = tempfile::tempdir().unwrap();
+    let wide = Root::open(dir.path(), Policy::default()).unwrap();
+    let within = ["src/a", "docs"].map(|path| wide.check(path, Access::Read).unwrap()).to_vec();
+    let root = Root::open(dir.path(), Policy { within, ..Policy::default() }).unwrap();
+    for (path, access, allowed) in [
+        ("src/a/x", Access::Create, true),
+        ("src/a", Access::Read, true),
+        ("docs/d/e", Access::Delete, true),
+        ("src", Access::Read, true),
+        ("src", Access::Delete, false),
+        ("src/x", Access::Read, false),
+        ("src/ab", Access::Update, false),
+        ("SRC/a/x", Access::Read, false),
+        ("x", Access::Create, false),
+    ] {
+        let checked = root.check(path, access);
+        assert_eq!(checked.is_ok(), allowed, "{path} {access:?}");
+        if let Err(error) = checked {
+            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideWorkspace, "not_within"));
+        }
+        if access != Access::Read {
+            assert_eq!(root.check_recorded(path, true).is_ok(), allowed, "{path} in a journal");
+        }
+    }
 }

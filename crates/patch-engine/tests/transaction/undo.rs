@@ -203,3 +203,26 @@ fn large_and_linked_files_have_no_lines_in_the_diff() {
         assert!(diff.ends_with(&format!("Binary files /dev/null and b/{} differ\n", change.path)), "{diff}");
     }
 }
+
+#[test]
+fn two_plans_have_one_digest_only_if_they_do_the_same() {
+    let tree = Tree::new(&[("a", "1"), ("b", "1")]);
+    let first = tree.commit(&[Update("a", "2"), Add("x/n", "n")]).unwrap();
+    let workspace = tree.open();
+    let whole = || workspace.plan_undo(first.id, &[]).unwrap().digest();
+    let only = |path: &str| {
+        let path = workspace.root().check(path, Access::Read).unwrap();
+        workspace.plan_undo(first.id, &[path]).unwrap().digest()
+    };
+    assert_eq!(whole(), whole());
+    let delete = |path: &str| patch_engine::file_plan::delete(workspace.root(), path, false, 9).unwrap().digest();
+    let create =
+        |text: &str| patch_engine::file_plan::create(workspace.root(), "c", text.into(), false, 9).unwrap().digest();
+    let all =
+        [whole(), only("a"), only("x/n"), delete("a"), delete("b"), create("1"), create("2"), Plan::default().digest()];
+    let different: std::collections::BTreeSet<_> = all.iter().map(ToString::to_string).collect();
+    assert_eq!(different.len(), all.len());
+    let before = delete("a");
+    fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_ne!(delete("a"), before, "the mode is part of what was seen");
+}
