@@ -82,6 +82,10 @@ pub(crate) enum Command {
     Prompt(Prompt),
     /// Tell whether a command is a call of apply_patch, and print its patch as JSON; nothing is run or written
     Intercept(Intercept),
+    /// Serve the file tools to a client of the Model Context Protocol, on standard input and output
+    Serve(Box<Serve>),
+    /// Print what to paste into a client's configuration so that it starts the server
+    McpConfig(McpConfig),
 }
 
 /// The names that `apply` is not put before.
@@ -103,6 +107,8 @@ pub(crate) const COMMANDS: &[&str] = &[
     "tool-spec",
     "prompt",
     "intercept",
+    "serve",
+    "mcp-config",
 ];
 
 #[derive(Debug, Args)]
@@ -387,6 +393,49 @@ pub(crate) struct Intercept {
     pub(crate) argv: Vec<OsString>,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "`apply-patch mcp-config --client NAME` prints the block that starts it from a client.\n\n\
+    Examples:\n  \
+    apply-patch serve --mcp -C ../repo --read-only\n  \
+    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo")]
+pub(crate) struct Serve {
+    /// Speak the Model Context Protocol, of 2026-07-28 or with `initialize`
+    #[arg(long, required = true)]
+    pub(crate) mcp: bool,
+    /// Offer these tools only, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Offer only the tools that read
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Whom a change waits for: nobody (never), a person who sees the plan (ask), or the client, and a person for what
+    /// cannot be undone (auto)
+    #[arg(long, value_name = "never|ask|auto", default_value = "auto", hide_possible_values = true)]
+    pub(crate) approve: Approve,
+    /// Approve guarded files (those that make tools run code) that match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow: Vec<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpConfig {
+    /// codex, claude, cursor or vscode
+    #[arg(long, value_name = "NAME", value_parser = client)]
+    pub(crate) client: apply_patch_mcp::Client,
+    /// As for `serve`
+    #[arg(long, value_name = "never|ask|auto", default_value = "auto", hide_possible_values = true)]
+    pub(crate) approve: Approve,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    Never,
+    Ask,
+    Auto,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Channel {
     Tool,
@@ -401,6 +450,10 @@ fn format(text: &str) -> Result<patch_grammar::export::Format, String> {
 
 fn dialect(text: &str) -> Result<patch_grammar::Dialect, String> {
     named(text, &patch_grammar::Dialect::ALL, |dialect| dialect.as_str())
+}
+
+fn client(text: &str) -> Result<apply_patch_mcp::Client, String> {
+    named(text, &apply_patch_mcp::Client::ALL, |client| client.as_str())
 }
 
 fn provider(text: &str) -> Result<file_tools::specs::Provider, String> {

@@ -1,6 +1,6 @@
 //! Files that the user names on the command line, outside any root.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{At as _, Error};
 use crate::metadata::FileKind;
@@ -28,4 +28,10 @@ pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
         Err(error) if error.is_code(sys::code::NOENT) || error.is_code(sys::code::NOTDIR) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Gives the path of a directory or file without symbolic links; for comparing what people name, never for opening.
+#[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
+pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
+    std::fs::canonicalize(path).at("find", path.to_string_lossy())
 }

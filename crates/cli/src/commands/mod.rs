@@ -9,6 +9,7 @@ mod intercept;
 mod ops;
 mod parse;
 mod recover;
+mod serve;
 mod tool;
 mod trash;
 mod undo;
@@ -97,6 +98,8 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::ToolSpec(args) => grammar::tool_spec(&args),
         Command::Prompt(args) => grammar::prompt(&args),
         Command::Intercept(args) => intercept::intercept(&args),
+        Command::Serve(args) => serve::serve(&cli.global, &args),
+        Command::McpConfig(args) => serve::config(&cli.global, &args),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -201,7 +201,7 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 }
 
 /// A file as it is now, and its bytes if they are kept for the diff.
-type Now = (PreImage, Option<Arc<[u8]>>);
+type Now = (PreImage, Option<Arc<Vec<u8>>>);
 
 /// What is at the path now, if that is what the transaction left there.
 fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Now>, Drift>, Error> {

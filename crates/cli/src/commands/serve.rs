@@ -1,0 +1,78 @@
+//! `apply-patch serve` and `apply-patch mcp-config`.
+
+use apply_patch_mcp::{Approval, ServeError, ServerSettings};
+use fs_guard::{Globs, Policy};
+
+use crate::args::{self, Approve, Global};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render;
+
+impl From<Approve> for Approval {
+    fn from(approve: Approve) -> Self {
+        match approve {
+            Approve::Never => Self::Never,
+            Approve::Ask => Self::Ask,
+            Approve::Auto => Self::Auto,
+        }
+    }
+}
+
+pub(crate) fn serve(global: &Global, args: &args::Serve) -> Exit {
+    let settings = match settings(global, args) {
+        Ok(settings) => settings,
+        Err(failure) => return failure.report(global, None),
+    };
+    match apply_patch_mcp::serve(settings, std::io::stdin(), std::io::stdout()) {
+        Ok(()) => Exit::Done,
+        // Standard output is the client's.
+        Err(error) => {
+            render::message(&error.to_string());
+            match error {
+                ServeError::Workspace(error) => file_tools::ToolError::workspace(&error).class.into(),
+                _ => Exit::Failed,
+            }
+        }
+    }
+}
+
+fn settings(global: &Global, args: &args::Serve) -> Result<ServerSettings, Failure> {
+    let mut settings = ServerSettings::new(&global.root);
+    if !args.tools.is_empty() {
+        let names = args.tools.iter().map(String::as_str);
+        settings.tools = apply_patch_mcp::tools_named(names).map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    if args.read_only {
+        settings = settings.read_only();
+    }
+    if !args.allow.is_empty() {
+        let allow = Globs::new(&args.allow).map_err(|error| Failure::Usage(error.to_string()))?;
+        settings.policy = Policy { allow, ..Policy::default() };
+    }
+    settings.approval = args.approve.into();
+    settings.tool_settings.durability = super::commit_options("serve", &args.writing).durability;
+    settings.tool_settings.lock_timeout = args.writing.lock_timeout;
+    Ok(settings)
+}
+
+pub(crate) fn config(global: &Global, args: &args::McpConfig) -> Exit {
+    let absolute = || -> Result<(String, String), Failure> {
+        let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
+        let root = fs_guard::real_path(&global.root)?;
+        let text = |path: &std::path::Path| match path.to_str() {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
+        };
+        Ok((text(&program)?, text(&root)?))
+    };
+    let (program, root) = match absolute() {
+        Ok(paths) => paths,
+        Err(failure) => return failure.report(global, None),
+    };
+    let approval = args.approve.into();
+    render::raw(apply_patch_mcp::client_config(args.client, &program, &root, approval).as_bytes());
+    if !global.quiet {
+        render::message(&format!("for {}; {}", args.client.file(), args.client.advice(approval)));
+    }
+    Exit::Done
+}

@@ -1,0 +1,255 @@
+//! Asking a person: what is shown, and how the answer is tied to it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use file_tools::Tool;
+use file_tools::changes::summary;
+use fs_guard::{Hasher, Sha256};
+use patch_engine::{Operation, Plan};
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
+    RequestStateCodec, SealOptions,
+};
+use serde_json::Value;
+
+use crate::ServeError;
+
+/// How many lines of the diff are shown.
+const MAX_DIFF_LINES: usize = 40;
+/// How many files are named.
+const MAX_FILES: usize = 20;
+/// Longer lines are cut.
+const MAX_LINE: usize = 200;
+/// How long an answer is waited for in the protocol without sessions.
+const TTL: Duration = Duration::from_secs(10 * 60);
+/// The name of the question.
+const QUESTION: &str = "approve";
+
+/// A plan as a person is asked about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// The plan it shows.
+    pub(crate) digest: Sha256,
+    text: String,
+}
+
+impl Preview {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut lines = Vec::new();
+        let (mut inserted, mut deleted) = (0, 0);
+        for (index, change) in plan.changes.iter().enumerate() {
+            let (plus, minus) = plan.line_counts(change);
+            (inserted, deleted) = (inserted + plus, deleted + minus);
+            if index < MAX_FILES {
+                let letter = match change.operation {
+                    Operation::Create => 'A',
+                    Operation::Update => 'M',
+                    Operation::Delete => 'D',
+                    Operation::Move => 'R',
+                };
+                let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+                lines.push(format!("{letter} {}{to} (+{plus} -{minus})", change.path));
+            }
+        }
+        if let Some(more) = plan.changes.len().checked_sub(MAX_FILES + 1) {
+            lines.push(format!("and {} more files", more + 1));
+        }
+        lines.insert(0, format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan)));
+        lines.push(String::new());
+        let mut shown = 0;
+        let mut hidden = 0;
+        for change in &plan.changes {
+            for line in String::from_utf8_lossy(&plan.diff(change)).lines() {
+                if shown < MAX_DIFF_LINES {
+                    lines.push(line.to_owned());
+                    shown += 1;
+                } else {
+                    hidden += 1;
+                }
+            }
+        }
+        if hidden > 0 {
+            lines.push(format!("… {hidden} more lines of the diff"));
+        }
+        let text: Vec<_> = lines.iter().map(|line| visible(line)).collect();
+        Self { digest: plan.digest(), text: text.join("\n") }
+    }
+}
+
+/// A line in which nothing moves the cursor, hides, or turns the direction of the rest.
+fn visible(line: &str) -> String {
+    let mut text = String::new();
+    for character in line.chars() {
+        if text.len() > MAX_LINE {
+            text.push('…');
+            break;
+        }
+        match character {
+            '\t' => text.push('\t'),
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => {
+                text.extend(character.escape_unicode());
+            }
+            '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => text.extend(character.escape_unicode()),
+            character if character.is_control() => text.extend(character.escape_unicode()),
+            character => text.push(character),
+        }
+    }
+    text
+}
+
+/// A call as an answer is tied to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'c> {
+    pub(crate) tool: Tool,
+    pub(crate) args: &'c Value,
+    /// The workspace.
+    pub(crate) root: &'c str,
+}
+
+impl Asked<'_> {
+    /// The question.
+    pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
+        let permanent = self.args.get("permanent") == Some(&Value::Bool(true));
+        let warning = if permanent { "THIS CANNOT BE UNDONE. " } else { "" };
+        let tool = self.tool.as_str();
+        let message = format!("{warning}{tool} in {}: {}", visible(self.root), preview.text);
+        // To accept is the answer; there is nothing to fill in.
+        let requested_schema = ElicitationSchema::new(BTreeMap::new());
+        ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+    }
+
+    /// What a sealed state is good for: this tool, these arguments, this workspace.
+    fn bytes(&self) -> Vec<u8> {
+        let mut hasher = Hasher::new();
+        for part in [self.tool.as_str(), &self.args.to_string(), self.root] {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finish().0.to_vec()
+    }
+}
+
+/// What came back from the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// Nothing that counts: ask.
+    Nothing,
+    /// Yes, to this plan.
+    Yes(Sha256),
+    /// No.
+    No,
+}
+
+/// Seals questions, for the protocol in which the client keeps them, and opens the answers.
+pub(crate) struct Seals {
+    codec: RequestStateCodec,
+    /// Seals that were answered with yes; each counts once. They are forgotten when they no longer open.
+    used: Mutex<Vec<(Instant, Vec<u8>)>>,
+}
+
+impl std::fmt::Debug for Seals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seals").finish_non_exhaustive()
+    }
+}
+
+impl Seals {
+    /// Seals with a key of their own, which ends with the process.
+    pub(crate) fn new() -> Result<Self, ServeError> {
+        let mut key = [0; 32];
+        fs_guard::random(&mut key).map_err(|error| ServeError::System(error.to_string()))?;
+        let codec = RequestStateCodec::try_new(&key[..]).map_err(|error| ServeError::System(error.to_string()))?;
+        Ok(Self { codec, used: Mutex::default() })
+    }
+
+    /// The answer that asks, for clients that come back with the same call.
+    pub(crate) fn ask(&self, asked: Asked<'_>, preview: &Preview) -> Result<InputRequiredResult, fs_guard::Error> {
+        let mut payload = preview.digest.0.to_vec();
+        let mut nonce = [0; 16];
+        fs_guard::random(&mut nonce)?;
+        payload.extend_from_slice(&nonce);
+        let bound = asked.bytes();
+        let state = self.codec.seal_with(&payload, &SealOptions::new().associated_data(&bound).ttl(TTL));
+        let question = InputRequest::Elicitation(ElicitRequest::new(asked.question(preview)));
+        Ok(InputRequiredResult::new(Some([(QUESTION.to_owned(), question)].into()), Some(state)))
+    }
+
+    /// What the client says about a question. Whatever it sends, only a seal of ours for this very call counts.
+    pub(crate) fn said(&self, asked: Asked<'_>, state: Option<&str>, responses: Option<&InputResponses>) -> Said {
+        let (Some(state), Some(responses)) = (state, responses) else { return Said::Nothing };
+        let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else { return Said::Nothing };
+        let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Said::Nothing };
+        match responses.get(QUESTION).and_then(|answer| answer.get("action")).and_then(Value::as_str) {
+            Some("accept") if self.use_up(&payload) => Said::Yes(Sha256(*digest)),
+            Some("decline" | "cancel") => Said::No,
+            _ => Said::Nothing,
+        }
+    }
+
+    fn use_up(&self, payload: &[u8]) -> bool {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|(when, _)| when.elapsed() <= TTL);
+        let fresh = used.iter().all(|(_, other)| other != payload);
+        if fresh {
+            used.push((Instant::now(), payload.to_owned()));
+        }
+        fresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn yes() -> InputResponses {
+        [(QUESTION.to_owned(), json!({ "action": "accept" }))].into()
+    }
+
+    #[test]
+    fn an_answer_counts_once_and_for_its_question_only() {
+        let (seals, others) = (Seals::new().unwrap(), Seals::new().unwrap());
+        let (args, other_args) = (json!({ "path": "a", "content": "x" }), json!({ "path": "b", "content": "x" }));
+        let asked = Asked { tool: Tool::CreateFile, args: &args, root: "/w" };
+        let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
+        let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
+        let state = seal();
+        let middle = state.len() / 2;
+        let other = if &state[middle..=middle] == "A" { "B" } else { "A" };
+        let forged = format!("{}{other}{}", &state[..middle], &state[middle + 1..]);
+        for (what, said) in [
+            ("other arguments", seals.said(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes()))),
+            ("another tool", seals.said(Asked { tool: Tool::WriteFile, ..asked }, Some(&state), Some(&yes()))),
+            ("another workspace", seals.said(Asked { root: "/v", ..asked }, Some(&state), Some(&yes()))),
+            ("another server", others.said(asked, Some(&state), Some(&yes()))),
+            ("a forged state", seals.said(asked, Some(&forged), Some(&yes()))),
+            ("no answer", seals.said(asked, Some(&state), None)),
+            ("no state", seals.said(asked, None, Some(&yes()))),
+            ("another question", seals.said(asked, Some(&state), Some(&[("x".to_owned(), json!({}))].into()))),
+        ] {
+            assert_eq!(said, Said::Nothing, "{what}");
+        }
+        assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Yes(preview.digest));
+        assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Nothing, "used up");
+        for word in ["decline", "cancel"] {
+            let no = [(QUESTION.to_owned(), json!({ "action": word }))].into();
+            assert_eq!(seals.said(asked, Some(&seal()), Some(&no)), Said::No);
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_question_hides() {
+        for (line, shown) in [
+            ("a\tb", "a\tb"),
+            ("a\u{1b}[2Kb", "a\\u{1b}[2Kb"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+            ("ä 漢", "ä 漢"),
+        ] {
+            assert_eq!(visible(line), shown);
+        }
+        assert!(visible(&"x".repeat(1000)).chars().count() < 210);
+    }
+}

@@ -1,0 +1,97 @@
+//! What a call hears and says while it runs.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use file_tools::Hooks;
+use file_tools::changes::summary;
+use fs_guard::Sha256;
+use patch_engine::Plan;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::ask::Preview;
+
+/// Progress of a long look around is told so often.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// What becomes of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It is committed.
+    Commit,
+    /// It is shown, unless it is the one that was approved.
+    Ask(Option<Sha256>),
+    /// Nobody can be asked.
+    NobodyToAsk,
+    /// The person said no.
+    Declined,
+}
+
+/// How far a call is.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    pub(crate) steps: f64,
+    pub(crate) message: String,
+}
+
+/// The hooks of one call.
+pub(crate) struct CallHooks {
+    decision: Decision,
+    /// What is to be shown; the call was put off then.
+    pub(crate) preview: Option<Preview>,
+    cancelled: Box<dyn Fn() -> bool + Send>,
+    progress: Option<UnboundedSender<Progress>>,
+    looks: Cell<u32>,
+    told: Cell<Instant>,
+}
+
+impl CallHooks {
+    pub(crate) fn new(
+        decision: Decision,
+        cancelled: Box<dyn Fn() -> bool + Send>,
+        progress: Option<UnboundedSender<Progress>>,
+    ) -> Self {
+        Self { decision, preview: None, cancelled, progress, looks: Cell::new(0), told: Cell::new(Instant::now()) }
+    }
+
+    fn tell(&self, message: String) {
+        if let Some(progress) = &self.progress {
+            self.looks.set(self.looks.get() + 1);
+            // Nobody listens any more when the call was cancelled.
+            let _ = progress.send(Progress { steps: f64::from(self.looks.get()), message });
+        }
+    }
+}
+
+impl Hooks for CallHooks {
+    fn approve(&mut self, plan: &Plan) -> bool {
+        let yes = match self.decision {
+            Decision::Commit => true,
+            Decision::Ask(approved) => approved == Some(plan.digest()),
+            Decision::NobodyToAsk | Decision::Declined => false,
+        };
+        if yes {
+            self.tell(format!("planned: {}", summary(plan)));
+        } else if matches!(self.decision, Decision::Ask(_)) {
+            self.preview = Some(Preview::of(plan));
+        }
+        yes
+    }
+
+    fn postponed(&self) -> bool {
+        self.preview.is_some()
+    }
+
+    fn cancelled(&self) -> bool {
+        if self.progress.is_some() {
+            let now = Instant::now();
+            if now.duration_since(self.told.get()) >= INTERVAL {
+                self.told.set(now);
+                self.tell(format!("looked at {} places", self.looks.get()));
+            } else {
+                self.looks.set(self.looks.get().saturating_add(1));
+            }
+        }
+        (self.cancelled)()
+    }
+}

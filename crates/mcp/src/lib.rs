@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod answer;
+mod ask;
+mod config;
+mod hooks;
+mod id;
+mod roots;
+mod server;
+mod settings;
+mod wire;
+
+pub use config::{Client, client_config};
+pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, ServerSettings, tool_names, tools_named};
+
+use std::io::{Read, Write};
+
+/// Why a server could not start, or had to stop.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] patch_engine::transaction::Error),
+    /// The system has no random bytes, or cannot start a thread.
+    #[error("the server cannot start: {0}")]
+    System(String),
+    /// The client began in a way that the protocol does not know.
+    #[error("the client did not keep to the protocol: {0}")]
+    Protocol(String),
+}
+
+/// Serves until `input` ends. Calls that are still at work then get a few seconds; after that they are cancelled, which
+/// before the commit point means that nothing has changed.
+///
+/// # Errors
+///
+/// When the workspace cannot be opened, or the client does not begin as the protocol says. That `input` ends is no error.
+pub fn serve(
+    settings: ServerSettings,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), ServeError> {
+    let server = server::Server::new(settings)?;
+    let system = |error: std::io::Error| ServeError::System(error.to_string());
+    // Waiting for the client is the only thing that is asynchronous; files are read and written by other threads.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(8).build().map_err(system)?;
+    let (transport, closed) = wire::Wire::start(input, output, server.max_message()).map_err(system)?;
+    runtime.block_on(server.run(transport, closed))
+    // The end of the runtime waits for commits that have begun.
+}

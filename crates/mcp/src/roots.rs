@@ -1,0 +1,114 @@
+//! The directories that a client of the protocol with sessions names as its roots. They narrow the workspace, and can
+//! never widen it.
+
+use std::path::{Path, PathBuf};
+
+use file_tools::{ErrorKind, FailureClass, ToolError};
+use fs_guard::{Access, RelPath, Root};
+
+/// What the roots leave of the workspace: directories in it; none for all of it.
+///
+/// Roots that are no directories here are passed over, and no roots at all say nothing.
+pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>) -> Result<Vec<RelPath>, ToolError> {
+    let ours = fs_guard::real_path(root.path())?;
+    let mut within = Vec::new();
+    let mut outside = None;
+    for uri in uris {
+        let Some(theirs) = file_path(uri).and_then(|path| fs_guard::real_path(&path).ok()) else { continue };
+        if ours.starts_with(&theirs) {
+            return Ok(Vec::new());
+        }
+        match theirs.strip_prefix(&ours).ok().and_then(Path::to_str) {
+            Some(inside) => within.push(root.check(inside, Access::Read)?),
+            None => outside = Some(uri),
+        }
+    }
+    match (within.is_empty(), outside) {
+        (true, Some(uri)) => {
+            let message =
+                format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
+            let error = ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message);
+            Err(ToolError {
+                suggested_next_action: Some("ask for a server that is started with --root in those directories".into()),
+                ..error
+            })
+        }
+        _ => Ok(within),
+    }
+}
+
+/// The path of a `file:` URI (RFC 8089) of this machine.
+fn file_path(uri: &str) -> Option<PathBuf> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !path.starts_with('/') {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+                bytes.push(u8::try_from(high * 16 + low).ok()?);
+            }
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests make directories")]
+
+    use fs_guard::Policy;
+
+    use super::*;
+
+    #[test]
+    fn roots_narrow_and_never_widen() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().to_str().unwrap();
+        std::fs::create_dir_all(dir.path().join("w/src/a b")).unwrap();
+        std::fs::create_dir_all(dir.path().join("w/docs")).unwrap();
+        std::fs::create_dir_all(dir.path().join("w2")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("w"), dir.path().join("link")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("w2"), dir.path().join("w/out")).unwrap();
+        for (roots, expected) in [
+            (&[][..], Some(&[][..])),
+            (&["w"], Some(&[])),
+            (&[""], Some(&[])),
+            (&["link"], Some(&[])),
+            (&["w/src/a%20b"], Some(&["src/a b"])),
+            (&["w/src", "w/docs", "w2"], Some(&["src", "docs"])),
+            (&["w/none"], Some(&[])),
+            (&["link/docs"], Some(&["docs"])),
+            (&["w2"], None),
+            (&["w/out"], None),
+            (&["w/src", "w"], Some(&[])),
+        ] {
+            let root = Root::open(&dir.path().join("link"), Policy::default()).unwrap();
+            let uris: Vec<_> = roots.iter().map(|root| format!("file://{base}/{root}")).collect();
+            let found = narrowed(&root, uris.iter().map(String::as_str)).ok();
+            let found: Option<Vec<_>> = found.map(|paths| paths.iter().map(ToString::to_string).collect());
+            assert_eq!(found, expected.map(|paths| paths.iter().map(ToString::to_string).collect()), "{roots:?}");
+        }
+    }
+
+    #[test]
+    fn a_root_is_a_file_uri() {
+        for (uri, path) in [
+            ("file:///a/b%C3%A4", Some("/a/bä")),
+            ("file://localhost/a", Some("/a")),
+            ("file://other/a", None),
+            ("https://x/a", None),
+            ("/a", None),
+            ("file:///a%2", None),
+            ("file:///%ff", None),
+        ] {
+            assert_eq!(file_path(uri), path.map(PathBuf::from), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The server: which tools there are, and how a call runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use file_tools::audit::Audit;
+use file_tools::{ErrorKind, FailureClass, FileTools, Reply, SessionName, Tool, ToolError};
+use patch_engine::transaction::Workspace;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ElicitationAction, ErrorData, Implementation,
+    InputResponses, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig, Tool as Listed, ToolAnnotations,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, ServerInitializeError, ServiceExt as _};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use crate::ask::{Asked, Preview, Said, Seals};
+use crate::hooks::{CallHooks, Decision, Progress};
+use crate::settings::{Approval, ServerSettings, name, named};
+use crate::wire::Wire;
+use crate::{ServeError, answer, roots};
+
+/// How long a client is waited for to tell its roots.
+const ROOTS_TIME: Duration = Duration::from_secs(5);
+
+/// How often a plan is shown again because files changed while a person looked at it.
+const MAX_QUESTIONS: usize = 3;
+
+/// The longest name of a client in the audit log.
+const MAX_AGENT: usize = 64;
+
+const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to it. Read a file before you change it and \
+pass its sha256, so that nothing is overwritten unseen. Prefer edit_file for small changes and apply_patch for several \
+files. Every change answers with a transactionId that undo takes back.";
+
+/// The server of one client.
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: ServerSettings,
+    seals: Seals,
+    session: SessionName,
+    root: String,
+    /// The tools of the session, once they were called for; made anew when the client has other roots.
+    tools: tokio::sync::Mutex<Option<Arc<FileTools>>>,
+    closed: Mutex<Option<watch::Receiver<bool>>>,
+}
+
+impl Server {
+    pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
+        // That the workspace is there is found out before a client relies on it.
+        let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
+        let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
+        let session = SessionName::random().map_err(|error| ServeError::System(error.to_string()))?;
+        let (tools, closed) = (tokio::sync::Mutex::default(), Mutex::default());
+        let root = root.to_string_lossy().into_owned();
+        Ok(Self { shared: Arc::new(Shared { seals: Seals::new()?, settings, session, root, tools, closed }) })
+    }
+
+    pub(crate) fn max_message(&self) -> usize {
+        self.shared.settings.max_message
+    }
+
+    pub(crate) async fn run(self, wire: Wire, closed: watch::Receiver<bool>) -> Result<(), ServeError> {
+        *self.shared.closed.lock().unwrap_or_else(PoisonError::into_inner) = Some(closed);
+        match self.serve(wire).await {
+            Ok(running) => match running.waiting().await {
+                Ok(_) => Ok(()),
+                Err(error) => Err(ServeError::System(error.to_string())),
+            },
+            // A client that went before it asked for anything is no failure.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
+            Err(error) => Err(ServeError::Protocol(error.to_string())),
+        }
+    }
+
+    fn offered(&self, text: &str) -> Result<Tool, ErrorData> {
+        let offered = &self.shared.settings.tools;
+        named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
+            let names: Vec<_> = offered.iter().map(|&tool| name(tool)).collect();
+            ErrorData::invalid_params(format!("there is no tool {text:?} here; there are {}", names.join(", ")), None)
+        })
+    }
+}
+
+/// A tool as the protocol lists it.
+fn listed(tool: Tool) -> Listed {
+    let info = tool.info();
+    let object = |schema: Value| match schema {
+        Value::Object(object) => Arc::new(object),
+        _ => Arc::default(),
+    };
+    let hints = info.annotations;
+    let mut listed = Listed::new(name(tool), info.description, object(info.input_schema));
+    listed.title = Some(info.title.to_owned());
+    listed.output_schema = Some(object(info.output_schema));
+    listed.annotations = Some(
+        ToolAnnotations::new()
+            .read_only(hints.read_only_hint)
+            .destructive(hints.destructive_hint)
+            .idempotent(hints.idempotent_hint)
+            .open_world(hints.open_world_hint),
+    );
+    listed
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("apply-patch", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.shared.settings.tools.iter().map(|&tool| listed(tool)).collect()))
+    }
+
+    fn get_tool(&self, text: &str) -> Option<Listed> {
+        self.offered(text).ok().map(listed)
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        // What was read is forgotten with the old roots, which only makes later writes more careful.
+        *self.shared.tools.lock().await = None;
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = self.offered(&request.name)?;
+        let tools = match self.shared.tools(&context).await {
+            Ok(tools) => tools,
+            Err(error) => return Ok(answer::failed(tool, error).into()),
+        };
+        let args = Value::Object(request.arguments.unwrap_or_default());
+        let call = CallOf { shared: &self.shared, tools, tool, args: Arc::new(args), context: &context };
+        if call.asks() {
+            return call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await;
+        }
+        Ok(call.run(Decision::Commit).await?.result().into())
+    }
+}
+
+impl Shared {
+    /// The tools of the session.
+    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<FileTools>, ToolError> {
+        let mut tools = self.tools.lock().await;
+        if let Some(tools) = &*tools {
+            return Ok(tools.clone());
+        }
+        let settings = &self.settings;
+        let open = |policy| {
+            let workspace = Workspace::open(&settings.root, policy)?;
+            Ok::<_, ToolError>(workspace.with_key_place(settings.key_place.clone()))
+        };
+        let mut workspace = open(settings.policy.clone())?;
+        if let Some(uris) = client_roots(context).await {
+            let within = roots::narrowed(workspace.root(), uris.iter().map(String::as_str))?;
+            if !within.is_empty() {
+                workspace = open(fs_guard::Policy { within, ..settings.policy.clone() })?;
+            }
+        }
+        let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
+        let audit = Audit::new(self.session.clone(), agent);
+        let made = Arc::new(FileTools::new(workspace, audit, settings.tool_settings.clone()));
+        *tools = Some(made.clone());
+        Ok(made)
+    }
+
+    /// Ends when the client has gone.
+    async fn gone(&self) {
+        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(mut closed) = closed {
+            let _ = closed.wait_for(|&closed| closed).await;
+        }
+    }
+}
+
+/// Whether the client speaks the protocol with sessions.
+fn has_session(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_none_or(|version| version.has_initialize())
+}
+
+/// The roots of a client that has some to tell.
+#[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
+async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Vec<String>> {
+    let tells = context.client_capabilities().is_some_and(|client| client.roots.is_some());
+    if !tells || !has_session(context) {
+        return None;
+    }
+    let listed = tokio::time::timeout(ROOTS_TIME, context.peer.list_roots()).await.ok()?.ok()?;
+    Some(listed.roots.into_iter().map(|root| root.uri).collect())
+}
+
+/// One call.
+struct CallOf<'c> {
+    shared: &'c Shared,
+    tools: Arc<FileTools>,
+    tool: Tool,
+    args: Arc<Value>,
+    context: &'c RequestContext<RoleServer>,
+}
+
+/// What came of a run.
+struct Ran {
+    reply: Reply,
+    /// What is to be shown before it can go on.
+    preview: Option<Preview>,
+}
+
+impl Ran {
+    fn result(&self) -> CallToolResult {
+        answer::result(&self.reply)
+    }
+}
+
+impl CallOf<'_> {
+    fn asked(&self) -> Asked<'_> {
+        Asked { tool: self.tool, args: &self.args, root: &self.shared.root }
+    }
+
+    /// Whether a person is to be asked.
+    fn asks(&self) -> bool {
+        let is = |key: &str, wanted: bool| self.args.get(key) == Some(&Value::Bool(wanted));
+        match self.shared.settings.approval {
+            Approval::Never => false,
+            Approval::Auto => self.tool == Tool::DeleteFile && is("permanent", true),
+            Approval::Ask => !self.tool.is_read_only(),
+        }
+    }
+
+    /// Whether the client can show a question.
+    fn can_ask(&self) -> bool {
+        let client = self.context.client_capabilities().and_then(|client| client.elicitation);
+        client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
+    }
+
+    /// Runs the call, asking before anything changes. No lock is held while a person thinks: the call is planned again
+    /// when the answer is there, and goes on only if the plan is still the one that was shown.
+    async fn ask(
+        &self,
+        state: Option<&str>,
+        responses: Option<&InputResponses>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.tool == Tool::ApplyPatch && self.args.get("atomic") == Some(&Value::Bool(false)) {
+            let message = "a patch that has to be approved is applied as a whole";
+            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
+            let next = Some("leave atomic out".into());
+            let error = ToolError { recoverable: true, suggested_next_action: next, ..error };
+            return Ok(answer::failed(self.tool, error).into());
+        }
+        if !self.can_ask() {
+            return Ok(self.nobody_to_ask(self.run(Decision::NobodyToAsk).await?).into());
+        }
+        let sessions = has_session(self.context);
+        let mut approved = None;
+        if !sessions {
+            match self.shared.seals.said(self.asked(), state, responses) {
+                Said::Nothing => {}
+                Said::Yes(digest) => approved = Some(digest),
+                Said::No => return Ok(self.run(Decision::Declined).await?.result().into()),
+            }
+        }
+        for _ in 0..MAX_QUESTIONS {
+            let ran = self.run(Decision::Ask(approved)).await?;
+            let Some(preview) = &ran.preview else { return Ok(ran.result().into()) };
+            if !sessions {
+                let sealed = self.shared.seals.ask(self.asked(), preview);
+                return match sealed {
+                    Ok(asked) => Ok(asked.into()),
+                    Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+                };
+            }
+            let question = self.context.peer.create_elicitation(self.asked().question(preview));
+            let answered = tokio::select! {
+                answered = question => answered,
+                () = self.context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+                () = self.shared.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
+            };
+            match answered {
+                Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
+                Ok(_) => return Ok(self.run(Decision::Declined).await?.result().into()),
+                Err(_) => return Ok(self.nobody_to_ask(self.run(Decision::NobodyToAsk).await?).into()),
+            }
+        }
+        let message = "the files changed each time while the plan was looked at; nothing was changed";
+        let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message);
+        Ok(answer::failed(self.tool, error).into())
+    }
+
+    /// The answer to a client that cannot ask; one that fails anyway says why.
+    fn nobody_to_ask(&self, ran: Ran) -> CallToolResult {
+        let declined = match &ran.reply {
+            Reply::Failure(failure) => {
+                failure.error.kind == ErrorKind::PermissionDenied && failure.error.path.is_none()
+            }
+            Reply::EditPatch(_, class) => *class == Some(FailureClass::Refused),
+            Reply::Success(_) => false,
+        };
+        if !declined {
+            return ran.result();
+        }
+        let message = "a person has to approve this, and the client cannot ask one; nothing was changed";
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+        let next = "tell the person: start the server with --approve auto and let the client ask, or use a client that \
+                    can (elicitation)";
+        let details = json!({ "reason": "approval_required" });
+        answer::failed(self.tool, ToolError { details, suggested_next_action: Some(next.into()), ..error })
+    }
+
+    /// Runs the tool where it may wait for disks, and tells the client how far it is.
+    async fn run(&self, decision: Decision) -> Result<Ran, ErrorData> {
+        let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
+        let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
+        let (progress, told) = match self.context.meta.get_progress_token() {
+            Some(token) => {
+                let (progress, mut steps) = mpsc::unbounded_channel::<Progress>();
+                let telling = async move {
+                    while let Some(Progress { steps, message }) = steps.recv().await {
+                        let progress = ProgressNotificationParam::new(token.clone(), steps).with_message(message);
+                        if peer.notify_progress(progress).await.is_err() {
+                            break;
+                        }
+                    }
+                };
+                (Some(progress), Some(tokio::spawn(telling)))
+            }
+            None => (None, None),
+        };
+        let ran = tokio::task::spawn_blocking(move || {
+            let mut hooks = CallHooks::new(decision, Box::new(move || cancelled.is_cancelled()), progress);
+            let reply = tools.call_tool(tool, &args, &mut hooks);
+            Ran { reply, preview: hooks.preview }
+        });
+        let ran = ran.await;
+        if let Some(told) = told {
+            // Progress comes before the answer, or not at all.
+            let _ = told.await;
+        }
+        ran.map_err(|error| ErrorData::internal_error(format!("the call ended in a defect: {error}"), None))
+    }
+}

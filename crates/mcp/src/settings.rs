@@ -1,0 +1,104 @@
+//! What a server offers, and what it asks before it does it.
+
+use std::path::PathBuf;
+
+use file_tools::{Tool, ToolSettings};
+use fs_guard::Policy;
+use patch_engine::transaction::KeyPlace;
+
+/// About how many bytes an answer has at most: some ten thousand tokens are what clients pass on to a model without a
+/// warning.
+pub const MAX_OUTPUT: usize = 20_000;
+
+/// The longest message of a client, in bytes: a patch of the largest size, with room for what JSON adds.
+pub const MAX_MESSAGE: usize = 128 << 20;
+
+/// When a person is asked before files change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Approval {
+    /// Never.
+    Never,
+    /// For every change. The plan that is shown is the plan that is committed. A client that cannot ask gets an error.
+    Ask,
+    /// The client asks for what it thinks needs asking, as most do; the server asks for what `undo` cannot take back.
+    #[default]
+    Auto,
+}
+
+/// What a server offers.
+#[derive(Debug, Clone)]
+pub struct ServerSettings {
+    /// The workspace.
+    pub root: PathBuf,
+    /// What may be touched in it.
+    pub policy: Policy,
+    /// Where the key of the journals is kept.
+    pub key_place: KeyPlace,
+    /// The tools that are offered.
+    pub tools: Vec<Tool>,
+    /// When a person is asked.
+    pub approval: Approval,
+    /// How the tools work.
+    pub tool_settings: ToolSettings,
+    /// The longest message of a client, in bytes; a longer one is answered with an error.
+    pub max_message: usize,
+}
+
+impl ServerSettings {
+    /// All tools, for this directory.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            policy: Policy::default(),
+            key_place: KeyPlace::default(),
+            tools: Tool::ALL.to_vec(),
+            approval: Approval::default(),
+            tool_settings: ToolSettings { max_output: Some(MAX_OUTPUT), ..ToolSettings::default() },
+            max_message: MAX_MESSAGE,
+        }
+    }
+
+    /// Leaves only the tools that read.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.tools.retain(|tool| tool.is_read_only());
+        self
+    }
+}
+
+/// A tool's name in the protocol. Providers of models allow letters, digits, `-` and `_` only, so `edit.patch` is
+/// `edit_patch` here.
+pub(crate) fn name(tool: Tool) -> String {
+    tool.as_str().replace('.', "_")
+}
+
+/// The tool of that name.
+pub(crate) fn named(text: &str) -> Option<Tool> {
+    Tool::ALL.into_iter().find(|&tool| tool.as_str() == text || name(tool) == text)
+}
+
+/// The names of all tools, as the protocol has them.
+#[must_use]
+pub fn tool_names() -> Vec<String> {
+    Tool::ALL.into_iter().map(name).collect()
+}
+
+/// There is no tool of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool {name:?}; there are {}", tool_names().join(", "))]
+pub struct BadTool {
+    /// What was named.
+    pub name: String,
+}
+
+/// The tools of these names, in their own order.
+///
+/// # Errors
+///
+/// Names the first that does not exist.
+pub fn tools_named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Tool>, BadTool> {
+    let wanted = names.into_iter().map(|text| named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
+    let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+    Ok(Tool::ALL.into_iter().filter(|tool| wanted.contains(tool)).collect())
+}

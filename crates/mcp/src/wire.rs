@@ -1,0 +1,196 @@
+//! Messages on two streams, one a line. Two threads read and write, so that a slow stream holds up nobody, and what is
+//! no message is answered here.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::thread;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use crate::id::IdScanner;
+
+/// How many messages wait on each side.
+const QUEUE: usize = 64;
+
+/// JSON-RPC: the text is no JSON.
+const PARSE_ERROR: i32 = -32_700;
+/// JSON-RPC: the JSON is no message.
+const INVALID_REQUEST: i32 = -32_600;
+
+/// Both directions of a connection.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    received: mpsc::Receiver<ClientJsonRpcMessage>,
+    sent: Option<mpsc::Sender<Vec<u8>>>,
+    writer: Option<tokio::sync::oneshot::Receiver<()>>,
+}
+
+impl Wire {
+    /// Starts to read and write; the second value tells when the client has gone.
+    pub(crate) fn start(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        max_message: usize,
+    ) -> io::Result<(Self, watch::Receiver<bool>)> {
+        let (to_server, received) = mpsc::channel(QUEUE);
+        let (sent, to_client) = mpsc::channel(QUEUE);
+        let (closing, closed) = watch::channel(false);
+        let (written, writer) = tokio::sync::oneshot::channel();
+        let closing = std::sync::Arc::new(closing);
+        let gone = closing.clone();
+        let reader = Reader { to_server, answers: sent.clone(), max_message, begun: false };
+        thread::Builder::new().name("mcp-read".into()).spawn(move || {
+            reader.run(BufReader::with_capacity(1 << 16, input));
+            closing.send_replace(true);
+        })?;
+        thread::Builder::new().name("mcp-write".into()).spawn(move || {
+            if write(to_client, output).is_err() {
+                gone.send_replace(true);
+            }
+            let _ = written.send(());
+        })?;
+        Ok((Self { received, sent: Some(sent), writer: Some(writer) }, closed))
+    }
+}
+
+impl Transport<RoleServer> for Wire {
+    type Error = io::Error;
+
+    fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let sent = self.sent.clone();
+        async move {
+            let line = serde_json::to_vec(&item)?;
+            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+            sent.ok_or_else(gone)?.send(line).await.map_err(|_| gone())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.received.recv().await
+    }
+
+    /// Ends when everything is written.
+    async fn close(&mut self) -> Result<(), io::Error> {
+        // The reader holds a sender for its answers until the input ends.
+        self.received.close();
+        self.sent = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer).await;
+        }
+        Ok(())
+    }
+}
+
+fn write(mut lines: mpsc::Receiver<Vec<u8>>, mut output: impl Write) -> io::Result<()> {
+    while let Some(mut line) = lines.blocking_recv() {
+        line.push(b'\n');
+        output.write_all(&line)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+struct Reader {
+    to_server: mpsc::Sender<ClientJsonRpcMessage>,
+    answers: mpsc::Sender<Vec<u8>>,
+    max_message: usize,
+    /// A request was seen.
+    begun: bool,
+}
+
+/// What a line is.
+enum Line {
+    Whole,
+    TooLong(Option<Value>),
+    End,
+}
+
+impl Reader {
+    fn run(mut self, mut input: impl BufRead) {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let goes_on = match read_line(&mut input, self.max_message, &mut line) {
+                // What a client that goes leaves unfinished is no message.
+                Ok(Line::End) | Err(_) => return,
+                Ok(Line::TooLong(id)) => {
+                    let message = format!("the message is longer than {} bytes; split the change", self.max_message);
+                    self.answer(id, INVALID_REQUEST, &message)
+                }
+                Ok(Line::Whole) => self.message(&line),
+            };
+            if !goes_on {
+                return;
+            }
+            if line.capacity() > 1 << 20 {
+                line = Vec::new();
+            }
+        }
+    }
+
+    /// Takes a line; `false` when nobody is there any more.
+    fn message(&mut self, line: &[u8]) -> bool {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            return true;
+        }
+        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+            Ok(message) => {
+                self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
+                // Nothing was asked yet, so there is nothing to cancel or to answer: late words to a server before.
+                !self.begun || self.to_server.blocking_send(message).is_ok()
+            }
+            Err(_) => match serde_json::from_slice::<Value>(line) {
+                Err(error) => self.answer(None, PARSE_ERROR, &format!("the message is no JSON: {error}")),
+                Ok(value) => {
+                    let id = value.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
+                    match (&id, value.get("method")) {
+                        // A notification, or an answer, that is not understood is not answered.
+                        (None, Some(_)) | (Some(_), None) => true,
+                        _ => self.answer(id, INVALID_REQUEST, "the message is no request of this protocol"),
+                    }
+                }
+            },
+        }
+    }
+
+    fn answer(&self, id: Option<Value>, code: i32, message: &str) -> bool {
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
+        self.answers.blocking_send(answer.to_string().into_bytes()).is_ok()
+    }
+}
+
+/// Reads up to a line feed; of a line that is longer than `limit` nothing is kept but its id.
+fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<Line> {
+    let mut dropped: Option<IdScanner> = None;
+    loop {
+        let available = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            available => available?,
+        };
+        if available.is_empty() {
+            return Ok(Line::End);
+        }
+        let end = available.iter().position(|&byte| byte == b'\n');
+        let part = &available[..end.unwrap_or(available.len())];
+        match &mut dropped {
+            Some(scanner) => scanner.feed(part),
+            None if line.len() + part.len() > limit => {
+                let mut scanner = IdScanner::default();
+                scanner.feed(line);
+                scanner.feed(part);
+                *line = Vec::new();
+                dropped = Some(scanner);
+            }
+            None => line.extend_from_slice(part),
+        }
+        let taken = part.len() + usize::from(end.is_some());
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(dropped.map_or(Line::Whole, |scanner| Line::TooLong(scanner.id())));
+        }
+    }
+}
