@@ -1,0 +1,198 @@
+//! A person is asked: the plan that is shown is the plan that is committed.
+
+use apply_patch_mcp::Approval;
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** Add File: n\n+new\n*** End Patch\n";
+
+fn asking(place: &Place, era: Era, approval: Approval) -> Client {
+    let mut settings = place.settings();
+    settings.approval = approval;
+    Client::new(settings, era, json!({ "elicitation": {} }))
+}
+
+fn place() -> Place {
+    Place::new(&[("f", b"a\n")])
+}
+
+/// Calls, and says `action` to each question, in the way of the era; gives the result and the questions.
+fn call(client: &mut Client, era: Era, tool: &str, args: &Value, action: &str) -> (Value, Vec<String>) {
+    let said = json!({ "action": action, "content": {} });
+    let message = |params: &Value| params["message"].as_str().unwrap().to_owned();
+    if era == Era::Sessions {
+        client.replies.push(said);
+        let result = client.call(tool, args.clone());
+        let asked = client.heard.drain(..).map(|heard| message(&heard["params"])).collect();
+        client.replies.clear();
+        return (result, asked);
+    }
+    let mut asked = Vec::new();
+    let mut params = json!({ "name": tool, "arguments": args });
+    loop {
+        let result = client.request("tools/call", params.clone())["result"].clone();
+        if result["resultType"] != "input_required" {
+            return (result, asked);
+        }
+        asked.push(message(&result["inputRequests"]["approve"]["params"]));
+        params["requestState"] = result["requestState"].clone();
+        params["inputResponses"] = json!({ "approve": said });
+    }
+}
+
+#[test]
+fn what_is_shown_and_accepted_is_done() {
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Ask);
+        let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "accept");
+        assert_eq!((result["isError"].as_bool(), asked.len()), (Some(false), 1), "{result}");
+        for part in
+            ["1 created, 1 updated: 2 lines inserted, 1 deleted", "M f (+1 -1)", "A n (+1 -0)", "\n-a\n+b\n", "\n+new"]
+        {
+            assert!(asked[0].contains(part), "{part}: {}", asked[0]);
+        }
+        assert_eq!((place.read("f"), place.read("n")), (b"b\n".to_vec(), b"new\n".to_vec()));
+        let id = &result["structuredContent"]["data"]["transactionId"];
+        let (result, asked) = call(&mut client, era, "undo", &json!({ "transactionId": id }), "accept");
+        assert!(result["isError"] == false && asked[0].contains("D n (+0 -1)"), "{result} {asked:?}");
+        assert_eq!(place.read("f"), b"a\n");
+        client.leave().unwrap();
+    }
+}
+
+#[test]
+fn what_is_declined_is_not_done() {
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Ask);
+        for action in ["decline", "cancel"] {
+            let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), action);
+            let error = &result["structuredContent"]["error"];
+            assert_eq!((asked.len(), &error["kind"]), (1, &json!("permission_denied")), "{result}");
+            assert!(error["message"].as_str().unwrap().contains("declined"), "{result}");
+        }
+        assert_eq!((place.read("f"), names(place.dir.path())), (b"a\n".to_vec(), vec!["f".to_owned()]));
+    }
+}
+
+#[test]
+fn reading_dry_runs_and_what_fails_anyway_need_nobody() {
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Ask);
+        for (tool, args, fails) in [
+            ("read_file", json!({ "path": "f" }), false),
+            ("apply_patch", json!({ "patch": PATCH, "dryRun": true }), false),
+            ("apply_patch", json!({ "patch": PATCH.replace("-a", "-z") }), true),
+            ("apply_patch", json!({ "patch": PATCH, "atomic": false }), true),
+            ("create_file", json!({ "path": "f", "content": "" }), true),
+            ("delete_file", json!({ "path": ".git/config" }), true),
+        ] {
+            let (result, asked) = call(&mut client, era, tool, &args, "accept");
+            assert_eq!((result["isError"].as_bool(), asked.len()), (Some(fails), 0), "{tool} {args}: {result}");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_cannot_ask_is_told_so() {
+    for era in ERAS {
+        let place = place();
+        let mut settings = place.settings();
+        settings.approval = Approval::Ask;
+        for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
+            let mut client = Client::new(settings.clone(), era, capabilities);
+            let error = client.fails("apply_patch", json!({ "patch": PATCH }), "permission_denied");
+            assert_eq!(error["details"]["reason"], "approval_required", "{error}");
+            let brief = client.call("edit_patch", json!({ "patch": PATCH }));
+            assert!(brief["isError"] == true && brief.to_string().contains("cannot ask"), "{brief}");
+            client.fails("create_file", json!({ "path": "f", "content": "" }), "already_exists");
+        }
+        assert_eq!(place.read("f"), b"a\n");
+    }
+}
+
+#[test]
+fn a_plan_that_changed_meanwhile_is_shown_again() {
+    let place = Place::new(&[("f", b"a\nx\n")]);
+    let mut client = asking(&place, Era::Single, Approval::Ask);
+    let mut params = json!({ "name": "apply_patch", "arguments": { "patch": PATCH } });
+    let first = client.request("tools/call", params.clone())["result"].clone();
+    std::fs::write(place.path("f"), "a\nMEANWHILE\n").unwrap();
+    params["requestState"] = first["requestState"].clone();
+    params["inputResponses"] = json!({ "approve": { "action": "accept" } });
+    let second = client.request("tools/call", params.clone())["result"].clone();
+    let shown = second["inputRequests"]["approve"]["params"]["message"].as_str().expect("asked again");
+    assert!(shown.contains("MEANWHILE") && place.read("f").starts_with(b"a\n"), "{second}");
+    params["requestState"] = second["requestState"].clone();
+    assert_eq!(client.request("tools/call", params.clone())["result"]["isError"], false);
+    // The same answer a second time, after an undo, is no answer.
+    std::fs::write(place.path("f"), "a\nMEANWHILE\n").unwrap();
+    std::fs::remove_file(place.path("n")).unwrap();
+    client.done("read_file", json!({ "path": "f" }));
+    let again = client.request("tools/call", params)["result"].clone();
+    assert_eq!((&again["resultType"], place.path("n").exists()), (&json!("input_required"), false), "{again}");
+}
+
+#[test]
+fn an_answer_to_another_call_does_not_count() {
+    let place = place();
+    let mut client = asking(&place, Era::Single, Approval::Ask);
+    let harmless = json!({ "name": "create_file", "arguments": { "path": "n", "content": "harmless" } });
+    let state = client.request("tools/call", harmless)["result"]["requestState"].clone();
+    for state in [state, json!("rs1.forged"), json!("")] {
+        let params = json!({
+            "name": "create_file", "arguments": { "path": "n", "content": "harmful" },
+            "requestState": state, "inputResponses": { "approve": { "action": "accept" } },
+        });
+        let result = client.request("tools/call", params)["result"].clone();
+        assert_eq!(result["resultType"], "input_required", "{result}");
+    }
+    assert!(!place.path("n").exists());
+}
+
+#[test]
+fn only_what_cannot_be_undone_is_asked_for_where_the_client_asks() {
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Auto);
+        let (result, asked) = call(&mut client, era, "apply_patch", &json!({ "patch": PATCH }), "decline");
+        assert_eq!((result["isError"].as_bool(), asked.len()), (Some(false), 0), "{result}");
+        let gone = json!({ "path": "n", "permanent": true });
+        let (result, asked) = call(&mut client, era, "delete_file", &gone, "decline");
+        assert!(result["isError"] == true && asked[0].starts_with("THIS CANNOT BE UNDONE. "), "{result} {asked:?}");
+        assert!(place.path("n").exists());
+        let (result, _) = call(&mut client, era, "delete_file", &gone, "accept");
+        assert!(result["isError"] == false && !place.path("n").exists(), "{result}");
+        let mut never = asking(&place, era, Approval::Never);
+        let gone = json!({ "path": "f", "permanent": true });
+        assert_eq!(call(&mut never, era, "delete_file", &gone, "decline").1.len(), 0);
+    }
+}
+
+#[test]
+fn a_client_that_goes_while_a_person_thinks_changes_nothing() {
+    let place = place();
+    let mut client = asking(&place, Era::Sessions, Approval::Ask);
+    client.send("tools/call", json!({ "name": "apply_patch", "arguments": { "patch": PATCH } }));
+    assert_eq!(client.hear()["method"], "elicitation/create");
+    // Another process is not kept waiting meanwhile.
+    let mut other = Client::new(place.settings(), Era::Single, json!({}));
+    other.done("create_file", json!({ "path": "other", "content": "" }));
+    client.leave().unwrap();
+    assert_eq!((place.read("f"), names(place.dir.path())), (b"a\n".to_vec(), vec!["f".to_owned(), "other".to_owned()]));
+}
+
+#[test]
+fn long_plans_are_shown_in_part() {
+    let place = place();
+    let mut client = asking(&place, Era::Sessions, Approval::Ask);
+    let add: String = (0..50).map(|n| format!("*** Add File: n{n}\n+one\n+two\u{1b}[2K\u{202e}\n")).collect();
+    let patch = json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") });
+    let (_, asked) = call(&mut client, Era::Sessions, "apply_patch", &patch, "decline");
+    let lines = asked[0].lines().count();
+    assert!(asked[0].contains("and 30 more files") && asked[0].contains("more lines of the diff"), "{}", asked[0]);
+    assert!(lines < 70 && asked[0].contains("\\u{1b}[2K\\u{202e}"), "{lines} lines: {}", asked[0]);
+}

@@ -1,0 +1,220 @@
+//! Calls of tools.
+
+use serde_json::{Value, json};
+
+use file_tools::Tool;
+
+use crate::support::*;
+
+/// One call of every tool, that succeeds, in an order in which each finds what it needs.
+fn script(client: &mut Client) -> Vec<(&'static str, Value)> {
+    let mut results = Vec::new();
+    let mut call = |client: &mut Client, tool: &'static str, args: Value| {
+        let result = client.call(tool, args);
+        results.push((tool, result.clone()));
+        result["structuredContent"]["data"].clone()
+    };
+    let read = call(client, "read_file", json!({ "path": "f" }));
+    call(client, "list_directory", json!({}));
+    call(client, "search_files", json!({ "query": "two", "mode": "text", "contextLines": 1 }));
+    call(client, "glob", json!({ "pattern": "*" }));
+    let new = call(client, "create_file", json!({ "path": "d/n", "content": "n\n", "createParentDirectories": true }));
+    let edits = json!([{ "oldText": "two", "newText": "2" }]);
+    let edit = call(client, "edit_file", json!({ "path": "f", "expectedSha256": read["sha256"], "edits": edits }));
+    let args = json!({ "path": "f", "content": "all\nnew\n", "expectedSha256": edit["afterSha256"] });
+    let written = call(client, "write_file", args);
+    call(client, "move_file", json!({ "fromPath": "d/n", "toPath": "d/m", "expectedSha256": new["sha256"] }));
+    let gone = call(client, "delete_file", json!({ "path": "d/m" }));
+    call(client, "restore_file", json!({ "trashedPath": gone["trashedTo"] }));
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-all\n+most\n*** End Patch\n";
+    let patched = call(client, "apply_patch", json!({ "patch": patch }));
+    call(client, "edit_patch", json!({ "patch": "*** Begin Patch\n*** Add File: e\n+e\n*** End Patch\n" }));
+    call(client, "undo", json!({ "transactionId": patched["transactionId"] }));
+    call(client, "undo", json!({ "transactionId": written["transactionId"] }));
+    results
+}
+
+#[test]
+fn every_tool_works_and_answers_as_its_schema_says() {
+    for era in ERAS {
+        let place = Place::new(&[("f", b"one\r\ntwo\r\n")]);
+        let mut client = place.client(era);
+        let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        let schema = |name: &str| {
+            list.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone()
+        };
+        let check = |tool: &str, result: &Value| {
+            let data = &result["structuredContent"];
+            assert_eq!(misfit(data, &schema(tool), tool), None, "{result}");
+            let text = result["content"].as_array().unwrap().last().unwrap()["text"].as_str().unwrap();
+            assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), data, "the text has the same");
+        };
+        let results = script(&mut client);
+        for (tool, result) in &results {
+            assert_eq!(result["isError"], false, "{tool}: {result}");
+            check(tool, result);
+        }
+        assert_eq!(place.read("f"), b"one\r\n2\r\n", "lines end as they did, and two changes were taken back");
+        for tool in Tool::ALL {
+            let name = tool.as_str().replace('.', "_");
+            assert!(results.iter().any(|(called, _)| *called == name), "{name} is called");
+            // Without arguments, and with ones that lead out: in band, so that the model can see it.
+            for args in [
+                json!({}),
+                json!({ "unheard": 1 }),
+                json!({ "path": "../x", "pattern": "*", "root": "../x", "query": "q", "mode": "text" }),
+            ] {
+                let result = client.call(&name, args.clone());
+                if !(tool == Tool::ListDirectory && args == json!({})) {
+                    assert_eq!(result["isError"], true, "{name} {args}: {result}");
+                }
+                check(&name, &result);
+            }
+        }
+        client.leave().unwrap();
+    }
+}
+
+#[test]
+fn an_error_shows_the_closest_place_in_words() {
+    let place = Place::new(&[("f", b"fn a() {\n    one();\n}\nfn b() {\n    two();\n}\n"), ("g", b"x\ny\nx\n")]);
+    let mut client = place.client(Era::Sessions);
+    let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n fn b() {\n-    to();\n+    three();\n*** End Patch\n";
+    let told = text(&client.call("apply_patch", json!({ "patch": patch })));
+    for part in [
+        "patch_apply_error: ",
+        "closest: lines 4-5",
+        "you wrote:              to();",
+        "line 5     really is:     two();",
+        "next: ",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let twice = "*** Begin Patch\n*** Update File: g\n@@\n-x\n+z\n*** End Patch\n";
+    let told = text(&client.call("apply_patch", json!({ "patch": twice })));
+    assert!(told.starts_with("multiple_matches: ") && told.contains("to mean line 1, put after it: y"), "{told}");
+}
+
+#[test]
+fn a_session_knows_what_it_has_read() {
+    for era in ERAS {
+        let place = Place::new(&[("f", b"mine\n")]);
+        let mut client = place.client(era);
+        let seen = client.done("read_file", json!({ "path": "f" }))["sha256"].clone();
+        std::fs::write(place.path("f"), "theirs\n").unwrap();
+        for (tool, args) in [
+            ("write_file", json!({ "path": "f", "content": "new\n", "expectedSha256": seen })),
+            ("delete_file", json!({ "path": "f" })),
+            (
+                "edit_patch",
+                json!({ "patch": "*** Begin Patch\n*** Delete File: f\n*** End Patch", "allow_delete": true }),
+            ),
+        ] {
+            let result = client.call(tool, args);
+            assert!(result["isError"] == true && result.to_string().contains("stale_file"), "{tool}: {result}");
+        }
+        assert_eq!(place.read("f"), b"theirs\n");
+    }
+}
+
+#[test]
+fn long_answers_come_in_parts() {
+    let place = Place::new(&[]);
+    let text: String = (0..4_000).map(|n| format!("line {n}\n")).collect();
+    std::fs::write(place.path("f"), &text).unwrap();
+    for n in 0..500 {
+        std::fs::write(place.path(&format!("file-{n:03}")), "").unwrap();
+    }
+    let mut client = place.client(Era::Single);
+    let (mut args, mut together, mut parts) = (json!({ "path": "f" }), String::new(), 0);
+    loop {
+        let result = client.call("read_file", args.clone());
+        let data = &result["structuredContent"]["data"];
+        assert!(data.to_string().len() < 24_000);
+        together += data["content"].as_str().unwrap();
+        parts += 1;
+        match data.get("nextCursor") {
+            Some(next) => args["cursor"] = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!((together == text, parts), (true, 2));
+    let list = client.done("list_directory", json!({}));
+    assert!(list["truncated"] == true && list.to_string().len() < 21_000, "{}", list.to_string().len());
+    let rest = client.done("list_directory", json!({ "cursor": list["nextCursor"] }));
+    assert!(rest["entries"][0] != list["entries"][0] && !rest["entries"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn progress_is_told_to_who_wants_it() {
+    for era in ERAS {
+        let place = Place::new(&[("f", b"a\n")]);
+        let mut client = place.client(era);
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n";
+        let mut params = json!({ "name": "apply_patch", "arguments": { "patch": patch } });
+        params["_meta"]["progressToken"] = json!("p1");
+        let answer = client.request("tools/call", params);
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        let told = client.heard.last().expect("progress");
+        assert_eq!(
+            (&told["method"], &told["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("p1"))
+        );
+        assert_eq!(told["params"]["message"], "planned: 1 updated");
+        client.heard.clear();
+        client.done("read_file", json!({ "path": "f" }));
+        assert!(client.heard.is_empty(), "nobody asked");
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_and_changes_nothing() {
+    let place = Place::new(&[]);
+    for n in 0..3_000 {
+        let dir = place.path(&format!("d{}/e{}", n % 50, n % 300));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join(format!("f{n}")), "some text to look through\n".repeat(20)).unwrap();
+    }
+    let mut client = place.client(Era::Sessions);
+    let search = json!({ "name": "search_files", "arguments": { "query": "absent", "mode": "text" } });
+    let id = client.send("tools/call", search);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    client.line(&cancel.to_string());
+    // The next call is answered, and the cancelled one never is.
+    let next = client.send("tools/call", json!({ "name": "glob", "arguments": { "pattern": "none" } }));
+    let answer = client.hear();
+    assert_eq!(answer["id"], next, "{answer}");
+    client.leave().unwrap();
+}
+
+#[test]
+fn roots_of_a_client_narrow_what_it_may_touch() {
+    let place = Place::new(&[("src/a", b"a"), ("docs/b", b"b"), ("c", b"c")]);
+    let uri = |path: &str| json!({ "uri": format!("file://{}", place.path(path).display()) });
+    let client = |roots: Value| {
+        let mut client = Client::new(place.settings(), Era::Sessions, json!({ "roots": {} }));
+        client.replies.push(json!({ "roots": roots }));
+        client
+    };
+    let mut narrow = client(json!([uri("src"), uri("../elsewhere")]));
+    assert_eq!(narrow.done("read_file", json!({ "path": "src/a" }))["content"], "a");
+    narrow.fails("read_file", json!({ "path": "docs/b" }), "outside_workspace");
+    narrow.fails("create_file", json!({ "path": "n", "content": "" }), "outside_workspace");
+    assert_eq!(
+        narrow.done("glob", json!({ "pattern": "**" }))["matches"].as_array().unwrap().len(),
+        2,
+        "src and src/a"
+    );
+    let mut wide = client(json!([uri("..")]));
+    assert_eq!(wide.done("read_file", json!({ "path": "c" }))["content"], "c");
+    let other = tempfile::tempdir().unwrap();
+    let mut nothing = client(json!([{ "uri": format!("file://{}", other.path().display()) }]));
+    nothing.fails("read_file", json!({ "path": "c" }), "outside_workspace");
+    let mut silent = Client::new(place.settings(), Era::Single, json!({ "roots": {} }));
+    assert_eq!(
+        silent.done("read_file", json!({ "path": "c" }))["content"],
+        "c",
+        "in this era nobody is asked for roots"
+    );
+}

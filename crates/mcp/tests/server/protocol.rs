@@ -1,0 +1,143 @@
+//! What is no call: listings, nonsense, and clients that go.
+
+use serde_json::{Value, json};
+
+use apply_patch_mcp::{ServeError, ServerSettings, tools_named};
+use file_tools::Tool;
+
+use crate::support::*;
+
+#[test]
+fn the_tools_are_listed_briefly_and_alike_in_both_eras() {
+    let place = Place::new(&[]);
+    let lists = ERAS.map(|era| place.client(era).request("tools/list", json!({}))["result"]["tools"].clone());
+    assert_eq!(lists[0], lists[1]);
+    let tools = lists[0].as_array().unwrap();
+    assert_eq!(tools.len(), Tool::ALL.len());
+    assert!(lists[0].to_string().len() < 24_000, "{}", lists[0].to_string().len());
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        assert!(tool.to_string().len() < 4_000 && name.len() <= 20, "{name}");
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        for key in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][key].is_boolean(), "{name} lacks {key}");
+        }
+        assert_eq!((&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]), (&json!("object"), &json!("object")));
+    }
+    let hint = |name: &str, key: &str| {
+        tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"][key].as_bool().unwrap()
+    };
+    for name in ["edit_file", "write_file", "delete_file", "move_file", "apply_patch", "edit_patch", "undo"] {
+        assert!(hint(name, "destructiveHint") && !hint(name, "readOnlyHint"), "{name}");
+    }
+    assert!(!hint("create_file", "destructiveHint") && hint("read_file", "readOnlyHint"));
+}
+
+#[test]
+fn what_is_not_offered_cannot_be_called() {
+    let place = Place::new(&[("f", b"x")]);
+    let only = |settings: ServerSettings, wanted: &[&str]| {
+        let mut client = Client::new(settings, Era::Sessions, json!({}));
+        let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        let names: Vec<_> = list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, wanted);
+        for name in ["delete_file", "nothing", ""] {
+            let answer = client.request("tools/call", json!({ "name": name, "arguments": { "path": "f" } }));
+            assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+        }
+    };
+    only(place.settings().read_only(), &["read_file", "list_directory", "search_files", "glob"]);
+    let mut some = place.settings();
+    some.tools = tools_named(["undo", "edit.patch", "read_file"]).unwrap();
+    only(some, &["read_file", "edit_patch", "undo"]);
+    assert_eq!(tools_named(["read_file", "rm"]).unwrap_err().name, "rm");
+    assert_eq!(place.read("f"), b"x");
+}
+
+#[test]
+fn nonsense_is_answered_and_passed_over() {
+    let place = Place::new(&[("f", b"x\n")]);
+    for era in ERAS {
+        let mut client = place.client(era);
+        for (line, id, code) in [
+            ("{\"jsonrpc\":\"2.0\",\"id\":", Value::Null, -32_700),
+            ("\u{feff}[1,2]", Value::Null, -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":7}", json!(901), -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":[]}", json!("a"), -32_600),
+            ("{}", Value::Null, -32_600),
+        ] {
+            client.line(line);
+            let answer = client.hear();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}: {answer}");
+        }
+        client.line("");
+        client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard_of\",\"params\":{}}");
+        client.line("{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}");
+        client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":12345}}");
+        let answer = client.request("no/such/method", json!({}));
+        assert_eq!(answer["error"]["code"], -32_601, "{answer}");
+        assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "x\n", "and it goes on");
+        client.leave().unwrap();
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_is_answered_and_not_kept() {
+    let place = Place::new(&[]);
+    for era in ERAS {
+        let mut settings = place.settings();
+        settings.max_message = 100_000;
+        let mut client = Client::new(settings, era, json!({}));
+        for long in [100_000, 3_000_000] {
+            let content = "x".repeat(long);
+            let id = client
+                .send("tools/call", json!({ "name": "create_file", "arguments": { "path": "f", "content": content } }));
+            let answer = client.answer(id);
+            assert_eq!(answer["error"]["code"], -32_600, "{answer}");
+            assert!(answer["error"]["message"].as_str().unwrap().contains("longer than 100000 bytes"));
+        }
+        assert!(names(place.dir.path()).is_empty());
+        let content = "x".repeat(90_000);
+        client.done("create_file", json!({ "path": format!("{era:?}"), "content": content }));
+        std::fs::remove_file(place.path(&format!("{era:?}"))).unwrap();
+    }
+}
+
+#[test]
+fn a_client_may_go_at_any_time() {
+    let place = Place::new(&[("f", b"x\n")]);
+    let nothing = json!({});
+    Client::silent(place.settings(), Era::Sessions, nothing.clone()).leave().unwrap();
+    let mut half = Client::silent(place.settings(), Era::Sessions, nothing.clone());
+    half.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+    half.line("not even JSON");
+    half.leave().unwrap();
+    for era in ERAS {
+        place.client(era).leave().unwrap();
+        // What was asked before is answered.
+        let mut client = place.client(era);
+        let id = client.send("tools/call", json!({ "name": "read_file", "arguments": { "path": "f" } }));
+        client.leave().unwrap();
+        assert_eq!(client.answer(id)["result"]["structuredContent"]["ok"], true);
+    }
+    let mut absent = place.settings();
+    absent.root = place.path("none");
+    assert!(matches!(Client::silent(absent, Era::Sessions, nothing).leave(), Err(ServeError::Workspace(_))));
+}
+
+#[test]
+fn a_client_that_hangs_up_in_a_commit_leaves_all_or_nothing() {
+    let files = 300;
+    let patch: String = (0..files).map(|n| format!("*** Add File: d/f{n}\n+{n}\n")).collect();
+    let args = json!({ "patch": format!("*** Begin Patch\n{patch}*** End Patch\n"), "profile": "codex" });
+    for round in 0..6 {
+        let place = Place::new(&[("kept", b"")]);
+        let mut client = place.client(Era::Sessions);
+        client.send("tools/call", json!({ "name": "apply_patch", "arguments": args }));
+        // Going before, while and after files are written.
+        std::thread::sleep(std::time::Duration::from_millis(round * 3));
+        client.leave().unwrap();
+        let all = place.path("d").is_dir().then(|| names(&place.path("d")).len());
+        assert!(all.is_none() || all == Some(files), "{all:?} files are there");
+    }
+}
