@@ -12,6 +12,7 @@ mod forms;
 mod program;
 mod replay;
 mod scenarios;
+mod serve;
 mod tool;
 mod tree;
 

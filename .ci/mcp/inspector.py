@@ -1,0 +1,65 @@
+"""The MCP Inspector drives every tool in every era, each call with a server of its own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from script import FAILURES, prepare, script
+
+program, *inspector = sys.argv[1:]
+# Clients hand on little of the environment.
+ENV = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
+
+
+def inspect(config: pathlib.Path, era: str, *args: str) -> tuple[int, dict, str]:
+    command = [*inspector, "--cli", "--config", str(config), "--server", "ours", "--protocol-era", era, "--format", "json", *args]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    answer = json.loads(ran.stdout)["result"] if ran.stdout.strip() else {}
+    return ran.returncode, answer, ran.stderr
+
+
+def check(era: str, folder: pathlib.Path) -> int:
+    root, config = folder / era, folder / f"{era}.json"
+    prepare(root)
+    args = ["serve", "--mcp", "--root", str(root), "--durability", "process"]
+    config.write_text(json.dumps({"mcpServers": {"ours": {"command": program, "args": args, "env": ENV}}}))
+
+    code, listed, complaints = inspect(config, era, "--method", "tools/list", "--strict")
+    assert code == 0, (era, code, complaints)
+    assert "schema" not in complaints.lower() and "warning" not in complaints.lower(), complaints
+    tools = [tool["name"] for tool in listed["tools"]]
+    assert len(tools) == 13, tools
+
+    def call(tool: str, arguments: dict) -> tuple[int, dict]:
+        code, answer, complaints = inspect(
+            config, era, "--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)
+        )
+        assert answer, (era, tool, arguments, code, complaints)
+        return code, answer
+
+    called, steps = set(), script(root)
+    step = next(steps)
+    while True:
+        tool, arguments = step
+        code, answer = call(tool, arguments)
+        assert code == 0 and answer["structuredContent"]["ok"], (era, tool, arguments, code, answer)
+        called.add(tool)
+        try:
+            step = steps.send(answer["structuredContent"].get("data"))
+        except StopIteration:
+            break
+    assert called == set(tools), set(tools) ^ called
+    for tool, arguments, kind in FAILURES:
+        code, answer = call(tool, arguments)
+        assert code == 5 and answer["isError"], (era, tool, arguments, code, answer)
+        assert answer["structuredContent"]["error"]["kind"] == kind, (era, tool, arguments, answer)
+    return len(called)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for era in ["legacy", "auto", "modern"]:
+        count = check(era, pathlib.Path(folder).resolve())
+        print(f"{era}: strict listing, {count} tools, {len(FAILURES)} failures in band")

@@ -1,0 +1,53 @@
+"""One call of every tool, in an order in which each finds what it needs."""
+
+import hashlib
+import pathlib
+
+FILE = b"one\r\ntwo\r\nthree\r\n"
+
+
+def prepare(root: pathlib.Path) -> None:
+    root.mkdir()
+    (root / "f").write_bytes(FILE)
+
+
+def sha256(path: pathlib.Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def script(root: pathlib.Path):
+    """Yields (tool, arguments) and is sent the data of each answer."""
+    read = yield "read_file", {"path": "f"}
+    assert read["sha256"] == hashlib.sha256(FILE).hexdigest(), read
+    listed = yield "list_directory", {}
+    assert [entry["name"] for entry in listed["entries"]] == ["f"], listed
+    found = yield "search_files", {"query": "two", "mode": "text"}
+    assert found["matches"][0]["line"] == 2, found
+    yield "glob", {"pattern": "*"}
+    new = yield "create_file", {"path": "d/n", "content": "n\n", "createParentDirectories": True}
+    edits = [{"oldText": "two", "newText": "2"}]
+    edit = yield "edit_file", {"path": "f", "expectedSha256": read["sha256"], "edits": edits}
+    assert (root / "f").read_bytes() == b"one\r\n2\r\nthree\r\n"
+    written = yield "write_file", {"path": "f", "content": "all\nnew\n", "expectedSha256": edit["afterSha256"]}
+    yield "move_file", {"fromPath": "d/n", "toPath": "d/m", "expectedSha256": new["sha256"]}
+    gone = yield "delete_file", {"path": "d/m"}
+    yield "restore_file", {"trashedPath": gone["trashedTo"]}
+    assert (root / "d/m").read_bytes() == b"n\n"
+    patch = "*** Begin Patch\n*** Update File: f\n@@\n-all\n+most\n*** End Patch\n"
+    patched = yield "apply_patch", {"patch": patch}
+    yield "edit_patch", {"patch": "*** Begin Patch\n*** Add File: e\n+e\n*** End Patch\n"}
+    yield "undo", {"transactionId": patched["transactionId"]}
+    yield "undo", {"transactionId": written["transactionId"]}
+    assert sha256(root / "f") == edit["afterSha256"]
+
+
+#: Calls that fail in band, with the kind of their error.
+FAILURES = [
+    ("read_file", {}, "command_failed"),
+    ("read_file", {"path": "../x"}, "outside_workspace"),
+    ("read_file", {"path": ".env"}, "permission_denied"),
+    ("create_file", {"path": "f", "content": ""}, "already_exists"),
+    ("write_file", {"path": "f", "content": "", "expectedSha256": "0" * 64}, "stale_file"),
+    ("apply_patch", {"patch": "no patch"}, "patch_parse_error"),
+    ("undo", {}, "command_failed"),
+]

@@ -1,0 +1,118 @@
+"""The Python SDK drives every tool in every mode; a person accepts and declines; progress; cancellation."""
+
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+import anyio
+import jsonschema
+import mcp.types as types
+from mcp import Client, MCPError, StdioServerParameters
+
+from script import FAILURES, prepare, script
+
+program = sys.argv[1]
+MODES = ["legacy", "auto", "2026-07-28"]
+PATCH = "*** Begin Patch\n*** Update File: f\n@@\n-two\n+TWO\n*** End Patch\n"
+warnings.simplefilter("ignore")
+
+
+def server(root: pathlib.Path, *more: str) -> StdioServerParameters:
+    args = ["serve", "--mcp", "--root", str(root), "--durability", "process", *more]
+    return StdioServerParameters(command=program, args=args, env={"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]})
+
+
+def plain(result) -> dict:
+    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+async def every_tool(mode: str, root: pathlib.Path) -> None:
+    prepare(root)
+    async with Client(server(root), mode=mode) as client:
+        listed = plain(await client.list_tools())["tools"]
+        schemas = {tool["name"]: tool["outputSchema"] for tool in listed}
+
+        async def call(tool: str, arguments: dict) -> dict:
+            result = plain(await client.call_tool(tool, arguments))
+            jsonschema.validate(result["structuredContent"], schemas[tool])
+            return result
+
+        called, steps = set(), script(root)
+        step = next(steps)
+        while True:
+            tool, arguments = step
+            result = await call(tool, arguments)
+            assert not result["isError"], (mode, tool, arguments, result)
+            called.add(tool)
+            try:
+                step = steps.send(result["structuredContent"].get("data"))
+            except StopIteration:
+                break
+        assert called == set(schemas), set(schemas) ^ called
+        for tool, arguments, kind in FAILURES:
+            result = await call(tool, arguments)
+            assert result["isError"], (mode, tool, arguments, result)
+            assert result["structuredContent"]["error"]["kind"] == kind, (mode, tool, arguments, result)
+        try:
+            await client.call_tool("no_such_tool", {})
+        except MCPError as error:
+            assert error.error.code == -32602, error
+        else:
+            raise AssertionError("an unknown tool was called")
+
+
+async def approval(mode: str, root: pathlib.Path) -> None:
+    prepare(root)
+    for action, changed in [("decline", False), ("accept", True)]:
+        shown = []
+
+        async def person(_context, params):
+            shown.append(params.message)
+            return types.ElicitResult(action=action, content={} if action == "accept" else None)
+
+        async with Client(server(root, "--approve", "ask"), mode=mode, elicitation_callback=person) as client:
+            result = plain(await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}))
+        assert result["isError"] != changed, (mode, action, result)
+        assert len(shown) == 1 and "M f (+1 -1)" in shown[0] and "\n-two" in shown[0], (mode, shown)
+        assert (b"TWO" in (root / "f").read_bytes()) == changed
+    async with Client(server(root, "--approve", "ask"), mode=mode) as client:
+        result = plain(await client.call_tool("create_file", {"path": "n", "content": ""}))
+    error = result["structuredContent"]["error"]
+    assert error["details"]["reason"] == "approval_required" and not (root / "n").exists(), (mode, result)
+
+
+async def progress_and_cancellation(mode: str, root: pathlib.Path) -> None:
+    prepare(root)
+    for number in range(4000):
+        folder = root / f"d{number % 40}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"f{number}").write_text("text to look through\n" * 50)
+    steps = []
+
+    async def told(progress, total, message):
+        steps.append((progress, message))
+
+    async with Client(server(root), mode=mode) as client:
+        await client.call_tool("apply_patch", {"patch": PATCH, "profile": "codex"}, progress_callback=told)
+        assert steps and steps[-1][1] == "planned: 1 updated", (mode, steps)
+        finished = False
+        with anyio.move_on_after(0.02):
+            await client.call_tool("search_files", {"query": "absent", "mode": "text"})
+            finished = True
+        assert not finished, "the search is too short to be cancelled"
+        result = plain(await client.call_tool("read_file", {"path": "f"}))
+        assert not result["isError"], (mode, result)
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        base = pathlib.Path(folder).resolve()
+        for mode in MODES:
+            for check in [every_tool, approval, progress_and_cancellation]:
+                await check(mode, base / f"{mode}-{check.__name__}")
+            print(f"{mode}: 13 tools, answers as their schemas say, asked and not asked, progress, cancelled")
+
+
+anyio.run(main)

@@ -1,0 +1,60 @@
+//! The MCP server as a client starts it. What it says is tested in its crate.
+
+use serde_json::{Value, json};
+
+use crate::program::{Run, run};
+
+fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
+    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    (run("apply-patch", dir.path(), home.path(), args, input.as_bytes()), dir)
+}
+
+fn initialize() -> String {
+    let client = json!({ "name": "t", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string() + "\n"
+}
+
+#[test]
+fn serves_until_the_client_goes_and_says_nothing_else() {
+    for (args, input, code, lines) in [
+        (&["serve", "--mcp"][..], "", 0, 0),
+        (&["serve", "--mcp"], &*initialize(), 0, 1),
+        (
+            &["serve", "--mcp", "--read-only", "--approve", "ask", "--tools", "read_file,edit.patch"],
+            &initialize(),
+            0,
+            1,
+        ),
+        (&["serve"], &initialize(), 2, 0),
+        (&["serve", "--mcp", "--tools", "read_file,rm"], &initialize(), 2, 0),
+        (&["serve", "--mcp", "--allow", "["], &initialize(), 2, 0),
+        (&["serve", "--mcp", "-C", "absent"], &initialize(), 5, 0),
+    ] {
+        let (run, _) = in_folder(args, input);
+        assert_eq!((run.code, run.stdout.lines().count()), (code, lines), "{args:?}: {run:?}");
+        assert_eq!(run.stderr.is_empty(), code == 0, "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn what_is_pasted_starts_the_server() {
+    let (run, dir) = in_folder(&["mcp-config", "--client", "claude", "--approve", "never"], "");
+    let block: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let server = &block["mcpServers"]["apply-patch"];
+    assert_eq!(server["command"].as_str(), Some(env!("CARGO_BIN_EXE_apply-patch")));
+    let args: Vec<_> = server["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
+    assert_eq!(std::path::Path::new(args[3]), dir.path().canonicalize().expect("a folder"));
+    let (served, _) = in_folder(&args, &initialize());
+    assert_eq!((served.code, served.stdout.lines().count()), (0, 1), "{served:?}");
+    for client in ["codex", "cursor", "vscode"] {
+        let (run, _) = in_folder(&["mcp-config", "--client", client], "");
+        assert!(
+            run.code == 0
+                && run.stdout.contains("serve")
+                && run.stderr.contains("config") | run.stderr.contains("mcp.json"),
+            "{run:?}"
+        );
+    }
+    assert_eq!(in_folder(&["mcp-config", "--client", "emacs"], "").0.code, 2);
+}
