@@ -1,6 +1,7 @@
 //! A workspace as an agent's session uses it, and the road that every call takes.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::{Access, AppendFile, FileKind, Metadata, RelPath, Root, Sha256};
@@ -70,7 +71,7 @@ impl Default for ToolSettings {
 pub struct FileTools {
     workspace: Workspace,
     audit: Audit,
-    ledger: Ledger,
+    ledger: Arc<Ledger>,
     settings: ToolSettings,
 }
 
@@ -78,7 +79,7 @@ impl FileTools {
     /// Starts a session; what it reads is remembered as long as this value lives.
     #[must_use]
     pub fn new(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Self {
-        Self { workspace, audit, ledger: Ledger::in_memory(), settings }
+        Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
     }
 
     /// Goes on with a session that is kept in the state directory.
@@ -87,8 +88,15 @@ impl FileTools {
     ///
     /// When what it has read cannot be looked up.
     pub fn resume(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Result<Self, ToolError> {
-        let ledger = Ledger::open(&workspace, &audit.session)?;
+        let ledger = Arc::new(Ledger::open(&workspace, &audit.session)?);
         Ok(Self { workspace, audit, ledger, settings })
+    }
+
+    /// The same session in the same directory, opened under another policy: what it has read stays known.
+    #[must_use]
+    pub fn reopened(&self, workspace: Workspace) -> Self {
+        let Self { audit, ledger, settings, .. } = self;
+        Self { workspace, audit: audit.clone(), ledger: ledger.clone(), settings: settings.clone() }
     }
 
     /// The workspace.

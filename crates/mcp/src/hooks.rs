@@ -39,6 +39,8 @@ pub(crate) struct CallHooks {
     decision: Decision,
     /// What is to be shown; the call was put off then.
     pub(crate) preview: Option<Preview>,
+    /// It could be done, if only somebody could be asked.
+    pub(crate) nobody: bool,
     cancelled: Box<dyn Fn() -> bool + Send>,
     progress: Option<UnboundedSender<Progress>>,
     looks: Cell<u32>,
@@ -51,7 +53,15 @@ impl CallHooks {
         cancelled: Box<dyn Fn() -> bool + Send>,
         progress: Option<UnboundedSender<Progress>>,
     ) -> Self {
-        Self { decision, preview: None, cancelled, progress, looks: Cell::new(0), told: Cell::new(Instant::now()) }
+        Self {
+            decision,
+            preview: None,
+            nobody: false,
+            cancelled,
+            progress,
+            looks: Cell::new(0),
+            told: Cell::new(Instant::now()),
+        }
     }
 
     fn tell(&self, message: String) {
@@ -75,6 +85,7 @@ impl Hooks for CallHooks {
         } else if matches!(self.decision, Decision::Ask(_)) {
             self.preview = Some(Preview::of(plan));
         }
+        self.nobody = self.decision == Decision::NobodyToAsk;
         yes
     }
 

@@ -1,5 +1,6 @@
 //! The server: which tools there are, and how a call runs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -45,8 +46,10 @@ struct Shared {
     seals: Seals,
     session: SessionName,
     root: String,
-    /// The tools of the session, once they were called for; made anew when the client has other roots.
+    /// The tools of the session, once they were called for.
     tools: tokio::sync::Mutex<Option<Arc<FileTools>>>,
+    /// The client has other roots than those that the tools were opened with.
+    new_roots: AtomicBool,
     closed: Mutex<Option<watch::Receiver<bool>>>,
 }
 
@@ -56,9 +59,11 @@ impl Server {
         let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
         let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
         let session = SessionName::random().map_err(|error| ServeError::System(error.to_string()))?;
-        let (tools, closed) = (tokio::sync::Mutex::default(), Mutex::default());
+        let (tools, new_roots, closed) = (tokio::sync::Mutex::default(), AtomicBool::default(), Mutex::default());
         let root = root.to_string_lossy().into_owned();
-        Ok(Self { shared: Arc::new(Shared { seals: Seals::new()?, settings, session, root, tools, closed }) })
+        Ok(Self {
+            shared: Arc::new(Shared { seals: Seals::new()?, settings, session, root, tools, new_roots, closed }),
+        })
     }
 
     pub(crate) fn max_message(&self) -> usize {
@@ -128,8 +133,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        // What was read is forgotten with the old roots, which only makes later writes more careful.
-        *self.shared.tools.lock().await = None;
+        self.shared.new_roots.store(true, Ordering::SeqCst);
     }
 
     async fn call_tool(
@@ -155,7 +159,8 @@ impl Shared {
     /// The tools of the session.
     async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<FileTools>, ToolError> {
         let mut tools = self.tools.lock().await;
-        if let Some(tools) = &*tools {
+        let outdated = self.new_roots.swap(false, Ordering::SeqCst);
+        if let (Some(tools), false) = (&*tools, outdated) {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
@@ -165,14 +170,22 @@ impl Shared {
         };
         let mut workspace = open(settings.policy.clone())?;
         if let Some(uris) = client_roots(context).await {
-            let within = roots::narrowed(workspace.root(), uris.iter().map(String::as_str))?;
+            let within = roots::narrowed(workspace.root(), uris.iter().map(String::as_str)).inspect_err(|_| {
+                // It is looked at again in the next call.
+                self.new_roots.store(true, Ordering::SeqCst);
+            })?;
             if !within.is_empty() {
                 workspace = open(fs_guard::Policy { within, ..settings.policy.clone() })?;
             }
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
-        let audit = Audit::new(self.session.clone(), agent);
-        let made = Arc::new(FileTools::new(workspace, audit, settings.tool_settings.clone()));
+        let made = Arc::new(match &*tools {
+            Some(before) => before.reopened(workspace),
+            None => {
+                let audit = Audit::new(self.session.clone(), agent);
+                FileTools::new(workspace, audit, settings.tool_settings.clone())
+            }
+        });
         *tools = Some(made.clone());
         Ok(made)
     }
@@ -216,6 +229,8 @@ struct Ran {
     reply: Reply,
     /// What is to be shown before it can go on.
     preview: Option<Preview>,
+    /// It only lacks somebody to ask.
+    nobody: bool,
 }
 
 impl Ran {
@@ -300,14 +315,7 @@ impl CallOf<'_> {
 
     /// The answer to a client that cannot ask; one that fails anyway says why.
     fn nobody_to_ask(&self, ran: Ran) -> CallToolResult {
-        let declined = match &ran.reply {
-            Reply::Failure(failure) => {
-                failure.error.kind == ErrorKind::PermissionDenied && failure.error.path.is_none()
-            }
-            Reply::EditPatch(_, class) => *class == Some(FailureClass::Refused),
-            Reply::Success(_) => false,
-        };
-        if !declined {
+        if !ran.nobody {
             return ran.result();
         }
         let message = "a person has to approve this, and the client cannot ask one; nothing was changed";
@@ -340,7 +348,7 @@ impl CallOf<'_> {
         let ran = tokio::task::spawn_blocking(move || {
             let mut hooks = CallHooks::new(decision, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = tools.call_tool(tool, &args, &mut hooks);
-            Ran { reply, preview: hooks.preview }
+            Ran { reply, nobody: hooks.nobody, preview: hooks.preview }
         });
         let ran = ran.await;
         if let Some(told) = told {

@@ -8,7 +8,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::id::IdScanner;
 
@@ -25,7 +25,10 @@ const INVALID_REQUEST: i32 = -32_600;
 pub(crate) struct Wire {
     received: mpsc::Receiver<ClientJsonRpcMessage>,
     sent: Option<mpsc::Sender<Vec<u8>>>,
-    writer: Option<tokio::sync::oneshot::Receiver<()>>,
+    /// Ends with whether everything was written.
+    writer: Option<oneshot::Receiver<bool>>,
+    /// Nobody reads what is sent.
+    deaf: bool,
 }
 
 impl Wire {
@@ -38,7 +41,7 @@ impl Wire {
         let (to_server, received) = mpsc::channel(QUEUE);
         let (sent, to_client) = mpsc::channel(QUEUE);
         let (closing, closed) = watch::channel(false);
-        let (written, writer) = tokio::sync::oneshot::channel();
+        let (written, writer) = oneshot::channel();
         let closing = std::sync::Arc::new(closing);
         let gone = closing.clone();
         let reader = Reader { to_server, answers: sent.clone(), max_message, begun: false };
@@ -47,12 +50,13 @@ impl Wire {
             closing.send_replace(true);
         })?;
         thread::Builder::new().name("mcp-write".into()).spawn(move || {
-            if write(to_client, output).is_err() {
+            let all = write(to_client, output).is_ok();
+            if !all {
                 gone.send_replace(true);
             }
-            let _ = written.send(());
+            let _ = written.send(all);
         })?;
-        Ok((Self { received, sent: Some(sent), writer: Some(writer) }, closed))
+        Ok((Self { received, sent: Some(sent), writer: Some(writer), deaf: false }, closed))
     }
 }
 
@@ -69,7 +73,15 @@ impl Transport<RoleServer> for Wire {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        self.received.recv().await
+        let Some(writer) = self.writer.as_mut().filter(|_| !self.deaf) else { return None };
+        tokio::select! {
+            message = self.received.recv() => message,
+            // The writer ends first only if the client does not listen any more.
+            _ = writer => {
+                self.deaf = true;
+                None
+            }
+        }
     }
 
     /// Ends when everything is written.
@@ -77,7 +89,7 @@ impl Transport<RoleServer> for Wire {
         // The reader holds a sender for its answers until the input ends.
         self.received.close();
         self.sent = None;
-        if let Some(writer) = self.writer.take() {
+        if let Some(writer) = self.writer.take().filter(|_| !self.deaf) {
             let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer).await;
         }
         Ok(())

@@ -109,6 +109,10 @@ fn a_client_that_cannot_ask_is_told_so() {
             let brief = client.call("edit_patch", json!({ "patch": PATCH }));
             assert!(brief["isError"] == true && brief.to_string().contains("cannot ask"), "{brief}");
             client.fails("create_file", json!({ "path": "f", "content": "" }), "already_exists");
+            client.fails("delete_file", json!({ "path": ".git/x" }), "permission_denied");
+            let guarded = "*** Begin Patch\n*** Add File: .git/x\n+x\n*** End Patch";
+            let brief = client.call("edit_patch", json!({ "patch": guarded }));
+            assert!(!brief.to_string().contains("cannot ask"), "it is refused for another reason: {brief}");
         }
         assert_eq!(place.read("f"), b"a\n");
     }

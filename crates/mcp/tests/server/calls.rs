@@ -206,6 +206,12 @@ fn roots_of_a_client_narrow_what_it_may_touch() {
         2,
         "src and src/a"
     );
+    // Other roots, the same session: what it has read it still knows.
+    narrow.line(&json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string());
+    narrow.replies.push(json!({ "roots": [uri("docs"), uri("src")] }));
+    std::fs::write(place.path("src/a"), "newer").unwrap();
+    assert_eq!(narrow.done("read_file", json!({ "path": "docs/b" }))["content"], "b");
+    narrow.fails("delete_file", json!({ "path": "src/a" }), "stale_file");
     let mut wide = client(json!([uri("..")]));
     assert_eq!(wide.done("read_file", json!({ "path": "c" }))["content"], "c");
     let other = tempfile::tempdir().unwrap();

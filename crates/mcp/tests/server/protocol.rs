@@ -126,6 +126,21 @@ fn a_client_may_go_at_any_time() {
 }
 
 #[test]
+fn a_client_that_listens_no_more_is_a_client_that_went() {
+    let (input, mut to) = std::io::pipe().unwrap();
+    let (from, output) = std::io::pipe().unwrap();
+    let place = Place::new(&[]);
+    let settings = place.settings();
+    drop(from);
+    let server = std::thread::spawn(move || apply_patch_mcp::serve(settings, input, output));
+    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(2);
+    // The other stream stays open.
+    let _ = std::io::Write::write_all(&mut to, ping.as_bytes());
+    server.join().unwrap().unwrap();
+    drop(to);
+}
+
+#[test]
 fn a_client_that_hangs_up_in_a_commit_leaves_all_or_nothing() {
     let files = 300;
     let patch: String = (0..files).map(|n| format!("*** Add File: d/f{n}\n+{n}\n")).collect();
