@@ -73,7 +73,7 @@ impl Transport<RoleServer> for Wire {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let Some(writer) = self.writer.as_mut().filter(|_| !self.deaf) else { return None };
+        let writer = self.writer.as_mut().filter(|_| !self.deaf)?;
         tokio::select! {
             message = self.received.recv() => message,
             // The writer ends first only if the client does not listen any more.
