@@ -12,6 +12,7 @@ use crate::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Operation, Plan};
 use crate::transaction::{self, LogEntry, Workspace};
 use crate::transition::{Content, PostImage, Splice};
+use crate::turn_diff::LINK;
 
 /// How many lines of context a diff shows.
 const CONTEXT: usize = 3;
@@ -21,14 +22,24 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// One side of a diff of one file.
 #[derive(Debug, Clone, Copy)]
-struct Side<'a> {
-    path: &'a str,
-    mode: u32,
+pub(crate) struct Side<'a> {
+    pub(crate) path: &'a str,
+    /// Permission bits, and the type bits of a symbolic link.
+    pub(crate) mode: u32,
+}
+
+/// The mode of a file as git has it: of the permissions only whether the owner may run it.
+pub(crate) fn git_mode(mode: u32) -> &'static str {
+    match mode {
+        _ if mode & LINK == LINK => "120000",
+        _ if mode & 0o100 == 0 => "100644",
+        _ => "100755",
+    }
 }
 
 /// The lines of git's form that stand before the hunks.
-fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec<u8> {
-    let mode = |side: Side<'_>| if side.mode & 0o100 == 0 { "100644" } else { "100755" };
+pub(crate) fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec<u8> {
+    let mode = |side: Side<'_>| git_mode(side.mode);
     let (Some(left), Some(right)) = (old.or(new), new.or(old)) else { return Vec::new() };
     let mut out = format!("diff --git {} {}\n", quoted("a/", left.path), quoted("b/", right.path));
     match (old, new) {
@@ -51,7 +62,7 @@ fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec
 }
 
 /// The names and hunks of one file; `None` for hunks that cannot be shown.
-fn body(out: &mut Vec<u8>, old: Option<Side<'_>>, new: Option<Side<'_>>, hunks: Option<Vec<u8>>) {
+pub(crate) fn body(out: &mut Vec<u8>, old: Option<Side<'_>>, new: Option<Side<'_>>, hunks: Option<Vec<u8>>) {
     let name =
         |letter: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(letter, side.path));
     let (old, new) = (name("a/", old), name("b/", new));

@@ -21,6 +21,7 @@ mod prepare;
 mod reject;
 pub mod transaction;
 pub mod transition;
+mod turn_diff;
 pub mod write;
 
 pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
@@ -36,3 +37,4 @@ pub use patch_grammar::{ParseError, Patch, decode, parse};
 pub use plan::{Change, Operation, Plan, PlanNote};
 pub use planner::plan;
 pub use reject::{Problem, Reject};
+pub use turn_diff::TurnDiff;

@@ -1,0 +1,277 @@
+//! What several transactions did together, as one diff.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fs_guard::{FileKind, RelPath, Root, Sha256};
+
+use crate::apply::Report;
+use crate::diff::{self, Side};
+use crate::edit;
+use crate::options::MAX_FILE_SIZE;
+use crate::plan::{Change, Operation, Plan};
+use crate::transaction::Workspace;
+use crate::transition::{Content, PostImage, PreImage, Transition};
+
+/// The type bits of a symbolic link in a mode, as git writes them.
+pub(crate) const LINK: u32 = 0o120_000;
+
+/// The cumulative diff of a turn: from the files before its first transaction to those after its
+/// last.
+///
+/// It is told of each transaction ([`applied`](Self::applied), [`committed`](Self::committed)), and of
+/// those that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
+/// changed nothing need not be told, and ends nothing.
+///
+/// The bytes of every file that was touched are held in memory, before and after.
+#[derive(Debug, Clone, Default)]
+pub struct TurnDiff {
+    /// What was at each path before the turn.
+    base: BTreeMap<RelPath, Option<File>>,
+    /// What is there now, for the same paths.
+    now: BTreeMap<RelPath, Option<Located>>,
+}
+
+/// A file or symbolic link.
+#[derive(Debug, Clone)]
+struct File {
+    sha256: Sha256,
+    /// Permission bits, and [`LINK`].
+    mode: u32,
+    /// The bytes, or the link's target; `None` where they cannot be had any more.
+    bytes: Option<Arc<[u8]>>,
+}
+
+impl File {
+    fn is_link(&self) -> bool {
+        self.mode & LINK == LINK
+    }
+
+    /// Whether git sees no difference.
+    fn same(&self, other: &Self) -> bool {
+        self.sha256 == other.sha256 && diff::git_mode(self.mode) == diff::git_mode(other.mode)
+    }
+}
+
+/// A file of now, and the path that it had before the turn, if it is one of that time.
+#[derive(Debug, Clone)]
+struct Located {
+    file: File,
+    origin: Option<RelPath>,
+}
+
+impl TurnDiff {
+    /// Starts a turn.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a patch that was committed.
+    pub fn applied(&mut self, workspace: &Workspace, report: &Report) {
+        self.committed(workspace, &report.plan.transitions, &report.plan.changes, &report.trashed);
+    }
+
+    /// Adds a transaction that was committed: an undo, say. `changes` tells which files moved, and may
+    /// be empty; `trashed` tells where the displaced files are, one entry for each transition.
+    ///
+    /// Displaced files are read from the trash, so this is to be called before it is purged; files that
+    /// are not in memory are read from the workspace. What has gone there, or was changed since by
+    /// someone else, is named in the diff as binary.
+    pub fn committed(
+        &mut self,
+        workspace: &Workspace,
+        transitions: &[Transition],
+        changes: &[Change],
+        trashed: &[Option<String>],
+    ) {
+        for (index, transition) in transitions.iter().enumerate() {
+            self.begin(&transition.path, transition.before.as_ref(), || {
+                trashed.get(index)?.as_deref().and_then(|path| displaced(workspace, path))
+            });
+        }
+        self.leave(transitions, changes, |path, post| {
+            let bytes = match &post.content {
+                Content::Bytes(bytes) => Some(Arc::clone(bytes)),
+                Content::Spliced { source, splices } => Some(edit::splice(source, splices).into()),
+                Content::CopyOf(_) | Content::Stored { .. } => None,
+            };
+            let root = workspace.root();
+            let link = || root.metadata(path).ok().flatten().is_some_and(|seen| seen.kind == FileKind::Symlink);
+            let kind = if bytes.is_none() && link() { LINK } else { 0 };
+            let bytes = bytes
+                .or_else(|| on_disk(root, path).filter(|file| file.sha256 == post.sha256).and_then(|file| file.bytes));
+            Some(File { sha256: post.sha256, mode: post.mode.unwrap_or(0o644) | kind, bytes })
+        });
+    }
+
+    /// Adds a transaction that failed and could not be rolled back: its files are looked at.
+    pub fn interrupted(&mut self, workspace: &Workspace, plan: &Plan) {
+        for transition in &plan.transitions {
+            let path = &transition.path;
+            self.begin(path, transition.before.as_ref(), || plan.pre_images.get(path).cloned());
+        }
+        for transition in &plan.transitions {
+            let file = on_disk(workspace.root(), &transition.path);
+            let origin = self.place(&transition.path).and_then(|located| located.origin);
+            let origin = origin.or_else(|| self.origin_at(&transition.path, file.as_ref()));
+            self.now.insert(transition.path.clone(), file.map(|file| Located { file, origin }));
+        }
+    }
+
+    /// Remembers what was at a path, when it is touched for the first time.
+    fn begin(&mut self, path: &RelPath, before: Option<&PreImage>, bytes: impl FnOnce() -> Option<Arc<[u8]>>) {
+        if self.base.contains_key(path) {
+            return;
+        }
+        let file = before.map(|image| {
+            let kind = if image.metadata.kind == FileKind::Symlink { LINK } else { 0 };
+            let bytes = bytes().filter(|bytes| Sha256::of(bytes) == image.sha256);
+            File { sha256: image.sha256, mode: image.metadata.kept_mode() | kind, bytes }
+        });
+        let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
+        self.base.insert(path.clone(), file);
+        self.now.insert(path.clone(), located);
+    }
+
+    /// Takes over what transitions left.
+    fn leave(
+        &mut self,
+        transitions: &[Transition],
+        changes: &[Change],
+        file_at: impl Fn(&RelPath, &PostImage) -> Option<File>,
+    ) {
+        let mut next = Vec::with_capacity(transitions.len());
+        for (index, transition) in transitions.iter().enumerate() {
+            let path = &transition.path;
+            let located = transition.after.as_ref().and_then(|post| {
+                let file = file_at(path, post)?;
+                let moved =
+                    changes.iter().find(|change| change.transition == index && change.operation == Operation::Move);
+                let from = moved.map_or(path, |change| &change.path);
+                let origin = match self.place(from) {
+                    Some(located) => located.origin,
+                    None => self.origin_at(path, Some(&file)),
+                };
+                // The bytes of a file that moved are known already.
+                let known = self.place(from).filter(|located| located.file.sha256 == file.sha256);
+                let bytes = file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
+                Some(Located { file: File { bytes, ..file }, origin })
+            });
+            next.push((path.clone(), located));
+        }
+        self.now.extend(next);
+    }
+
+    fn place(&self, path: &RelPath) -> Option<Located> {
+        self.now.get(path).cloned().flatten()
+    }
+
+    /// What appears where a file was before the turn counts as that file, unless that has moved.
+    fn origin_at(&self, path: &RelPath, file: Option<&File>) -> Option<RelPath> {
+        let base = self.base.get(path)?.as_ref()?;
+        let is_back = file.is_some_and(|file| file.same(base));
+        let elsewhere = || self.now.values().flatten().any(|located| located.origin.as_ref() == Some(path));
+        (is_back || !elsewhere()).then(|| path.clone())
+    }
+
+    /// The diff, in git's form: renames and modes are shown, binary files are only named. Empty when all
+    /// is as it was.
+    ///
+    /// Where no binary file is named, `git apply` takes it and gives the same tree.
+    #[must_use]
+    pub fn diff(&self) -> Vec<u8> {
+        let now = |path: &RelPath| self.now.get(path).and_then(Option::as_ref);
+        let before = |path: &RelPath| self.base.get(path).and_then(Option::as_ref);
+        // Each file of before goes to one file of now: to itself when it is as it was, else to where it
+        // moved, else to what stands in its place.
+        let mut taken: BTreeMap<&RelPath, &RelPath> = BTreeMap::new();
+        let mut given: BTreeSet<&RelPath> = BTreeSet::new();
+        let mut give = |from: &'_ RelPath, to: &'_ RelPath| -> bool {
+            let (Some(old), Some(new)) = (before(from), now(to)) else { return false };
+            if given.contains(to) || old.is_link() != new.file.is_link() {
+                return false;
+            }
+            let (from, _) = self.base.get_key_value(from).expect("looked up above");
+            let (to, _) = self.now.get_key_value(to).expect("looked up above");
+            if taken.contains_key(from) {
+                return false;
+            }
+            taken.insert(from, to);
+            given.insert(to)
+        };
+        for path in self.base.keys() {
+            if before(path).zip(now(path)).is_some_and(|(old, new)| old.same(&new.file)) {
+                give(path, path);
+            }
+        }
+        for (path, located) in &self.now {
+            if let Some(origin) = located.as_ref().and_then(|located| located.origin.as_ref()) {
+                give(origin, path);
+            }
+        }
+        for path in self.base.keys() {
+            give(path, path);
+        }
+
+        let mut out = Vec::new();
+        // What goes stands first: its path may be the new one of something else.
+        for (path, old) in &self.base {
+            if let (Some(old), None) = (old, taken.get(path)) {
+                write(&mut out, Some((path, old)), None);
+            }
+        }
+        let sources: BTreeMap<_, _> = taken.iter().map(|(from, to)| (*to, *from)).collect();
+        for (path, located) in &self.now {
+            let Some(located) = located else { continue };
+            let old = sources.get(path).and_then(|from| Some((*from, before(from)?)));
+            write(&mut out, old, Some((path, &located.file)));
+        }
+        out
+    }
+}
+
+fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPath, &File)>) {
+    let same_bytes = old.zip(new).is_some_and(|((_, old), (_, new))| old.sha256 == new.sha256);
+    let same_path = old.zip(new).is_some_and(|((from, _), (to, _))| from == to);
+    if same_path && old.zip(new).is_some_and(|((_, old), (_, new))| old.same(new)) {
+        return;
+    }
+    let (old_side, new_side) = (old.map(side), new.map(side));
+    out.extend(diff::header(old_side, new_side, same_bytes));
+    if same_bytes {
+        return;
+    }
+    let bytes = |file: Option<(&RelPath, &File)>| match file {
+        Some((_, file)) => file.bytes.clone(),
+        None => Some(Arc::from(&[][..])),
+    };
+    let hunks = bytes(old).zip(bytes(new)).and_then(|(old, new)| diff::whole(&old, &new));
+    diff::body(out, old_side, new_side, hunks);
+}
+
+fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
+    Side { path: path.as_str(), mode: file.mode }
+}
+
+/// A file that a transaction displaced.
+fn displaced(workspace: &Workspace, stored: &str) -> Option<Arc<[u8]>> {
+    let (id, slot) = workspace_trash::parse_stored_path(stored)?;
+    let spot = workspace.store().ok()??.slot(id, slot).ok()?;
+    let bytes = match spot.metadata().ok()??.kind {
+        FileKind::Symlink => spot.read_link().ok()?,
+        _ => spot.read(MAX_FILE_SIZE).ok()?.0,
+    };
+    Some(bytes.into())
+}
+
+/// The file at a path.
+fn on_disk(root: &Root, path: &RelPath) -> Option<File> {
+    let seen = root.metadata(path).ok()??;
+    let (bytes, kind) = match seen.kind {
+        FileKind::Symlink => (root.read_link(path).ok()?, LINK),
+        FileKind::File => (root.read(path, MAX_FILE_SIZE).ok()?.0, 0),
+        _ => return None,
+    };
+    Some(File { sha256: Sha256::of(&bytes), mode: seen.kept_mode() | kind, bytes: Some(bytes.into()) })
+}

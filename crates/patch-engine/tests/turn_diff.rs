@@ -1,0 +1,322 @@
+//! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
+#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use fs_guard::Policy;
+use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
+use patch_engine::{Applied, Options, Profile, Settings, TurnDiff, apply, parse};
+use tempfile::TempDir;
+
+type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
+
+struct Turn {
+    dir: TempDir,
+    workspace: Workspace,
+    before: Snapshot,
+    diff: TurnDiff,
+}
+
+fn files(dir: &Path) -> Snapshot {
+    fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let seen = fs::symlink_metadata(&path).unwrap();
+            if name == ".apply-patch" {
+            } else if seen.is_symlink() {
+                let target = fs::read_link(&path).unwrap().into_os_string().into_string().unwrap();
+                all.insert(name, (0o120_000, target.into_bytes()));
+            } else if seen.is_dir() {
+                walk(root, &path, all);
+            } else {
+                all.insert(name, (seen.permissions().mode() & 0o100, fs::read(&path).unwrap()));
+            }
+        }
+    }
+    let mut all = Snapshot::new();
+    walk(dir, dir, &mut all);
+    all
+}
+
+fn write(dir: &Path, files: &Snapshot) {
+    for (name, (mode, bytes)) in files {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if *mode == 0o120_000 {
+            symlink(std::str::from_utf8(bytes).unwrap(), &path).unwrap();
+        } else {
+            fs::write(&path, bytes).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644 | mode)).unwrap();
+        }
+    }
+}
+
+impl Turn {
+    fn new(before: &[(&str, u32, &str)]) -> Self {
+        let dir = TempDir::new().unwrap();
+        let before = before.iter().map(|(name, mode, text)| ((*name).to_owned(), (*mode, text.as_bytes().to_vec())));
+        let before: Snapshot = before.collect();
+        write(dir.path(), &before);
+        let workspace = Workspace::open(dir.path(), Policy::default()).unwrap().with_key_place(KeyPlace::Nowhere);
+        Self { dir, workspace, before, diff: TurnDiff::new() }
+    }
+
+    fn commit_options() -> CommitOptions {
+        CommitOptions { durability: Durability::None, ..CommitOptions::default() }
+    }
+
+    fn apply(&mut self, body: &str) -> Applied {
+        let mut settings = Settings::new(Options::new(Profile::Codex));
+        settings.commit = Self::commit_options();
+        let text = format!("*** Begin Patch\n{body}*** End Patch\n");
+        let patch = parse(&text, &settings.options.parse).unwrap();
+        let applied = apply(&self.workspace, &patch, &settings, &mut |_| true, &mut ());
+        for report in &applied.reports {
+            self.diff.applied(&self.workspace, report);
+        }
+        applied
+    }
+
+    fn undo(&mut self) {
+        let locked = self.workspace.lock(Duration::from_secs(20)).unwrap();
+        let plan = self.workspace.plan_undo_last().unwrap();
+        let committed = locked.commit_undo(&plan, &Self::commit_options(), &mut ()).unwrap();
+        self.diff.committed(&self.workspace, &plan.transitions, &[], &committed.trashed);
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.diff.diff()).unwrap()
+    }
+
+    /// Applies the diff with git to the tree of before, and compares.
+    fn check(&self, trail: &str) {
+        let (diff, now) = (self.diff.diff(), files(self.dir.path()));
+        if now == self.before {
+            assert_eq!(String::from_utf8_lossy(&diff), "", "{trail}");
+            return;
+        }
+        let copy = TempDir::new().unwrap();
+        write(copy.path(), &self.before);
+        let mut git = Command::new("git")
+            .args(["apply", "--whitespace=nowarn", "-"])
+            .current_dir(copy.path())
+            .env("GIT_CEILING_DIRECTORIES", copy.path().parent().unwrap())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("git is installed");
+        git.stdin.take().unwrap().write_all(&diff).unwrap();
+        let output = git.wait_with_output().unwrap();
+        let shown = String::from_utf8_lossy(&diff);
+        assert!(output.status.success(), "{trail}\n{shown}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(files(copy.path()), now, "{trail}\n{shown}");
+    }
+}
+
+#[test]
+fn renames_modes_and_links_are_shown() {
+    for (name, before, patches, wanted) in [
+        (
+            "two updates are one",
+            &[("a", 0, "1\n2\n")][..],
+            &["*** Update File: a\n@@\n-1\n+one\n", "*** Update File: a\n@@\n-2\n+two\n"][..],
+            "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-1\n-2\n+one\n+two\n",
+        ),
+        ("added and deleted", &[], &["*** Add File: a\n+1\n", "*** Delete File: a\n"], ""),
+        (
+            "added, updated, moved",
+            &[],
+            &["*** Add File: a\n+1\n", "*** Update File: a\n*** Move to: b\n@@\n-1\n+2\n"],
+            "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+2\n",
+        ),
+        ("an empty file", &[], &["*** Add File: a\n"], "diff --git a/a b/a\nnew file mode 100644\n"),
+        (
+            "a program moves twice",
+            &[("run", 0o100, "x\n")],
+            &["*** Move File: run -> go\n", "*** Move File: go -> bin/go\n"],
+            "diff --git a/run b/bin/go\nsimilarity index 100%\nrename from run\nrename to bin/go\n",
+        ),
+        (
+            "a chain: what is in the way moves on",
+            &[("a", 0, "A\n"), ("b", 0, "B\n")],
+            &["*** Move File: b -> c\n*** Move File: a -> b\n"],
+            "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n\
+             diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n",
+        ),
+        ("there and back", &[("a", 0, "A\n")], &["*** Move File: a -> b\n", "*** Move File: b -> a\n"], ""),
+        (
+            "a file moves over another",
+            &[("a", 0, "A\n"), ("b", 0, "B\n")],
+            &["*** Move File: a -> b\n"],
+            "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-B\n\
+             diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+        ),
+        (
+            "a new file where one moved away",
+            &[("a", 0, "A\n")],
+            &["*** Move File: a -> b\n", "*** Add File: a\n+new\n"],
+            "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+new\n\
+             diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+        ),
+        (
+            "deleted and made anew",
+            &[("a", 0o100, "A\n")],
+            &["*** Delete File: a\n", "*** Add File: a\n+B\n"],
+            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-A\n+B\n",
+        ),
+        (
+            "a link goes",
+            &[("l", 0o120_000, "a")],
+            &["*** Delete File: l\n"],
+            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\
+             \\ No newline at end of file\n",
+        ),
+        (
+            "a file takes the place of a link",
+            &[("l", 0o120_000, "a")],
+            &["*** Delete File: l\n", "*** Add File: l\n+a\n"],
+            "diff --git a/l b/l\ndeleted file mode 120000\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\
+             \\ No newline at end of file\n\
+             diff --git a/l b/l\nnew file mode 100644\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+a\n",
+        ),
+    ] {
+        let mut turn = Turn::new(before);
+        for patch in patches {
+            let applied = turn.apply(patch);
+            assert!(applied.failure.is_none(), "{name}: {:?}", applied.failure);
+        }
+        assert_eq!(turn.text(), wanted, "{name}");
+        turn.check(name);
+    }
+}
+
+#[test]
+fn a_failed_patch_ends_nothing_and_an_undone_turn_is_empty() {
+    let mut turn = Turn::new(&[("a", 0, "A\n"), ("b", 0o100, "B\n")]);
+    assert!(turn.apply("*** Update File: a\n*** Move to: c\n@@\n-A\n+C\n").failure.is_none());
+    assert!(turn.apply("*** Update File: b\n@@\n-nothing like it\n+x\n").failure.is_some());
+    assert!(turn.apply("*** Delete File: b\n").failure.is_none());
+    turn.check("after a failure");
+    assert!(turn.text().contains("rename from a\nrename to c\n"), "{}", turn.text());
+    turn.undo();
+    turn.undo();
+    assert_eq!(turn.text(), "");
+}
+
+#[test]
+fn a_binary_file_is_named() {
+    let mut turn = Turn::new(&[("a.bin", 0, "\0\n"), ("b.bin", 0, "\0\n")]);
+    assert!(turn.apply("*** Delete File: a.bin\n*** Move File: b.bin -> c.bin\n").failure.is_none());
+    assert_eq!(
+        turn.text(),
+        "diff --git a/a.bin b/a.bin\ndeleted file mode 100644\nBinary files a/a.bin and /dev/null differ\n\
+         diff --git a/b.bin b/c.bin\nsimilarity index 100%\nrename from b.bin\nrename to c.bin\n"
+    );
+}
+
+/// xorshift, so that a failure can be repeated from its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+}
+
+const NAMES: [&str; 8] = ["a", "b", "d/c", "d/e", "two words", "d/\"quoted\" \u{e9}", "x/y/z", "f"];
+
+/// One random section for the files that are there.
+fn section(random: &mut Random, there: &mut Snapshot) -> String {
+    let free: Vec<&str> = NAMES.into_iter().filter(|name| !there.contains_key(*name)).collect();
+    let name = there.keys().nth(random.below(there.len().max(1))).cloned();
+    let fresh = random.below(1000);
+    match (random.below(6), name, free.first()) {
+        (0, _, Some(_)) => {
+            let path = free[random.below(free.len())];
+            let lines: Vec<String> = (0..random.below(5)).map(|line| format!("{line} {fresh}")).collect();
+            there
+                .insert(path.to_owned(), (0, lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()));
+            format!("*** Add File: {path}\n") + &lines.iter().map(|line| format!("+{line}\n")).collect::<String>()
+        }
+        (1, Some(path), _) => {
+            there.remove(&path);
+            format!("*** Delete File: {path}\n")
+        }
+        (kind, Some(path), Some(_)) if kind < 4 => {
+            let to = free[random.below(free.len())];
+            let file = there.remove(&path).unwrap();
+            there.insert(to.to_owned(), file);
+            format!("*** Move File: {path} -> {to}\n")
+        }
+        (_, Some(path), _) => {
+            let (_, bytes) = there.get_mut(&path).unwrap();
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            if lines.is_empty() {
+                return String::new();
+            }
+            let at = random.below(lines.len());
+            let mut out = format!("*** Update File: {path}\n@@\n");
+            let mut after = String::new();
+            for (index, line) in lines.iter().enumerate() {
+                if index == at {
+                    out += &format!("-{line}\n+new {fresh}\n");
+                    after += &format!("new {fresh}\n");
+                } else {
+                    out += &format!(" {line}\n");
+                    after += &format!("{line}\n");
+                }
+            }
+            *bytes = after.into_bytes();
+            out
+        }
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn git_gives_the_same_tree_after_any_patches() {
+    let (mut compared, mut renames) = (0, 0);
+    for seed in 1..=40_u64 {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut turn = Turn::new(&[
+            ("a", 0, "1\n2\n3\n"),
+            ("b", 0o100, "x\n"),
+            ("d/c", 0, "no end"),
+            ("two words", 0, "w\r\nv\r\n"),
+        ]);
+        let mut trail = format!("seed {seed}\n");
+        let mut transactions = 0;
+        for _ in 0..6 {
+            if transactions > 0 && random.below(5) == 0 {
+                turn.undo();
+                transactions -= 1;
+                trail += "undo\n";
+            } else {
+                let mut there = files(turn.dir.path());
+                let patch: String = (0..1 + random.below(3)).map(|_| section(&mut random, &mut there)).collect();
+                if patch.is_empty() {
+                    continue;
+                }
+                trail += &patch;
+                let applied = turn.apply(&patch);
+                // A path that moves away and is needed again, say: refused, and nothing changed.
+                transactions += applied.reports.iter().filter(|report| report.transaction.is_some()).count();
+            }
+            turn.check(&trail);
+            compared += usize::from(!turn.text().is_empty());
+            renames += turn.text().matches("rename from").count();
+        }
+    }
+    assert!(compared > 150 && renames > 100, "few cases: {compared} diffs, {renames} renames");
+}
