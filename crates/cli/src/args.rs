@@ -132,18 +132,20 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
     pub(crate) from: InputForm,
     /// Print the diff and write nothing
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, conflicts_with = "events")]
     pub(crate) dry_run: bool,
     /// Print nothing and write nothing: the exit code tells whether it would apply
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
     /// Apply section by section, and stop at the first that fails
     #[arg(long)]
     pub(crate) no_atomic: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) reporting: Reporting,
     /// Print how many lines change in each file, instead of the names alone
-    #[arg(long)]
+    #[arg(long, conflicts_with = "events")]
     pub(crate) stat: bool,
 }
 
@@ -156,6 +158,27 @@ pub(crate) struct Writing {
     /// Seconds to wait for another process that changes the workspace
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
     pub(crate) lock_timeout: std::time::Duration,
+}
+
+/// How a program around the agent is told.
+#[derive(Debug, Args)]
+pub(crate) struct Reporting {
+    /// Print what happens as lines of JSON, instead of the summary or answer: jsonl, codex (as Codex clients know them),
+    /// acp or acp-v1, acp-v2 (Agent Client Protocol)
+    #[arg(long, value_name = "FORM", hide_possible_values = true, conflicts_with = "json")]
+    pub(crate) events: Option<Events>,
+    /// The name of the call in the events; one that nobody else has when left out
+    #[arg(long, value_name = "ID", requires = "events")]
+    pub(crate) call_id: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Events {
+    Jsonl,
+    Codex,
+    #[value(alias = "acp-v1")]
+    Acp,
+    AcpV2,
 }
 
 #[derive(Debug, Args)]
@@ -223,7 +246,7 @@ pub(crate) struct Tool {
     #[arg(long)]
     pub(crate) list: bool,
     /// Take the arguments as commands of another tool: `anthropic-editor`
-    #[arg(long, value_name = "DIALECT", hide_possible_values = true)]
+    #[arg(long, value_name = "DIALECT", hide_possible_values = true, conflicts_with = "events")]
     pub(crate) dialect: Option<Dialect>,
     /// Go on with this session: what it has read protects files from being written unseen
     #[arg(long, value_name = "NAME")]
@@ -236,6 +259,8 @@ pub(crate) struct Tool {
     pub(crate) allow: Vec<String>,
     #[command(flatten)]
     pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) reporting: Reporting,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

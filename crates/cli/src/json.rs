@@ -18,6 +18,12 @@ pub(crate) fn print(value: &impl Serialize) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// The patch as the argument of a tool.
+#[derive(Debug, Serialize)]
+pub(crate) struct PatchInput<'p> {
+    pub(crate) patch: std::borrow::Cow<'p, str>,
+}
+
 /// The envelope of a plan that is not committed.
 pub(crate) fn planned(plan: &Plan) -> impl Serialize + use<> {
     Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan))

@@ -7,6 +7,7 @@ mod args;
 mod audit;
 mod commands;
 mod drop_in;
+mod events;
 mod exit;
 mod expect;
 mod failure;

@@ -161,6 +161,16 @@ impl Reply {
         }
     }
 
+    /// Why the call failed, in words; `None` when it did not.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(&failure.error.message),
+            Self::EditPatch(result, _) => result.error.as_deref(),
+        }
+    }
+
     /// The answer as one line of JSON.
     ///
     /// # Panics
@@ -194,10 +204,12 @@ impl FileTools {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+        hooks.called(tool, args);
         let mut reply = self.answer(tool, args, hooks);
         if let Some(max) = self.settings().max_output {
             reply.fit(max);
         }
+        hooks.answered(&reply);
         reply
     }
 

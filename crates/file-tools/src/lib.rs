@@ -8,6 +8,7 @@ pub mod changes;
 mod editor;
 pub mod envelope;
 mod error;
+pub mod events;
 mod fit;
 mod ledger;
 pub mod ops;

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::{Access, AppendFile, FileKind, Metadata, RelPath, Root, Sha256};
-use patch_engine::transaction::{CommitObserver, CommitOptions, Durability, TransactionId, Workspace};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+use patch_engine::transaction::{CommitError, CommitObserver, CommitOptions, Durability, TransactionId, Workspace};
 use patch_engine::transition::Transition;
 use patch_engine::{ErrorKind, Expected, Plan, Report, file_plan};
+use serde_json::Value;
 
 use crate::audit::{Audit, Operation, Recorder};
+use crate::call::{Reply, Tool};
 use crate::envelope::ToolResult;
 use crate::error::{FailureClass, ToolError};
 use crate::ledger::{Ledger, ensure_state};
@@ -27,6 +29,21 @@ pub trait Hooks {
     /// in the audit log then.
     fn postponed(&self) -> bool {
         false
+    }
+
+    /// Who is told of commits while they happen, as [`Events`](crate::events::Events) is.
+    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
+        None
+    }
+
+    /// A tool is called by its name, with these arguments.
+    fn called(&mut self, tool: Tool, args: &Value) {
+        let _ = (tool, args);
+    }
+
+    /// This is what the call that was told last is answered with.
+    fn answered(&mut self, reply: &Reply) {
+        let _ = reply;
     }
 
     /// Whether the call shall end; asked now and then. What is past its commit point is finished.
@@ -236,16 +253,34 @@ pub(crate) struct Call<'c> {
     logged: bool,
 }
 
-/// Refuses the commit of a call that was cancelled.
+/// Refuses the commit of a call that was cancelled, and tells the caller's observer of the others.
 pub(crate) struct Watch<'w, 'c>(&'w RefCell<&'c mut dyn Hooks>);
 
 impl CommitObserver for Watch<'_, '_> {
-    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
-        if self.0.borrow().cancelled() { Err("the call was cancelled".into()) } else { Ok(()) }
+    fn planned(&mut self, plan: &Plan) {
+        if let Some(observer) = self.0.borrow_mut().observer() {
+            observer.planned(plan);
+        }
     }
 
-    fn log(&self) -> Option<&AppendFile> {
-        None
+    fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
+        let mut hooks = self.0.borrow_mut();
+        if hooks.cancelled() {
+            return Err("the call was cancelled".into());
+        }
+        hooks.observer().map_or(Ok(()), |observer| observer.before_commit_point(id, transitions))
+    }
+
+    fn published(&mut self, index: usize) {
+        if let Some(observer) = self.0.borrow_mut().observer() {
+            observer.published(index);
+        }
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        if let Some(observer) = self.0.borrow_mut().observer() {
+            observer.ended(workspace, result);
+        }
     }
 }
 

@@ -103,7 +103,8 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
 /// Applies a patch to the files of a workspace.
 ///
 /// `approve` sees exactly the plan that will be committed; when it answers `false`, nothing happens.
-/// `observer` is told of the commit while it happens.
+/// `observer` is told of the plan and its commit while it happens; of a patch that cannot be planned, or is
+/// declined, it is told nothing.
 pub fn apply(
     workspace: &Workspace,
     patch: &Patch<'_>,
@@ -184,11 +185,11 @@ pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
         if plan.is_empty() {
             return Ok(Report { transaction: None, plan, trashed: Vec::new() });
         }
-        observer.planned(&plan);
         let locked = match early {
             Some(locked) => locked,
             None => workspace.lock(lock_timeout)?,
         };
+        observer.planned(&plan);
         let options = CommitOptions {
             undo_of: plan.undo_of,
             partial_undo: plan.partial_undo,
@@ -198,10 +199,15 @@ pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
         };
         match locked.commit(&plan.transitions, &plan.create_dirs, &options, observer) {
             Ok(committed) => {
-                return Ok(Report { transaction: Some(committed.id), plan, trashed: committed.trashed });
+                let report = Report { transaction: Some(committed.id), plan, trashed: committed.trashed };
+                observer.ended(workspace, Ok(&report));
+                return Ok(report);
             }
             Err(CommitError::Stale(_)) if !lock_first => lock_first = true,
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                observer.ended(workspace, Err((&plan, &error)));
+                return Err(error.into());
+            }
         }
     }
 }

@@ -37,11 +37,27 @@ pub(crate) fn git_mode(mode: u32) -> &'static str {
     }
 }
 
+/// What stands before the paths: of the old side, of the new side, and where a rename is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prefixes<'a> {
+    old: &'a str,
+    new: &'a str,
+    rename: &'a str,
+}
+
+/// As git has it.
+pub(crate) const GIT: Prefixes<'static> = Prefixes { old: "a/", new: "b/", rename: "" };
+
 /// The lines of git's form that stand before the hunks.
-pub(crate) fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: bool) -> Vec<u8> {
+pub(crate) fn header(
+    prefixes: Prefixes<'_>,
+    old: Option<Side<'_>>,
+    new: Option<Side<'_>>,
+    same_bytes: bool,
+) -> Vec<u8> {
     let mode = |side: Side<'_>| git_mode(side.mode);
     let (Some(left), Some(right)) = (old.or(new), new.or(old)) else { return Vec::new() };
-    let mut out = format!("diff --git {} {}\n", quoted("a/", left.path), quoted("b/", right.path));
+    let mut out = format!("diff --git {} {}\n", quoted(prefixes.old, left.path), quoted(prefixes.new, right.path));
     match (old, new) {
         (None, Some(new)) => out += &format!("new file mode {}\n", mode(new)),
         (Some(old), None) => out += &format!("deleted file mode {}\n", mode(old)),
@@ -53,7 +69,8 @@ pub(crate) fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: b
                 if same_bytes {
                     out += "similarity index 100%\n";
                 }
-                out += &format!("rename from {}\nrename to {}\n", quoted("", old.path), quoted("", new.path));
+                let (from, to) = (quoted(prefixes.rename, old.path), quoted(prefixes.rename, new.path));
+                out += &format!("rename from {from}\nrename to {to}\n");
             }
         }
         (None, None) => {}
@@ -62,10 +79,16 @@ pub(crate) fn header(old: Option<Side<'_>>, new: Option<Side<'_>>, same_bytes: b
 }
 
 /// The names and hunks of one file; `None` for hunks that cannot be shown.
-pub(crate) fn body(out: &mut Vec<u8>, old: Option<Side<'_>>, new: Option<Side<'_>>, hunks: Option<Vec<u8>>) {
+pub(crate) fn body(
+    prefixes: Prefixes<'_>,
+    out: &mut Vec<u8>,
+    old: Option<Side<'_>>,
+    new: Option<Side<'_>>,
+    hunks: Option<Vec<u8>>,
+) {
     let name =
-        |letter: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(letter, side.path));
-    let (old, new) = (name("a/", old), name("b/", new));
+        |prefix: &str, side: Option<Side<'_>>| side.map_or("/dev/null".to_owned(), |side| quoted(prefix, side.path));
+    let (old, new) = (name(prefixes.old, old), name(prefixes.new, new));
     match hunks {
         Some(hunks) if hunks.is_empty() => {}
         Some(hunks) => {
@@ -82,6 +105,16 @@ impl Plan {
     /// A file that is not text, or was not kept in memory, is named as binary.
     #[must_use]
     pub fn diff(&self, change: &Change) -> Vec<u8> {
+        self.diff_named(change, GIT)
+    }
+
+    /// The same diff with `prefix`, a directory and its `/`, before all paths and nothing else.
+    #[must_use]
+    pub fn diff_beneath(&self, change: &Change, prefix: &str) -> Vec<u8> {
+        self.diff_named(change, Prefixes { old: prefix, new: prefix, rename: prefix })
+    }
+
+    fn diff_named(&self, change: &Change, prefixes: Prefixes<'_>) -> Vec<u8> {
         let transition = &self.transitions[change.transition];
         let before = self.pre_images.get(&change.path).map(|bytes| &bytes[..]);
         let new_path = change.to_path.as_ref().unwrap_or(&change.path);
@@ -94,7 +127,7 @@ impl Plan {
         let new = Side { path: new_path.as_str(), mode: new_mode.unwrap_or(0o644) };
         let old = (change.operation != Operation::Create).then_some(old);
         let new = (change.operation != Operation::Delete).then_some(new);
-        let mut out = header(old, new, change.before == change.after);
+        let mut out = header(prefixes, old, new, change.before == change.after);
         if change.before == change.after {
             return out;
         }
@@ -110,7 +143,7 @@ impl Plan {
             (None, Some(before)) => whole(before, b""),
             _ => None,
         };
-        body(&mut out, old, new, hunks);
+        body(prefixes, &mut out, old, new, hunks);
         out
     }
 
@@ -177,11 +210,11 @@ impl Workspace {
             };
             let same =
                 record.before.as_ref().map(|state| state.sha256) == record.after.as_ref().map(|state| state.sha256);
-            out.extend(header(old, new, same));
+            out.extend(header(GIT, old, new, same));
             if !same {
                 let before = if record.before.is_some() { before } else { Some(Vec::new()) };
                 let hunks = before.zip(after).and_then(|(before, after)| whole(&before, &after));
-                body(&mut out, old, new, hunks);
+                body(GIT, &mut out, old, new, hunks);
             }
         }
         Ok(out)
@@ -189,12 +222,12 @@ impl Workspace {
 }
 
 /// A path as git writes it: in quotes, with escapes, when it has characters that would confuse.
-fn quoted(side: &str, path: &str) -> String {
-    if path.bytes().all(|byte| (0x20..0x7f).contains(&byte) && byte != b'"' && byte != b'\\') {
-        return format!("{side}{path}");
+fn quoted(prefix: &str, path: &str) -> String {
+    if prefix.bytes().chain(path.bytes()).all(|byte| (0x20..0x7f).contains(&byte) && byte != b'"' && byte != b'\\') {
+        return format!("{prefix}{path}");
     }
-    let mut out = format!("\"{side}");
-    for byte in path.bytes() {
+    let mut out = String::from("\"");
+    for byte in prefix.bytes().chain(path.bytes()) {
         match byte {
             b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
             0x20..0x7f => out.push(char::from(byte)),

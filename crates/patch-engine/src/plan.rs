@@ -7,8 +7,9 @@ use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
 use workspace_trash::TransactionId;
 
+use crate::edit;
 use crate::locate::{Note, Placed};
-use crate::transition::Transition;
+use crate::transition::{Content, Transition};
 
 /// What a commit will do: nothing else, and all of it.
 ///
@@ -90,6 +91,32 @@ impl Plan {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
+    }
+}
+
+impl Plan {
+    /// The bytes of a changed file before, as far as they are in memory: of files that are deleted or moved
+    /// unchanged only small ones are.
+    #[must_use]
+    pub fn old_bytes(&self, change: &Change) -> Option<Arc<Vec<u8>>> {
+        let kept = || self.pre_images.get(&change.path).cloned();
+        match self.transitions[change.transition].after.as_ref().map(|after| &after.content) {
+            Some(Content::Spliced { source, .. }) => Some(Arc::clone(source)),
+            _ if change.before.is_none() => None,
+            _ => kept(),
+        }
+    }
+
+    /// The bytes of a changed file after, as far as they are in memory.
+    #[must_use]
+    pub fn new_bytes(&self, change: &Change) -> Option<Arc<Vec<u8>>> {
+        let transition = &self.transitions[change.transition];
+        match &transition.after.as_ref()?.content {
+            Content::Bytes(bytes) => Some(Arc::clone(bytes)),
+            Content::Spliced { source, splices } => Some(edit::splice(source, splices).into()),
+            Content::CopyOf(path) => self.pre_images.get(path).cloned(),
+            Content::Stored { .. } => self.stored.get(&transition.path).cloned(),
+        }
     }
 }
 

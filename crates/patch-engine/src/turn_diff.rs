@@ -39,7 +39,7 @@ struct File {
     /// Permission bits, and [`LINK`].
     mode: u32,
     /// The bytes, or the link's target; `None` where they cannot be had any more.
-    bytes: Option<Arc<[u8]>>,
+    bytes: Option<Arc<Vec<u8>>>,
 }
 
 impl File {
@@ -67,24 +67,13 @@ impl TurnDiff {
         Self::default()
     }
 
-    /// Adds a patch that was committed.
-    pub fn applied(&mut self, workspace: &Workspace, report: &Report) {
-        self.committed(workspace, &report.plan.transitions, &report.plan.changes, &report.trashed);
-    }
-
-    /// Adds a transaction that was committed: an undo, say. `changes` tells which files moved, and may
-    /// be empty; `trashed` tells where the displaced files are, one entry for each transition.
+    /// Adds a plan that was committed: a patch, an undo.
     ///
     /// Displaced files are read from the trash, so this is to be called before it is purged; files that
     /// are not in memory are read from the workspace. What has gone there, or was changed since by
     /// someone else, is named in the diff as binary.
-    pub fn committed(
-        &mut self,
-        workspace: &Workspace,
-        transitions: &[Transition],
-        changes: &[Change],
-        trashed: &[Option<String>],
-    ) {
+    pub fn applied(&mut self, workspace: &Workspace, report: &Report) {
+        let Report { plan: Plan { transitions, changes, .. }, trashed, .. } = report;
         for (index, transition) in transitions.iter().enumerate() {
             self.begin(&transition.path, transition.before.as_ref(), || {
                 trashed.get(index)?.as_deref().and_then(|path| displaced(workspace, path))
@@ -120,7 +109,7 @@ impl TurnDiff {
     }
 
     /// Remembers what was at a path, when it is touched for the first time.
-    fn begin(&mut self, path: &RelPath, before: Option<&PreImage>, bytes: impl FnOnce() -> Option<Arc<[u8]>>) {
+    fn begin(&mut self, path: &RelPath, before: Option<&PreImage>, bytes: impl FnOnce() -> Option<Arc<Vec<u8>>>) {
         if self.base.contains_key(path) {
             return;
         }
@@ -238,16 +227,16 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
         return;
     }
     let (old_side, new_side) = (old.map(side), new.map(side));
-    out.extend(diff::header(old_side, new_side, same_bytes));
+    out.extend(diff::header(diff::GIT, old_side, new_side, same_bytes));
     if same_bytes {
         return;
     }
     let bytes = |file: Option<(&RelPath, &File)>| match file {
         Some((_, file)) => file.bytes.clone(),
-        None => Some(Arc::from(&[][..])),
+        None => Some(Arc::default()),
     };
     let hunks = bytes(old).zip(bytes(new)).and_then(|(old, new)| diff::whole(&old, &new));
-    diff::body(out, old_side, new_side, hunks);
+    diff::body(diff::GIT, out, old_side, new_side, hunks);
 }
 
 fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
@@ -255,7 +244,7 @@ fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
 }
 
 /// A file that a transaction displaced.
-fn displaced(workspace: &Workspace, stored: &str) -> Option<Arc<[u8]>> {
+fn displaced(workspace: &Workspace, stored: &str) -> Option<Arc<Vec<u8>>> {
     let (id, slot) = workspace_trash::parse_stored_path(stored)?;
     let spot = workspace.store().ok()??.slot(id, slot).ok()?;
     let bytes = match spot.metadata().ok()??.kind {

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fs_guard::Policy;
+use fs_guard::{Policy, Root};
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{Applied, Options, Profile, Settings, TurnDiff, apply, parse};
+use patch_engine::{Applied, Options, Profile, Settings, TurnDiff, apply, carry_out, parse};
 use tempfile::TempDir;
 
 type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
@@ -85,10 +85,11 @@ impl Turn {
     }
 
     fn undo(&mut self) {
-        let locked = self.workspace.lock(Duration::from_secs(20)).unwrap();
-        let plan = self.workspace.plan_undo_last().unwrap();
-        let committed = locked.commit_undo(&plan, &Self::commit_options(), &mut ()).unwrap();
-        self.diff.committed(&self.workspace, &plan.transitions, &[], &committed.trashed);
+        let workspace = &self.workspace;
+        let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
+        let (wait, options) = (Duration::from_secs(20), Self::commit_options());
+        let report = carry_out(workspace, wait, &options, &mut plan, &mut (), &mut Vec::new()).unwrap();
+        self.diff.applied(&self.workspace, &report);
     }
 
     fn text(&self) -> String {

@@ -1,5 +1,7 @@
 //! `apply-patch apply` and `apply-patch check`.
 
+use file_tools::SessionName;
+use file_tools::events::Events;
 use patch_engine::transaction::Workspace;
 use patch_engine::{
     Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
@@ -7,8 +9,9 @@ use patch_engine::{
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
-use crate::{args, audit, expect, input, json, render};
+use crate::{args, audit, events, expect, json, render};
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -74,7 +77,15 @@ pub(super) fn with_patch(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = input::envelope(input::read(file)?, from)?;
+    with_input(input::envelope(input::read(file)?, from)?, options, then)
+}
+
+/// Parses the patch, then lets `then` do the rest.
+fn with_input(
+    input: Input,
+    options: &Options,
+    then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
+) -> Result<Exit, Failure> {
     let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
@@ -113,44 +124,67 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
 
 pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
     let mut workspace = None;
-    let result = (|| {
-        let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
-        settings.commit = super::commit_options("apply", &args.writing);
-        settings.lock_timeout = args.writing.lock_timeout;
-        settings.atomic = !args.no_atomic;
-        let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(args.input.file.as_deref(), args.from, &settings.options, |patch| {
-            if args.dry_run || args.check {
-                super::tidy(global, workspace);
-                let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
-                preview(global, args, &plan);
-                return Ok(Exit::Done);
-            }
-            let mut interrupt = Interrupt::watch();
-            let writing = interrupt.clone();
-            let mut approve = |_: &Plan| {
-                writing.writing();
-                true
-            };
-            let applied = audit::apply(workspace, patch, &settings, &mut approve, &mut interrupt);
-            match &applied.failure {
-                Some(ApplyError::Commit(transaction::CommitError::Refused(_))) if interrupt.exit().is_some() => {
-                    render::message("interrupted; everything was rolled back");
-                    Ok(interrupt.exit().unwrap_or(Exit::Interrupted))
-                }
-                Some(_) => Err(Rest::Applied(applied)),
-                None => {
-                    report(global, args, &applied);
-                    Ok(Exit::Done)
-                }
-            }
-        })
-    })();
-    result.unwrap_or_else(|failure| {
+    let mut events = None;
+    run(global, args, &mut workspace, &mut events).unwrap_or_else(|failure| {
+        let told = json::Failure::new(&failure);
         if let (Failure::Parse(_), Some(workspace), false) = (&failure, &workspace, args.dry_run || args.check) {
-            audit::failed(workspace, "apply", json::Failure::new(&failure).error());
+            audit::failed(workspace, "apply", told.error());
+        }
+        if let Some(events) = &mut events {
+            events.end_call(&told.envelope(), Some(&told.error().message));
         }
         failure.report(global, workspace.as_ref())
+    })
+}
+
+fn run(
+    global: &args::Global,
+    args: &args::Apply,
+    workspace: &mut Option<Workspace>,
+    events: &mut Option<Events<'static>>,
+) -> Result<Exit, Failure> {
+    let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
+    settings.commit = super::commit_options("apply", &args.writing);
+    settings.lock_timeout = args.writing.lock_timeout;
+    settings.atomic = !args.no_atomic;
+    let workspace = workspace.insert(open(global, &args.rules)?);
+    let input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
+    if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
+        let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
+        events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
+    }
+    with_input(input, &settings.options, |patch| {
+        if args.dry_run || args.check {
+            super::tidy(global, workspace);
+            let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
+            preview(global, args, &plan);
+            return Ok(Exit::Done);
+        }
+        let mut interrupt = Interrupt::watch();
+        let writing = interrupt.clone();
+        let mut approve = |_: &Plan| {
+            writing.writing();
+            true
+        };
+        let mut observer = (events.as_mut(), &mut interrupt);
+        let applied = audit::apply(workspace, patch, &settings, &mut approve, &mut observer);
+        match (&applied.failure, interrupt.exit()) {
+            (Some(ApplyError::Commit(transaction::CommitError::Refused(_))), Some(exit)) => {
+                render::message("interrupted; everything was rolled back");
+                if let Some(events) = events {
+                    events.end_call(&(), Some("interrupted; everything was rolled back"));
+                }
+                Ok(exit)
+            }
+            (Some(_), _) => Err(Rest::Applied(applied)),
+            (None, _) => {
+                match events {
+                    Some(events) => events.end_call(&json::applied(&applied, !args.no_atomic), None),
+                    None => report(global, args, &applied),
+                }
+                Ok(Exit::Done)
+            }
+        }
     })
 }
 

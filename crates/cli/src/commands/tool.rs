@@ -3,24 +3,51 @@
 use std::io::Read as _;
 
 use file_tools::audit::Audit;
-use file_tools::{FileTools, Hooks, Reply, SessionName, ToolError, ToolSettings, catalogue};
-use patch_engine::transaction::Workspace;
+use file_tools::events::Events;
+use file_tools::{FileTools, Hooks, Reply, SessionName, Tool, ToolError, ToolSettings, catalogue};
+use patch_engine::transaction::{CommitObserver, Workspace};
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Plan};
 use serde_json::{Value, json};
 
 use crate::args::{self, Dialect, Global};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::json;
+use crate::{events, json};
 
-impl Hooks for Interrupt {
+/// What the program does while a tool runs.
+struct Watcher {
+    interrupt: Interrupt,
+    events: Option<Events<'static>>,
+    call_id: String,
+    /// The events stand for the answer.
+    told: bool,
+}
+
+impl Hooks for Watcher {
     fn approve(&mut self, _: &Plan) -> bool {
-        self.writing();
+        self.interrupt.writing();
         true
     }
 
     fn cancelled(&self) -> bool {
-        self.exit().is_some()
+        self.interrupt.exit().is_some()
+    }
+
+    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
+        self.events.as_mut().map(|events| events as &mut dyn CommitObserver)
+    }
+
+    fn called(&mut self, tool: Tool, args: &Value) {
+        if let (Some(events), false) = (&mut self.events, tool.is_read_only()) {
+            events.begin_call(&self.call_id, tool.as_str(), args);
+            self.told = true;
+        }
+    }
+
+    fn answered(&mut self, reply: &Reply) {
+        if let (Some(events), true) = (&mut self.events, self.told) {
+            events.end_call(reply, reply.failure());
+        }
     }
 }
 
@@ -29,21 +56,29 @@ pub(crate) fn tool(global: &Global, args: &args::Tool) -> Exit {
         json::print(&json!({ "tools": catalogue() }));
         return Exit::Done;
     }
-    let mut interrupt = Interrupt::watch();
+    let session = args.session.clone().unwrap_or_else(|| SessionName::cli().to_string());
+    let events = events::of(&global.root, &session, &args.reporting);
+    let call_id = match events::call_id(&args.reporting) {
+        Ok(id) => id,
+        Err(failure) => return failure.report(global, None),
+    };
+    let mut watcher = Watcher { interrupt: Interrupt::watch(), events, call_id, told: false };
     let exit = match prepare(global, args) {
         Err(error) => failed(args, error),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
-            let reply = tools.editor(&input, None, &mut interrupt);
+            let reply = tools.editor(&input, None, &mut watcher);
             json::print(&reply);
             if reply.is_error { Exit::DoesNotApply } else { Exit::Done }
         }
         Ok((tools, input)) => {
-            let reply = tools.call(args.name.as_deref().unwrap_or_default(), &input, &mut interrupt);
-            json::print(&reply);
+            let reply = tools.call(args.name.as_deref().unwrap_or_default(), &input, &mut watcher);
+            if !watcher.told {
+                json::print(&reply);
+            }
             reply.class().map_or(Exit::Done, Exit::from)
         }
     };
-    match interrupt.exit() {
+    match watcher.interrupt.exit() {
         Some(interrupted) if exit != Exit::Done => interrupted,
         _ => exit,
     }

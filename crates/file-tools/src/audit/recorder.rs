@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitObserver, Outcome, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, CommitObserver, Outcome, Recovered, TransactionId, Workspace};
 use patch_engine::transition::{Content, Transition};
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
 
@@ -213,6 +213,10 @@ impl CommitObserver for Recorder<'_> {
 
     fn published(&mut self, index: usize) {
         self.inner.published(index);
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        self.inner.ended(workspace, result);
     }
 }
 

@@ -5,6 +5,7 @@
 mod audit;
 mod catalogue;
 mod editor;
+mod events;
 mod guard;
 mod paging;
 mod patching;

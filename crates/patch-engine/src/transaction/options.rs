@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use fs_guard::{AppendFile, RelPath};
 use workspace_trash::{Retention, TransactionId};
 
+use super::error::CommitError;
+use super::workspace::Workspace;
+use crate::apply::Report;
 use crate::plan::Plan;
 use crate::transition::Transition;
 
@@ -43,7 +46,14 @@ pub struct CommitOptions {
     pub retention: Retention,
 }
 
-/// Who is told of a commit while it happens.
+/// Who is told of a plan and its commit while it happens.
+///
+/// For each plan that is to be committed: [`planned`](Self::planned),
+/// [`before_commit_point`](Self::before_commit_point), [`published`](Self::published) for each of its paths, and
+/// [`ended`](Self::ended). A failed commit may end early; a plan that was overtaken by a change of a file is
+/// told again instead of ending.
+///
+/// Two observers are one: a pair tells both, the first one first. Of two logs the first one's counts.
 pub trait CommitObserver {
     /// This is what will be committed.
     fn planned(&mut self, plan: &Plan) {
@@ -67,7 +77,90 @@ pub trait CommitObserver {
     fn published(&mut self, index: usize) {
         let _ = index;
     }
+
+    /// What became of the plan that was told last. After a failure
+    /// [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        let _ = (workspace, result);
+    }
 }
 
 /// Nobody is told.
 impl CommitObserver for () {}
+
+impl<O: CommitObserver + ?Sized> CommitObserver for &mut O {
+    fn planned(&mut self, plan: &Plan) {
+        (**self).planned(plan);
+    }
+
+    fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
+        (**self).before_commit_point(id, transitions)
+    }
+
+    fn log(&self) -> Option<&AppendFile> {
+        (**self).log()
+    }
+
+    fn published(&mut self, index: usize) {
+        (**self).published(index);
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        (**self).ended(workspace, result);
+    }
+}
+
+/// Nobody may be told.
+impl<O: CommitObserver> CommitObserver for Option<O> {
+    fn planned(&mut self, plan: &Plan) {
+        if let Some(observer) = self {
+            observer.planned(plan);
+        }
+    }
+
+    fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
+        self.as_mut().map_or(Ok(()), |observer| observer.before_commit_point(id, transitions))
+    }
+
+    fn log(&self) -> Option<&AppendFile> {
+        self.as_ref()?.log()
+    }
+
+    fn published(&mut self, index: usize) {
+        if let Some(observer) = self {
+            observer.published(index);
+        }
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        if let Some(observer) = self {
+            observer.ended(workspace, result);
+        }
+    }
+}
+
+impl<A: CommitObserver, B: CommitObserver> CommitObserver for (A, B) {
+    fn planned(&mut self, plan: &Plan) {
+        self.0.planned(plan);
+        self.1.planned(plan);
+    }
+
+    fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
+        self.0.before_commit_point(id, transitions)?;
+        self.1.before_commit_point(id, transitions)
+    }
+
+    fn log(&self) -> Option<&AppendFile> {
+        self.0.log().or_else(|| self.1.log())
+    }
+
+    fn published(&mut self, index: usize) {
+        self.0.published(index);
+        self.1.published(index);
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        self.0.ended(workspace, result);
+        self.1.ended(workspace, result);
+    }
+}

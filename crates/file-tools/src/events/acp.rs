@@ -1,0 +1,261 @@
+//! Agent Client Protocol: `session/update` notifications of version 1 and of the draft of version 2.
+//!
+//! Source: the JSON Schemas in the npm package `@agentclientprotocol/sdk` 2.4.0; `.ci/acp/run` validates
+//! what is printed against them.
+
+use std::borrow::Cow;
+
+use patch_engine::Operation;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::item::{Item, Text};
+use super::{Call, Event, json};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Notification<'l> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: Params<'l>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'l> {
+    session_id: &'l str,
+    update: Update<'l>,
+}
+
+/// `tool_call` and `tool_call_update` have the same fields; version 2 has the second only.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'l> {
+    session_update: &'static str,
+    tool_call_id: &'l str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locations: Option<Vec<Location>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Vec<Content<'l>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_input: Option<&'l RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_output: Option<&'l RawValue>,
+}
+
+#[derive(Serialize)]
+struct Location {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'l> {
+    Text { r#type: &'static str, content: TextBlock<'l> },
+    V1(V1Diff<'l>),
+    V2(V2Diff),
+}
+
+#[derive(Serialize)]
+struct TextBlock<'l> {
+    r#type: &'static str,
+    text: Cow<'l, str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct V1Diff<'l> {
+    r#type: &'static str,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_text: Option<&'l str>,
+    new_text: &'l str,
+}
+
+#[derive(Serialize)]
+struct V2Diff {
+    r#type: &'static str,
+    changes: Vec<V2Change>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<V2Patch>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct V2Change {
+    operation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_path: Option<String>,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_type: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct V2Patch {
+    format: &'static str,
+    text: String,
+}
+
+pub(super) fn line_v1(call: &Call, event: &Event<'_>) -> Option<String> {
+    line(call, event, 1)
+}
+
+pub(super) fn line_v2(call: &Call, event: &Event<'_>) -> Option<String> {
+    line(call, event, 2)
+}
+
+fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
+    let update = Update {
+        session_update: "tool_call_update",
+        tool_call_id: &call.call_id,
+        title: None,
+        name: None,
+        kind: None,
+        status: None,
+        locations: None,
+        content: None,
+        raw_input: None,
+        raw_output: None,
+    };
+    let changed = |items: &[&Item]| {
+        (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
+    };
+    let update = match *event {
+        // A call is one in the protocol; how far a commit is and what a turn did have no word there.
+        Event::Progress { .. } | Event::TurnDiff { .. } => return None,
+        Event::Called => Update {
+            session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
+            title: Some(title(call, &[])),
+            name: Some(&call.tool),
+            kind: Some(kind(call, &[])),
+            status: Some("pending"),
+            raw_input: Some(&call.input),
+            ..update
+        },
+        Event::Planned { items: [], .. } => return None,
+        Event::Planned { items, .. } => {
+            let (title, kind, locations) = changed(items);
+            Update {
+                title: Some(title),
+                kind: Some(kind),
+                status: Some("in_progress"),
+                locations: Some(locations),
+                content: Some(diffs(call, items, version)),
+                ..update
+            }
+        }
+        Event::Ended { items, result, failure, .. } => {
+            let items: Vec<&Item> = items.iter().collect();
+            let mut content = diffs(call, &items, version);
+            if let Some(failure) = failure {
+                content.insert(0, text(failure.into()));
+            }
+            Update {
+                status: Some(if failure.is_none() { "completed" } else { "failed" }),
+                content: Some(content),
+                raw_output: Some(result),
+                ..update
+            }
+        }
+    };
+    let params = Params { session_id: &call.session_id, update };
+    json(&Notification { jsonrpc: "2.0", method: "session/update", params })
+}
+
+/// Up to three changes in words; before they are known, the tool.
+fn title(call: &Call, items: &[&Item]) -> String {
+    const NAMED: usize = 3;
+    if items.is_empty() {
+        return call.tool.clone();
+    }
+    let mut words: Vec<String> = items
+        .iter()
+        .take(NAMED)
+        .map(|item| match (item.operation, &item.to_path) {
+            (Operation::Create, _) => format!("create {}", item.path),
+            (Operation::Update, _) => format!("update {}", item.path),
+            (Operation::Delete, _) => format!("delete {}", item.path),
+            (Operation::Move, to) => format!("move {} to {}", item.path, to.as_deref().unwrap_or_default()),
+        })
+        .collect();
+    if items.len() > NAMED {
+        words.push(format!("{} more", items.len() - NAMED));
+    }
+    let text = words.join(", ");
+    text[..1].to_uppercase() + &text[1..]
+}
+
+/// `delete` or `move` when the whole call is one.
+fn kind(call: &Call, items: &[&Item]) -> &'static str {
+    let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
+    match &*call.tool {
+        _ if all(Operation::Delete) => "delete",
+        _ if all(Operation::Move) => "move",
+        "delete_file" if items.is_empty() => "delete",
+        "move_file" if items.is_empty() => "move",
+        _ => "edit",
+    }
+}
+
+fn location(call: &Call, item: &Item) -> Location {
+    let line = if item.operation == Operation::Delete { None } else { item.first_line() };
+    Location { path: call.absolute(item.last_path()), line }
+}
+
+fn text(text: Cow<'_, str>) -> Content<'_> {
+    Content::Text { r#type: "content", content: TextBlock { r#type: "text", text } }
+}
+
+fn diffs<'l>(call: &Call, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
+    match version {
+        _ if items.is_empty() => Vec::new(),
+        1 => items.iter().map(|item| v1_diff(call, item)).collect(),
+        _ => vec![v2_diff(call, items)],
+    }
+}
+
+/// A deleted file is one without text in version 1; a moved one is a new file, and its title tells.
+fn v1_diff<'l>(call: &Call, item: &'l Item) -> Content<'l> {
+    let path = call.absolute(item.last_path());
+    let left_out = || {
+        let words =
+            format!("{} {path}: the text is not shown, it is binary or longer than 1 MiB", item.operation.as_str());
+        text(words.into())
+    };
+    match (&item.old, &item.new) {
+        (Text::LeftOut, _) | (_, Text::LeftOut) => left_out(),
+        (old, new) => {
+            let new_text = new.text().unwrap_or_default();
+            Content::V1(V1Diff { r#type: "diff", path, old_text: old.text(), new_text })
+        }
+    }
+}
+
+fn v2_diff(call: &Call, items: &[&Item]) -> Content<'static> {
+    let change = |item: &&Item| {
+        let (operation, old_path) = match item.operation {
+            Operation::Create => ("add", None),
+            Operation::Update => ("modify", None),
+            Operation::Delete => ("delete", None),
+            Operation::Move => ("move", Some(call.absolute(&item.path))),
+        };
+        let known = [&item.old, &item.new].iter().all(|text| **text != Text::LeftOut);
+        V2Change { operation, old_path, path: call.absolute(item.last_path()), file_type: known.then_some("text") }
+    };
+    let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
+    // A part of a patch would be none.
+    let patch = (text.len() <= super::MAX_TEXT).then(|| V2Patch { format: "git_patch", text });
+    let changes = items.iter().map(change).collect();
+    Content::V2(V2Diff { r#type: "diff", changes, patch })
+}

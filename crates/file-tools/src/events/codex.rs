@@ -1,0 +1,114 @@
+//! Events as the clients of Codex know them: `{"id":…,"msg":{"type":…}}`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use patch_engine::Operation;
+use serde::Serialize;
+
+use super::item::Item;
+use super::{Call, Event, json};
+
+#[derive(Serialize)]
+struct Line<'l> {
+    /// Of the submission there; here, of the call.
+    id: &'l str,
+    msg: Message<'l>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Message<'l> {
+    PatchApplyBegin {
+        call_id: &'l str,
+        turn_id: &'l str,
+        auto_approved: bool,
+        changes: Changes<'l>,
+    },
+    PatchApplyUpdated {
+        call_id: &'l str,
+        changes: Changes<'l>,
+    },
+    PatchApplyEnd {
+        call_id: &'l str,
+        turn_id: &'l str,
+        stdout: String,
+        stderr: &'l str,
+        success: bool,
+        changes: Changes<'l>,
+        status: &'static str,
+    },
+    TurnDiff {
+        unified_diff: &'l str,
+    },
+}
+
+/// By absolute path.
+type Changes<'l> = BTreeMap<String, FileChange<'l>>;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum FileChange<'l> {
+    Add { content: &'l str },
+    Delete { content: &'l str },
+    Update { unified_diff: &'l str, move_path: Option<String> },
+}
+
+fn changes<'l>(call: &Call, items: impl Iterator<Item = &'l Item>) -> Changes<'l> {
+    items
+        .map(|item| {
+            let change = match item.operation {
+                // The protocol has no word for a text that is left out.
+                Operation::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
+                Operation::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
+                Operation::Update | Operation::Move => FileChange::Update {
+                    unified_diff: item.hunks(),
+                    move_path: item.to_path.as_ref().map(|to| call.absolute(to)),
+                },
+            };
+            (call.absolute(&item.path), change)
+        })
+        .collect()
+}
+
+/// What the command-line tool of the models prints when it is done.
+fn stdout(items: &[Item]) -> String {
+    let mut out = String::from("Success. Updated the following files:\n");
+    for (letter, operations) in
+        [('A', &[Operation::Create][..]), ('M', &[Operation::Update, Operation::Move]), ('D', &[Operation::Delete])]
+    {
+        for item in items.iter().filter(|item| operations.contains(&item.operation)) {
+            writeln!(out, "{letter} {}", item.last_path()).expect("a string can be written to");
+        }
+    }
+    out
+}
+
+pub(super) fn line(call: &Call, event: &Event<'_>) -> Option<String> {
+    let (call_id, turn_id) = (&*call.call_id, &*call.session_id);
+    let msg = match *event {
+        Event::Called | Event::Progress { .. } => return None,
+        Event::Planned { items, again, auto_approved } => {
+            let changes = changes(call, items.iter().copied());
+            match again {
+                false => Message::PatchApplyBegin { call_id, turn_id, auto_approved, changes },
+                true => Message::PatchApplyUpdated { call_id, changes },
+            }
+        }
+        Event::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {
+            call_id,
+            turn_id,
+            stdout: if failure.is_none() { stdout(items) } else { String::new() },
+            stderr: failure.unwrap_or_default(),
+            success: failure.is_none(),
+            changes: changes(call, items.iter()),
+            status: match failure {
+                None => "completed",
+                Some(_) if declined => "declined",
+                Some(_) => "failed",
+            },
+        },
+        Event::TurnDiff { diff } => Message::TurnDiff { unified_diff: diff },
+    };
+    json(&Line { id: call_id, msg })
+}

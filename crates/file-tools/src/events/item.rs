@@ -1,0 +1,95 @@
+//! A change as the events tell it.
+
+use patch_engine::{Change, Operation, Plan};
+
+use super::MAX_TEXT;
+
+/// One change of a plan, kept beyond the plan.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) operation: Operation,
+    pub(super) path: String,
+    pub(super) to_path: Option<String>,
+    pub(super) before_sha256: Option<String>,
+    pub(super) after_sha256: Option<String>,
+    /// The diff in git's form.
+    pub(super) diff: String,
+    /// The same with absolute paths.
+    pub(super) absolute_diff: String,
+    pub(super) old: Text,
+    pub(super) new: Text,
+    /// The transition of the plan.
+    pub(super) transition: usize,
+}
+
+/// One side of a change.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// There is no file.
+    Absent,
+    /// This is in it.
+    Here(String),
+    /// It is no text, too long, or not in memory.
+    LeftOut,
+}
+
+impl Text {
+    fn of(exists: bool, bytes: Option<&[u8]>) -> Self {
+        match bytes.map(std::str::from_utf8) {
+            _ if !exists => Self::Absent,
+            Some(Ok(text)) if text.len() <= MAX_TEXT && !text.contains('\0') => Self::Here(text.to_owned()),
+            _ => Self::LeftOut,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Here(text) => Some(text),
+            Self::Absent | Self::LeftOut => None,
+        }
+    }
+}
+
+impl Item {
+    pub(super) fn new(plan: &Plan, change: &Change, root: &str) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self {
+            operation: change.operation,
+            path: change.path.to_string(),
+            to_path: change.to_path.as_ref().map(ToString::to_string),
+            before_sha256: change.before.map(|hash| hash.to_string()),
+            after_sha256: change.after.map(|hash| hash.to_string()),
+            diff: text(plan.diff(change)),
+            absolute_diff: text(plan.diff_beneath(change, root)),
+            old: Text::of(change.before.is_some(), plan.old_bytes(change).as_ref().map(|bytes| &bytes[..])),
+            new: Text::of(change.after.is_some(), plan.new_bytes(change).as_ref().map(|bytes| &bytes[..])),
+            transition: change.transition,
+        }
+    }
+
+    /// The path that the file has in the end; of a deleted one, that it had.
+    pub(super) fn last_path(&self) -> &str {
+        self.to_path.as_deref().unwrap_or(&self.path)
+    }
+
+    /// The hunks of the diff, without what stands before them; empty where there are none.
+    pub(super) fn hunks(&self) -> &str {
+        match self.diff.find("\n@@ ") {
+            Some(at) => &self.diff[at + 1..],
+            None => "",
+        }
+    }
+
+    /// The 1-based line of the new file in which the first hunk begins.
+    pub(super) fn first_line(&self) -> Option<u32> {
+        let hunks = self.hunks();
+        let range = hunks[hunks.find('+')? + 1..].split([',', ' ']).next()?;
+        range.parse().ok().filter(|&line| line > 0)
+    }
+
+    /// How many lines are inserted, and how many deleted.
+    pub(super) fn line_counts(&self) -> (usize, usize) {
+        let count = |sign| self.hunks().lines().filter(|line| line.starts_with(sign)).count();
+        (count('+'), count('-'))
+    }
+}

@@ -1,0 +1,287 @@
+//! What happens in a turn, as lines of JSON for the program around the agent.
+//!
+//! A *turn* is what an agent does between two words of a person: several calls that change files. For each
+//! call the lines say that it begins, with the changes that will be made; what is really committed, also after
+//! a failure; and what the turn did so far, as one diff.
+//!
+//! | [`EventForm`] | lines |
+//! |---|---|
+//! | `Jsonl` | `begin`, `update`, `progress`, `end`, `turn_diff`, in the words of this project |
+//! | `Codex` | `{"id":…,"msg":{"type":…}}` with `patch_apply_begin`, `patch_apply_updated`, `patch_apply_end`, `turn_diff`, as Codex clients know them |
+//! | `AcpV1`, `AcpV2` | `session/update` notifications of the Agent Client Protocol: the tool call is announced, goes on, and ends |
+//!
+//! ```
+//! use file_tools::events::{EventForm, Events};
+//! use patch_engine::{Options, Profile, Settings, apply, parse, transaction::Workspace};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! let workspace = Workspace::open(dir.path(), Default::default())?;
+//! let settings = Settings::new(Options::new(Profile::Codex));
+//! let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+//! let patch = parse(text, &settings.options.parse)?;
+//!
+//! let mut lines = Vec::new();
+//! let mut events = Events::new(EventForm::Codex, "session-1", dir.path(), |line: &str| lines.push(line.to_owned()));
+//! events.begin_call("call-1", "apply_patch", &text);
+//! let applied = apply(&workspace, &patch, &settings, &mut |_| true, &mut events);
+//! events.end_call(&"the answer to the model", applied.failure.map(|error| error.to_string()).as_deref());
+//! drop(events);
+//! assert!(lines[0].contains(r#""type":"patch_apply_begin""#));
+//! assert!(lines.last().unwrap().contains(r#""type":"turn_diff""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod acp;
+mod codex;
+mod item;
+mod jsonl;
+
+use std::path::Path;
+
+use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
+use patch_engine::transition::Transition;
+use patch_engine::{Plan, Report, TurnDiff};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use item::Item;
+
+/// How events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventForm {
+    /// In this project's own words.
+    Jsonl,
+    /// As Codex clients know them.
+    Codex,
+    /// Agent Client Protocol, version 1.
+    AcpV1,
+    /// Agent Client Protocol, the draft of version 2.
+    AcpV2,
+}
+
+/// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
+/// them.
+pub const MAX_TEXT: usize = 1 << 20;
+
+/// The call that is going on.
+#[derive(Debug)]
+struct Call {
+    session_id: String,
+    call_id: String,
+    tool: String,
+    input: Box<RawValue>,
+    /// The root's absolute path, with a `/` at its end.
+    root: String,
+}
+
+impl Call {
+    fn absolute(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+}
+
+/// One thing that happened.
+enum Event<'e> {
+    /// A tool was called; what it will change is not known yet.
+    Called,
+    /// This will be changed. Told again with more when a call commits several times.
+    Planned { items: &'e [&'e Item], again: bool, auto_approved: bool },
+    /// A path is published.
+    Progress { path: &'e str, done: usize, total: usize },
+    /// The call is over.
+    Ended {
+        items: &'e [Item],
+        transactions: &'e [String],
+        result: &'e RawValue,
+        failure: Option<&'e str>,
+        declined: bool,
+    },
+    /// What the turn did so far.
+    TurnDiff { diff: &'e str },
+}
+
+/// Writes the events of a turn, a line for each: an observer of its commits, told by the caller where its
+/// calls begin and end.
+pub struct Events<'e> {
+    form: EventForm,
+    call: Call,
+    sink: Box<dyn FnMut(&str) + 'e>,
+    turn: TurnDiff,
+    /// The changes of the plan that is being committed, and its paths in the order of the plan.
+    pending: Vec<Item>,
+    paths: Vec<String>,
+    published: usize,
+    committed: Vec<Item>,
+    transactions: Vec<String>,
+    began: bool,
+    changed: bool,
+    asked: bool,
+    declined: bool,
+}
+
+impl std::fmt::Debug for Events<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").field("form", &self.form).field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl<'e> Events<'e> {
+    /// Starts a turn in the workspace at `root`; every line goes to `sink`, without its line feed.
+    pub fn new(form: EventForm, session_id: &str, root: &Path, sink: impl FnMut(&str) + 'e) -> Self {
+        // The events name files for others to open; nothing is opened by these names here.
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        let root: std::path::PathBuf = root.components().collect();
+        let root = root.to_string_lossy();
+        let call = Call {
+            session_id: session_id.to_owned(),
+            call_id: String::new(),
+            tool: String::new(),
+            input: to_raw_value(&()).expect("null"),
+            root: format!("{}/", root.trim_end_matches('/')),
+        };
+        Self {
+            form,
+            call,
+            sink: Box::new(sink),
+            turn: TurnDiff::new(),
+            pending: Vec::new(),
+            paths: Vec::new(),
+            published: 0,
+            committed: Vec::new(),
+            transactions: Vec::new(),
+            began: false,
+            changed: false,
+            asked: false,
+            declined: false,
+        }
+    }
+
+    /// Announces a call of `tool` with its arguments.
+    ///
+    /// # Panics
+    ///
+    /// When `input` cannot be written as JSON.
+    pub fn begin_call(&mut self, call_id: &str, tool: &str, input: &impl Serialize) {
+        call_id.clone_into(&mut self.call.call_id);
+        tool.clone_into(&mut self.call.tool);
+        self.call.input = to_raw_value(input).expect("arguments are JSON");
+        self.pending.clear();
+        self.committed.clear();
+        self.transactions.clear();
+        (self.began, self.changed, self.asked, self.declined) = (false, false, false, false);
+        self.tell(&Event::Called);
+    }
+
+    /// Tells what was decided about the plan that is to be committed next; without a word nobody was asked.
+    pub fn decided(&mut self, asked: bool, approved: bool) {
+        self.asked |= asked;
+        self.declined |= !approved;
+    }
+
+    /// Concludes the call: with what it answers, and with why it failed if it did.
+    ///
+    /// # Panics
+    ///
+    /// When `result` cannot be written as JSON.
+    pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
+        if !self.began {
+            self.tell_planned();
+        }
+        let result = to_raw_value(result).expect("an answer is JSON");
+        let (committed, transactions) = (std::mem::take(&mut self.committed), std::mem::take(&mut self.transactions));
+        self.tell(&Event::Ended {
+            items: &committed,
+            transactions: &transactions,
+            result: &result,
+            failure,
+            declined: self.declined,
+        });
+        if self.changed {
+            let diff = self.turn.diff();
+            self.tell(&Event::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
+        }
+    }
+
+    /// What the turn did so far.
+    #[must_use]
+    pub fn turn_diff(&self) -> &TurnDiff {
+        &self.turn
+    }
+
+    fn tell_planned(&mut self) {
+        let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
+        let event = Event::Planned { items: &items, again: self.began, auto_approved: !self.asked };
+        if let Some(line) = line(self.form, &self.call, &event) {
+            (self.sink)(&line);
+        }
+        self.began = true;
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        if let Some(line) = line(self.form, &self.call, event) {
+            (self.sink)(&line);
+        }
+    }
+}
+
+fn line(form: EventForm, call: &Call, event: &Event<'_>) -> Option<String> {
+    match form {
+        EventForm::Jsonl => jsonl::line(call, event),
+        EventForm::Codex => codex::line(call, event),
+        EventForm::AcpV1 => acp::line_v1(call, event),
+        EventForm::AcpV2 => acp::line_v2(call, event),
+    }
+}
+
+fn json(value: &impl Serialize) -> Option<String> {
+    Some(serde_json::to_string(value).expect("text keys"))
+}
+
+impl CommitObserver for Events<'_> {
+    fn planned(&mut self, plan: &Plan) {
+        self.pending = plan.changes.iter().map(|change| Item::new(plan, change, &self.call.root)).collect();
+        self.paths = plan.transitions.iter().map(|transition| transition.path.to_string()).collect();
+        self.published = 0;
+        self.tell_planned();
+    }
+
+    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+        // A second attempt publishes everything anew.
+        self.published = 0;
+        Ok(())
+    }
+
+    fn published(&mut self, index: usize) {
+        self.published += 1;
+        let path = self.paths.get(index).cloned().unwrap_or_default();
+        self.tell(&Event::Progress { path: &path, done: self.published, total: self.paths.len() });
+    }
+
+    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
+        let items = std::mem::take(&mut self.pending);
+        match result {
+            Ok(report) => {
+                self.turn.applied(workspace, report);
+                self.transactions.extend(report.transaction.map(|id| id.to_string()));
+                self.committed.extend(items);
+                self.changed = true;
+            }
+            Err((plan, error)) if !error.is_rolled_back() => {
+                self.turn.interrupted(workspace, plan);
+                let stayed = |item: &Item| is_done(workspace, &plan.transitions[item.transition]);
+                self.committed.extend(items.into_iter().filter(stayed));
+                self.changed = true;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Whether a path is as a plan wanted it.
+fn is_done(workspace: &Workspace, transition: &Transition) -> bool {
+    let root = workspace.root();
+    match &transition.after {
+        Some(after) => crate::workspace::hash(root, &transition.path).is_ok_and(|hash| hash == after.sha256),
+        None => root.metadata(&transition.path).is_ok_and(|seen| seen.is_none()),
+    }
+}
