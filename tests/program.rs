@@ -28,9 +28,20 @@ impl Run {
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
 pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
-        .arg0(name)
-        .args(args)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+    command.arg0(name).args(args);
+    finish(command, dir, home, input)
+}
+
+/// Another program that runs this one, in the same way.
+pub(crate) fn run_other<A: AsRef<OsStr>>(program: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
+    let mut command = Command::new(program);
+    command.args(args);
+    finish(command, dir, home, input)
+}
+
+fn finish(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
+    let mut child = command
         .current_dir(dir)
         .env_clear()
         .env("HOME", home)

@@ -137,6 +137,10 @@ pub(crate) struct Apply {
     /// Print nothing and write nothing: the exit code tells whether it would apply
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
+    /// When to ask at the terminal before anything is changed: never, ask (always), or auto: when a file is
+    /// deleted, replaced whole, or guarded. Unless given: auto on a terminal, else never
+    #[arg(long, value_name = "never|ask|auto", hide_possible_values = true, conflicts_with_all = ["dry_run", "check"])]
+    pub(crate) approve: Option<Approve>,
     /// Apply section by section, and stop at the first that fails
     #[arg(long)]
     pub(crate) no_atomic: bool,
@@ -147,6 +151,13 @@ pub(crate) struct Apply {
     /// Print how many lines change in each file, instead of the names alone
     #[arg(long, conflicts_with = "events")]
     pub(crate) stat: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    Never,
+    Ask,
+    Auto,
 }
 
 /// What every command that writes has in common.

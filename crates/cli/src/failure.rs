@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Input(String),
     /// The input is not what it should be.
     Unreadable(String),
+    /// It was not approved.
+    Refused(String),
     /// The patch is too long.
     TooLong,
     /// The text is no patch.

@@ -54,6 +54,9 @@ impl Failure {
             failure::Failure::Unreadable(message) => {
                 plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message.clone())
             }
+            failure::Failure::Refused(message) => {
+                plain(FailureClass::Refused, ErrorKind::PermissionDenied, message.clone())
+            }
             failure::Failure::TooLong => {
                 let message = format!("the patch is longer than {} bytes", patch_engine::MAX_PATCH_SIZE);
                 plain(FailureClass::Failed, ErrorKind::FileTooLarge, message)

@@ -3,6 +3,7 @@
 // This is the one crate that prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod approve;
 mod args;
 mod audit;
 mod commands;

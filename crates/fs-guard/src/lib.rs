@@ -24,6 +24,7 @@ mod stage;
 mod state;
 mod sync;
 mod sys;
+mod terminal;
 
 #[cfg(feature = "fault-injection")]
 pub use sys::fault;
@@ -49,3 +50,4 @@ pub use secret::{random, secret};
 pub use stage::{DisplacedFile, NewFile, NotPublished, StagedFile};
 pub use state::STATE_DIR;
 pub use sync::SyncGroup;
+pub use terminal::Terminal;

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+pub mod approval;
 pub mod convert;
 mod diff;
 mod edit;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fs_guard::{Policy, Root};
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{Applied, Options, Profile, Settings, TurnDiff, apply, carry_out, parse};
+use patch_engine::{Applied, ApplyError, Options, Profile, Settings, TurnDiff, apply, carry_out, parse};
 use tempfile::TempDir;
 
 type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;

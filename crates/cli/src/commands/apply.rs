@@ -2,16 +2,18 @@
 
 use file_tools::SessionName;
 use file_tools::events::Events;
+use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
 use patch_engine::{
     Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
 };
 
+use crate::approve::{Instead, Prompt};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
-use crate::{args, audit, events, expect, json, render};
+use crate::{approve, args, audit, events, expect, json, render};
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -81,11 +83,11 @@ pub(super) fn with_patch(
 }
 
 /// Parses the patch, then lets `then` do the rest.
-fn with_input(
+fn with_input<T>(
     input: Input,
     options: &Options,
-    then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
-) -> Result<Exit, Failure> {
+    then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
+) -> Result<T, Failure> {
     let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
@@ -93,6 +95,7 @@ fn with_input(
     result.map_err(|rest| match rest {
         Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
         Rest::Applied(applied) => Failure::Applied(Box::new((input, applied))),
+        Rest::Refused(message) => Failure::Refused(message),
     })
 }
 
@@ -100,6 +103,7 @@ fn with_input(
 pub(super) enum Rest {
     Rejected(Vec<Reject>),
     Applied(Applied),
+    Refused(String),
 }
 
 pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
@@ -147,45 +151,88 @@ fn run(
     settings.commit = super::commit_options("apply", &args.writing);
     settings.lock_timeout = args.writing.lock_timeout;
     settings.atomic = !args.no_atomic;
-    let workspace = workspace.insert(open(global, &args.rules)?);
-    let input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
+    let looks_only = args.dry_run || args.check;
+    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(args.approve) };
+    let asks = asked != ApprovalPolicy::Never;
+    let mut approvals = Approvals::new(asked);
+    let guard = approvals.take_guarded(policy(&args.rules)?);
+    let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
+    let mut input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
     }
-    with_input(input, &settings.options, |patch| {
-        if args.dry_run || args.check {
+    if looks_only {
+        return with_input(input, &settings.options, |patch| {
             super::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
             preview(global, args, &plan);
-            return Ok(Exit::Done);
+            Ok(Exit::Done)
+        });
+    }
+    let prompt = Prompt::new(settings.atomic);
+    loop {
+        // A person may want to edit it.
+        let again = asks.then(|| input.copy());
+        let exit = with_input(input, &settings.options, |patch| {
+            attempt(global, args, workspace, &settings, patch, (&mut approvals, &prompt), events)
+        })?;
+        match exit {
+            Some(exit) => return Ok(exit),
+            None => input = approve::edit(&again.expect("only who is asked edits"))?,
         }
-        let mut interrupt = Interrupt::watch();
-        let writing = interrupt.clone();
-        let mut approve = |_: &Plan| {
+    }
+}
+
+/// Applies the patch, if it is approved; `None` when the person wants to edit it first.
+fn attempt(
+    global: &args::Global,
+    args: &args::Apply,
+    workspace: &Workspace,
+    settings: &Settings,
+    patch: &Patch<'_>,
+    (approvals, mut prompt): (&mut Approvals, &Prompt),
+    events: &mut Option<Events<'static>>,
+) -> Result<Option<Exit>, Rest> {
+    let mut interrupt = Interrupt::watch();
+    let writing = interrupt.clone();
+    let verdicts = events.as_ref().map(Events::verdicts);
+    let mut approve = |plan: &Plan| {
+        let verdict = approvals.decide(plan, &mut prompt);
+        if let Some(verdicts) = &verdicts {
+            verdicts.tell(verdict);
+        }
+        if verdict.approved {
             writing.writing();
-            true
-        };
-        let mut observer = (events.as_mut(), &mut interrupt);
-        let applied = audit::apply(workspace, patch, &settings, &mut approve, &mut observer);
-        match (&applied.failure, interrupt.exit()) {
-            (Some(ApplyError::Commit(transaction::CommitError::Refused(_))), Some(exit)) => {
-                render::message("interrupted; everything was rolled back");
-                if let Some(events) = events {
-                    events.end_call(&(), Some("interrupted; everything was rolled back"));
-                }
-                Ok(exit)
-            }
-            (Some(_), _) => Err(Rest::Applied(applied)),
-            (None, _) => {
-                match events {
-                    Some(events) => events.end_call(&json::applied(&applied, !args.no_atomic), None),
-                    None => report(global, args, &applied),
-                }
-                Ok(Exit::Done)
-            }
         }
-    })
+        verdict.approved
+    };
+    let mut observer = (events.as_mut(), &mut interrupt);
+    let applied = audit::apply(workspace, patch, settings, &mut approve, &mut observer);
+    match (&applied.failure, interrupt.exit()) {
+        (Some(ApplyError::Commit(transaction::CommitError::Refused(_))), Some(exit)) => {
+            render::message("interrupted; everything was rolled back");
+            if let Some(events) = events {
+                events.end_call(&(), Some("interrupted; everything was rolled back"));
+            }
+            Ok(Some(exit))
+        }
+        (Some(ApplyError::Declined), _) => match prompt.instead() {
+            Some(Instead::Edit) => Ok(None),
+            Some(Instead::NoTerminal) if applied.reports.is_empty() => Err(Rest::Refused(
+                "the patch needs approval, and there is no terminal to ask at; nothing was changed".into(),
+            )),
+            _ => Err(Rest::Applied(applied)),
+        },
+        (Some(_), _) => Err(Rest::Applied(applied)),
+        (None, _) => {
+            match events {
+                Some(events) => events.end_call(&json::applied(&applied, settings.atomic), None),
+                None => report(global, args, &applied),
+            }
+            Ok(Some(Exit::Done))
+        }
+    }
 }
 
 fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {

@@ -14,6 +14,12 @@ const INSERTED: Style = AnsiColor::Green.on_default();
 /// Prints a unified diff on standard output.
 pub(crate) fn diff(diff: &[u8]) {
     let mut out = std::io::BufWriter::new(anstream::stdout());
+    // A broken pipe is a quiet end.
+    let _ = write_diff(&mut out, diff).and_then(|()| out.flush());
+}
+
+/// Writes a unified diff with the codes of its colours.
+pub(crate) fn write_diff(out: &mut impl std::io::Write, diff: &[u8]) -> std::io::Result<()> {
     let mut in_hunk = false;
     for line in diff.split_inclusive(|&byte| byte == b'\n') {
         let text = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
@@ -31,10 +37,7 @@ pub(crate) fn diff(diff: &[u8]) {
             Some(b'-') => DELETED,
             _ => Style::new(),
         };
-        // A broken pipe is a quiet end.
-        if writeln!(out, "{style}{}{style:#}", sanitize(text)).is_err() {
-            return;
-        }
+        writeln!(out, "{style}{}{style:#}", sanitize(text))?;
     }
-    let _ = out.flush();
+    Ok(())
 }

@@ -9,7 +9,7 @@ use patch_engine::{Applied, ApplyError, Change, Operation, Plan, PlanNote};
 
 use crate::failure::Failure;
 
-pub(crate) use diff::diff;
+pub(crate) use diff::{diff, write_diff};
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use sanitize::sanitize;
 
@@ -42,7 +42,9 @@ pub(crate) fn message(text: &str) {
 pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
     match failure {
         Failure::Help => {}
-        Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) => message(text),
+        Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) | Failure::Refused(text) => {
+            message(text);
+        }
         Failure::TooLong => message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20)),
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {
@@ -94,7 +96,7 @@ pub(crate) fn notes(plan: &Plan) {
 }
 
 /// A change in one line: a letter and the path or paths.
-fn name(change: &Change) -> String {
+pub(crate) fn name(change: &Change) -> String {
     match (change.operation, &change.to_path) {
         (Operation::Create, _) => format!("A {}", change.path),
         (Operation::Update, _) => format!("M {}", change.path),

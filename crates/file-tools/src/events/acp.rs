@@ -255,7 +255,7 @@ fn v2_diff(call: &Call, items: &[&Item]) -> Content<'static> {
     };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
     // A part of a patch would be none.
-    let patch = (text.len() <= super::MAX_TEXT).then(|| V2Patch { format: "git_patch", text });
+    let patch = (text.len() <= super::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
     let changes = items.iter().map(change).collect();
     Content::V2(V2Diff { r#type: "diff", changes, patch })
 }

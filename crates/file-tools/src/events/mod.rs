@@ -36,8 +36,11 @@ mod codex;
 mod item;
 mod jsonl;
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 
+use patch_engine::approval::Verdict;
 use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
 use patch_engine::transition::Transition;
 use patch_engine::{Plan, Report, TurnDiff};
@@ -115,8 +118,19 @@ pub struct Events<'e> {
     transactions: Vec<String>,
     began: bool,
     changed: bool,
-    asked: bool,
-    declined: bool,
+    verdicts: Verdicts,
+}
+
+/// What was decided about the plans of a call; without a word nobody was asked.
+#[derive(Debug, Clone, Default)]
+pub struct Verdicts(Rc<Cell<Option<Verdict>>>);
+
+impl Verdicts {
+    /// Tells of one more.
+    pub fn tell(&self, verdict: Verdict) {
+        let asked = verdict.asked || self.0.get().is_some_and(|earlier| earlier.asked);
+        self.0.set(Some(Verdict { asked, ..verdict }));
+    }
 }
 
 impl std::fmt::Debug for Events<'_> {
@@ -151,8 +165,7 @@ impl<'e> Events<'e> {
             transactions: Vec::new(),
             began: false,
             changed: false,
-            asked: false,
-            declined: false,
+            verdicts: Verdicts::default(),
         }
     }
 
@@ -168,14 +181,15 @@ impl<'e> Events<'e> {
         self.pending.clear();
         self.committed.clear();
         self.transactions.clear();
-        (self.began, self.changed, self.asked, self.declined) = (false, false, false, false);
+        (self.began, self.changed) = (false, false);
+        self.verdicts.0.set(None);
         self.tell(&Event::Called);
     }
 
-    /// Tells what was decided about the plan that is to be committed next; without a word nobody was asked.
-    pub fn decided(&mut self, asked: bool, approved: bool) {
-        self.asked |= asked;
-        self.declined |= !approved;
+    /// Where to tell what is decided about plans, as long as this value is busy observing.
+    #[must_use]
+    pub fn verdicts(&self) -> Verdicts {
+        self.verdicts.clone()
     }
 
     /// Concludes the call: with what it answers, and with why it failed if it did.
@@ -194,7 +208,7 @@ impl<'e> Events<'e> {
             transactions: &transactions,
             result: &result,
             failure,
-            declined: self.declined,
+            declined: self.verdicts.0.get().is_some_and(|verdict| !verdict.approved),
         });
         if self.changed {
             let diff = self.turn.diff();
@@ -210,7 +224,8 @@ impl<'e> Events<'e> {
 
     fn tell_planned(&mut self) {
         let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
-        let event = Event::Planned { items: &items, again: self.began, auto_approved: !self.asked };
+        let auto_approved = self.verdicts.0.get().is_none_or(|verdict| !verdict.asked);
+        let event = Event::Planned { items: &items, again: self.began, auto_approved };
         if let Some(line) = line(self.form, &self.call, &event) {
             (self.sink)(&line);
         }

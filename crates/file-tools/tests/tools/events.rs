@@ -4,6 +4,7 @@ use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
 use file_tools::{Hooks, Reply, Tool};
+use patch_engine::approval::Verdict;
 use patch_engine::transaction::CommitObserver;
 use patch_engine::{Options, Plan, Profile, Settings, apply, parse};
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ fn events(
     let mut approve = |_: &Plan| approved;
     let applied = apply(&workspace, &patch, &settings, &mut approve, &mut (&mut events, other));
     if !approved {
-        events.decided(true, false);
+        events.verdicts().tell(Verdict { approved, asked: true });
     }
     let failure = applied.failure.map(|error| error.to_string());
     events.end_call(&json!({ "reports": applied.reports.len() }), failure.as_deref());

@@ -117,6 +117,12 @@ pub(crate) fn open_input(path: &Path) -> io::Result<Fd> {
     read("open", || fs::open(path, flags, Mode::empty()))
 }
 
+/// Opens the terminal that controls this process, for reading and writing.
+pub(crate) fn open_terminal() -> io::Result<Fd> {
+    let flags = OFlags::CLOEXEC | OFlags::RDWR | OFlags::NOCTTY;
+    read("open", || fs::open("/dev/tty", flags, Mode::empty()))
+}
+
 /// Opens `name`, one component, in `dir`; a link is never followed.
 pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();

@@ -1,0 +1,151 @@
+//! `--approve`: a person at the terminal sees the plan and says what becomes of it.
+
+use std::cell::Cell;
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::process::Command;
+
+use fs_guard::Terminal;
+use patch_engine::approval::{ApprovalPolicy, Approver, Decision, Request};
+use patch_engine::{MAX_PATCH_SIZE, Plan};
+
+use crate::args;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::render;
+
+/// How many lines of the diff are shown before the question.
+const SHOWN: usize = 60;
+
+/// When a person is asked. Unless told otherwise: about what is dangerous, if standard input and output are a
+/// terminal; else never, so that no program waits for an answer.
+pub(crate) fn policy(given: Option<args::Approve>) -> ApprovalPolicy {
+    match given {
+        Some(args::Approve::Never) => ApprovalPolicy::Never,
+        Some(args::Approve::Ask) => ApprovalPolicy::Always,
+        Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
+        None if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => ApprovalPolicy::OnRequest,
+        None => ApprovalPolicy::Never,
+    }
+}
+
+/// What a person said beside yes and no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Instead {
+    /// Edit the patch, and plan it again.
+    Edit,
+    /// Nothing: there is no terminal to ask at.
+    NoTerminal,
+}
+
+/// Asks at the terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Prompt {
+    /// Whether `e` is offered.
+    pub(crate) may_edit: bool,
+    instead: Cell<Option<Instead>>,
+}
+
+impl Prompt {
+    pub(crate) fn new(may_edit: bool) -> Self {
+        Self { may_edit, instead: Cell::default() }
+    }
+
+    /// Why the plan was declined, when it was not by a plain no.
+    pub(crate) fn instead(&self) -> Option<Instead> {
+        self.instead.take()
+    }
+
+    fn ask(&self, terminal: &mut BufReader<Terminal>, request: &Request<'_>) -> std::io::Result<Decision> {
+        let out = terminal.get_mut();
+        show(out, request.plan, SHOWN)?;
+        for reason in &request.reasons {
+            writeln!(out, "{}", render::sanitize(&format!("! {reason}")))?;
+        }
+        let keys = if self.may_edit { "y,n,e,d,?" } else { "y,n,d,?" };
+        loop {
+            let out = terminal.get_mut();
+            write!(out, "Apply this patch? [{keys}] ")?;
+            let mut answer = String::new();
+            if terminal.read_line(&mut answer)? == 0 {
+                return Ok(Decision::Decline);
+            }
+            let out = terminal.get_mut();
+            match answer.trim() {
+                "y" => return Ok(Decision::Approve),
+                "n" => return Ok(Decision::Decline),
+                "e" if self.may_edit => {
+                    self.instead.set(Some(Instead::Edit));
+                    return Ok(Decision::Decline);
+                }
+                "d" => show(out, request.plan, usize::MAX)?,
+                _ => {
+                    writeln!(out, "y - apply the patch")?;
+                    writeln!(out, "n - do not apply it; nothing is changed")?;
+                    if self.may_edit {
+                        writeln!(out, "e - edit the patch in $VISUAL or $EDITOR, and plan it again")?;
+                    }
+                    writeln!(out, "d - show the whole diff")?;
+                    writeln!(out, "? - show this help")?;
+                }
+            }
+        }
+    }
+}
+
+impl Approver for &Prompt {
+    fn decide(&mut self, request: &Request<'_>) -> Decision {
+        let Ok(terminal) = Terminal::open() else {
+            self.instead.set(Some(Instead::NoTerminal));
+            return Decision::Decline;
+        };
+        // A terminal that goes away in the middle of the question is no yes.
+        self.ask(&mut BufReader::new(terminal), request).unwrap_or(Decision::Decline)
+    }
+}
+
+/// Shows what would change, and at most `limit` lines of how.
+fn show(out: &mut Terminal, plan: &Plan, limit: usize) -> std::io::Result<()> {
+    let mut text = Vec::new();
+    for change in &plan.changes {
+        writeln!(text, "{}", render::sanitize(&render::name(change)))?;
+    }
+    let diff = plan.diffs();
+    let total = diff.iter().filter(|&&byte| byte == b'\n').count();
+    let end = memchr_nth(&diff, limit);
+    render::write_diff(&mut text, &diff[..end])?;
+    if end < diff.len() {
+        writeln!(text, "… {} more lines; d shows them", total - limit)?;
+    }
+    let plain = anstream::ColorChoice::global() == anstream::ColorChoice::Never
+        || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let text = if plain { anstream::adapter::strip_bytes(&text).into_vec() } else { text };
+    out.write_all(&text)
+}
+
+/// The end of the first `count` lines.
+fn memchr_nth(text: &[u8], count: usize) -> usize {
+    text.split_inclusive(|&byte| byte == b'\n').take(count).map(<[u8]>::len).sum()
+}
+
+/// Lets the person edit the patch.
+pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| Failure::Input(format!("{what}: {error}"));
+    let mut file = tempfile::Builder::new()
+        .prefix("apply-patch-")
+        .suffix(".patch")
+        .tempfile()
+        .map_err(|error| failed("cannot make a file to edit", &error))?;
+    file.write_all(&input.bytes).map_err(|error| failed("cannot write the file to edit", &error))?;
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".into());
+    // Standard input may be the patch; the editor gets the terminal.
+    let script = format!("{editor} \"$1\" < /dev/tty > /dev/tty 2>&1");
+    let status = Command::new("sh").args(["-c", &script, "editor"]).arg(file.path()).status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(failed("the editor failed, nothing was changed", &status)),
+        Err(error) => return Err(failed("cannot start the editor", &error)),
+    }
+    let bytes = fs_guard::read_input(file.path(), MAX_PATCH_SIZE)?;
+    Ok(Input { bytes, name: "the edited patch".into() })
+}

@@ -1,0 +1,218 @@
+//! Whether a person is asked before a plan is committed, and what was answered.
+
+use std::collections::HashSet;
+
+use fs_guard::{Globs, Policy, RelPath};
+
+use crate::plan::{Change, Operation, Plan};
+use crate::transition::Content;
+
+/// When a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ApprovalPolicy {
+    /// Never: everything is approved that the guard lets pass.
+    #[default]
+    Never,
+    /// Where there is a [`Reason`].
+    OnRequest,
+    /// Before every change.
+    Always,
+}
+
+/// Why a plan is worth a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A file goes away.
+    Deletes {
+        /// The file.
+        path: RelPath,
+    },
+    /// A file gives way to another, whole: to one that moves there, or to one that is written anew.
+    Replaces {
+        /// The file.
+        path: RelPath,
+    },
+    /// A file makes tools run code.
+    Guarded {
+        /// The file.
+        path: RelPath,
+        /// The pattern that guards it.
+        glob: String,
+    },
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Deletes { path } => write!(f, "{path} is deleted"),
+            Self::Replaces { path } => write!(f, "{path} is replaced"),
+            Self::Guarded { path, glob } => write!(f, "{path} is guarded by {glob:?}: such files make tools run code"),
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub struct Request<'p> {
+    /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
+    pub plan: &'p Plan,
+    /// Why it is asked; with [`ApprovalPolicy::Always`] there may be none.
+    pub reasons: Vec<Reason>,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// This plan may be committed.
+    Approve,
+    /// This plan may be committed, and later ones that do no more than it to the same paths.
+    ApproveForSession,
+    /// Nothing may be changed.
+    Decline,
+}
+
+/// Answers: a person at a terminal, or behind a protocol.
+pub trait Approver {
+    /// Decides about a plan.
+    fn decide(&mut self, request: &Request<'_>) -> Decision;
+}
+
+impl<F: FnMut(&Request<'_>) -> Decision> Approver for F {
+    fn decide(&mut self, request: &Request<'_>) -> Decision {
+        self(request)
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Verdict {
+    /// The plan may be committed.
+    pub approved: bool,
+    /// Someone was asked; otherwise the policy or an earlier answer decided.
+    pub asked: bool,
+}
+
+/// The approvals of a session: the policy, and what was approved for the session.
+///
+/// ```
+/// use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+/// use patch_engine::{Options, Profile, Settings, apply, parse, transaction::Workspace};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
+/// let workspace = Workspace::open(dir.path(), approvals.take_guarded(Default::default()))?;
+/// let settings = Settings::new(Options::new(Profile::Codex));
+/// let text = "*** Begin Patch\n*** Add File: .vscode/tasks.json\n+{}\n*** End Patch\n";
+/// let patch = parse(text, &settings.options.parse)?;
+/// let mut person = |request: &Request<'_>| {
+///     assert!(request.reasons[0].to_string().starts_with(".vscode/tasks.json is guarded"));
+///     Decision::Decline
+/// };
+/// let applied = apply(&workspace, &patch, &settings, &mut |plan| approvals.decide(plan, &mut person).approved, &mut ());
+/// assert_eq!(applied.failure.unwrap().to_string(), "declined; nothing was changed");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Approvals {
+    policy: ApprovalPolicy,
+    guarded: Globs,
+    allow: Globs,
+    approved: HashSet<Approved>,
+}
+
+/// One thing that was approved for the session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Approved {
+    operation: Operation,
+    path: RelPath,
+    to_path: Option<RelPath>,
+    replaces: bool,
+}
+
+impl Approvals {
+    /// Starts a session.
+    #[must_use]
+    pub fn new(policy: ApprovalPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be asked about
+    /// here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
+    ///
+    /// Plans made under the policy that comes out are to be approved here, all of them.
+    #[must_use]
+    pub fn take_guarded(&mut self, policy: Policy) -> Policy {
+        if self.policy == ApprovalPolicy::Never {
+            return policy;
+        }
+        self.allow = policy.allow.clone();
+        self.guarded = policy.guarded;
+        Policy { guarded: Globs::default(), ..policy }
+    }
+
+    /// Decides about a plan; asks where the policy wants it and no earlier answer covers it.
+    pub fn decide(&mut self, plan: &Plan, approver: &mut dyn Approver) -> Verdict {
+        let open: Vec<(&Change, Vec<Reason>)> = plan
+            .changes
+            .iter()
+            .map(|change| (change, self.reasons(plan, change)))
+            .filter(|(change, reasons)| match self.policy {
+                ApprovalPolicy::Never => false,
+                ApprovalPolicy::OnRequest => !reasons.is_empty() && !self.approved.contains(&approved(plan, change)),
+                ApprovalPolicy::Always => !self.approved.contains(&approved(plan, change)),
+            })
+            .collect();
+        // Directories that go with nothing in them are no file's change.
+        let empty = plan.changes.is_empty() && self.policy == ApprovalPolicy::Always;
+        if open.is_empty() && !empty {
+            return Verdict { approved: true, asked: false };
+        }
+        let reasons = open.into_iter().flat_map(|(_, reasons)| reasons).collect();
+        let decision = approver.decide(&Request { plan, reasons });
+        if decision == Decision::ApproveForSession {
+            self.approved.extend(plan.changes.iter().map(|change| approved(plan, change)));
+        }
+        Verdict { approved: decision != Decision::Decline, asked: true }
+    }
+
+    fn reasons(&self, plan: &Plan, change: &Change) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        if change.operation == Operation::Delete {
+            reasons.push(Reason::Deletes { path: change.path.clone() });
+        }
+        if replaces(plan, change) {
+            reasons.push(Reason::Replaces { path: last_path(change).clone() });
+        }
+        for path in std::iter::once(&change.path).chain(&change.to_path) {
+            if let (Some(glob), None) = (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str())) {
+                reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
+            }
+        }
+        reasons
+    }
+}
+
+fn approved(plan: &Plan, change: &Change) -> Approved {
+    let (path, to_path) = (change.path.clone(), change.to_path.clone());
+    Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change) }
+}
+
+fn last_path(change: &Change) -> &RelPath {
+    change.to_path.as_ref().unwrap_or(&change.path)
+}
+
+/// Whether a file goes whole: another moves to its place, or its bytes are given anew and not as an edit.
+fn replaces(plan: &Plan, change: &Change) -> bool {
+    let transition = &plan.transitions[change.transition];
+    let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
+    // A file that is itself moved away by the same plan is not lost.
+    let moves_on = plan
+        .changes
+        .iter()
+        .any(|other| other.operation == Operation::Move && &other.path == last_path(change) && other.to_path.is_some());
+    match change.operation {
+        Operation::Move => !moves_on,
+        _ => matches!(after.content, Content::Bytes(_)) && !moves_on,
+    }
+}

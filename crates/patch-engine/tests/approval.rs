@@ -1,0 +1,123 @@
+//! When a person is asked, about what, and what the answers do.
+#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+
+use std::fs;
+
+use fs_guard::{Globs, Policy};
+use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
+use patch_engine::{ApplyError, Options, Profile, Settings, apply, parse};
+use tempfile::TempDir;
+
+struct Session {
+    dir: TempDir,
+    workspace: Workspace,
+    approvals: Approvals,
+}
+
+impl Session {
+    fn new(policy: ApprovalPolicy) -> Self {
+        let dir = TempDir::new().unwrap();
+        for (path, text) in [("a", "a\n"), ("b", "b\n"), ("c", "c\n"), (".gitattributes", "x\n")] {
+            fs::write(dir.path().join(path), text).unwrap();
+        }
+        let mut approvals = Approvals::new(policy);
+        let guard = Policy { allow: Globs::new([".mcp.json"]).unwrap(), ..Policy::default() };
+        let workspace = Workspace::open(dir.path(), approvals.take_guarded(guard)).unwrap();
+        let workspace = workspace.with_key_place(KeyPlace::Nowhere);
+        Self { dir, workspace, approvals }
+    }
+
+    /// Applies a patch; gives what was asked (nothing: nobody was), and whether it was applied.
+    fn apply(&mut self, body: &str, answer: Decision) -> (Option<String>, bool) {
+        let mut settings = Settings::new(Options::new(Profile::Codex));
+        settings.commit = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
+        let text = format!("*** Begin Patch\n{body}*** End Patch\n");
+        let patch = parse(&text, &settings.options.parse).unwrap();
+        let mut asked = None;
+        let mut person = |request: &Request<'_>| {
+            let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
+            let paths: Vec<_> = request.plan.changes.iter().map(|change| (&change.path, &change.to_path)).collect();
+            assert!(!paths.is_empty());
+            asked = Some(reasons.join("; "));
+            answer
+        };
+        let mut approve = |plan: &patch_engine::Plan| self.approvals.decide(plan, &mut person).approved;
+        let applied = apply(&self.workspace, &patch, &settings, &mut approve, &mut ());
+        if let Some(failure) = &applied.failure {
+            assert!(matches!(failure, ApplyError::Declined | ApplyError::Rejected(_)), "{failure}");
+        }
+        (asked, applied.failure.is_none())
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.dir.path().join(path)).ok()
+    }
+}
+
+const UPDATE: &str = "*** Update File: a\n@@\n-a\n+A\n";
+const BACK: &str = "*** Update File: a\n@@\n-A\n+a\n";
+
+#[test]
+fn what_is_dangerous_is_asked_about() {
+    for (body, reasons) in [
+        (UPDATE, None),
+        ("*** Add File: n\n+n\n", None),
+        ("*** Move File: a -> n\n", None),
+        ("*** Add File: .mcp.json\n+{}\n", None),
+        // Both files are still there in the end.
+        ("*** Move File: b -> n\n*** Move File: a -> b\n", None),
+        ("*** Delete File: b\n", Some("b is deleted")),
+        ("*** Add File: b\n+new\n", Some("b is replaced")),
+        ("*** Move File: a -> b\n", Some("b is replaced")),
+        (
+            "*** Update File: .gitattributes\n@@\n-x\n+y\n",
+            Some(".gitattributes is guarded by \"**/.gitattributes\": such files make tools run code"),
+        ),
+        (
+            "*** Move File: a -> .vscode/tasks.json\n",
+            Some(".vscode/tasks.json is guarded by \"**/.vscode/**\": such files make tools run code"),
+        ),
+    ] {
+        let wanted = reasons.map(str::to_owned);
+        let mut session = Session::new(ApprovalPolicy::OnRequest);
+        assert_eq!(session.apply(body, Decision::Approve), (wanted, true), "{body}");
+        let mut session = Session::new(ApprovalPolicy::Always);
+        let wanted = Some(reasons.unwrap_or_default().to_owned());
+        assert_eq!(session.apply(body, Decision::Approve), (wanted, true), "{body}");
+        let mut session = Session::new(ApprovalPolicy::Never);
+        let guarded = reasons.is_some_and(|reasons| reasons.contains("guarded"));
+        assert_eq!(session.apply(body, Decision::Decline), (None, !guarded), "{body}");
+    }
+}
+
+#[test]
+fn declined_changes_nothing_and_is_asked_again() {
+    let mut session = Session::new(ApprovalPolicy::Always);
+    for _ in 0..2 {
+        assert_eq!(session.apply(UPDATE, Decision::Decline), (Some(String::new()), false));
+        assert_eq!(session.read("a").as_deref(), Some("a\n"));
+        assert!(session.read(".apply-patch/.gitignore").is_none(), "not even a state directory");
+    }
+}
+
+#[test]
+fn an_approval_for_the_session_covers_the_same_and_no_more() {
+    let mut session = Session::new(ApprovalPolicy::Always);
+    assert_eq!(session.apply(UPDATE, Decision::Approve), (Some(String::new()), true));
+    assert_eq!(session.apply(BACK, Decision::ApproveForSession), (Some(String::new()), true), "the first was for once");
+    assert_eq!(session.apply(UPDATE, Decision::Decline), (None, true), "the same file");
+    for (body, reasons) in [
+        ("*** Delete File: a\n", "a is deleted"),
+        ("*** Add File: a\n+anew\n", "a is replaced"),
+        ("*** Update File: b\n@@\n-b\n+B\n", ""),
+        ("*** Update File: a\n@@\n-A\n+a\n*** Update File: b\n@@\n-b\n+B\n", ""),
+    ] {
+        assert_eq!(session.apply(body, Decision::Decline), (Some(reasons.to_owned()), false), "{body}");
+    }
+    let mut session = Session::new(ApprovalPolicy::OnRequest);
+    assert!(session.apply("*** Delete File: b\n", Decision::ApproveForSession).1);
+    fs::write(session.dir.path().join("b"), "b\n").unwrap();
+    assert_eq!(session.apply("*** Delete File: b\n", Decision::Decline), (None, true));
+    assert_eq!(session.apply("*** Delete File: c\n", Decision::Decline), (Some("c is deleted".into()), false));
+}

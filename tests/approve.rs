@@ -1,0 +1,168 @@
+//! `--approve`, with a person at a terminal and without one.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::program::run;
+
+/// A hang guard; nothing here takes that long.
+const PATIENCE: Option<u64> = Some(60_000);
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** End Patch\n";
+const HARMLESS: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** End Patch\n";
+const QUESTION: &str = "Apply this patch? [y,n,e,d,?] ";
+
+fn place(patch: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("w")).expect("a folder");
+    for (path, text) in [("w/a", "a\n"), ("w/b", "b\n"), ("p", patch)] {
+        fs::write(dir.path().join(path), text).expect("a file");
+    }
+    dir
+}
+
+/// The program on a terminal. `line` is shell, so that its input can be redirected.
+fn on_terminal(dir: &Path, line: &str, editor: &str) -> PtySession {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{line}; echo exit $?")])
+        .current_dir(dir.join("w"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", dir)
+        .env("XDG_STATE_HOME", dir.join("state"))
+        .env("TERM", "xterm")
+        .env("EDITOR", editor)
+        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
+    spawn_command(command, PATIENCE).expect("a terminal")
+}
+
+fn read(dir: &Path, path: &str) -> Option<String> {
+    fs::read_to_string(dir.join("w").join(path)).ok()
+}
+
+/// Whether the patch was applied.
+fn is_applied(dir: &Path) -> bool {
+    read(dir, "a").as_deref() == Some("A\n")
+}
+
+#[test]
+fn a_person_sees_the_diff_in_colour_and_decides() {
+    for (line, answer, exit, applied) in [
+        ("$it --approve ask ../p", "y", 0, true),
+        ("$it --approve ask ../p", "n", 3, false),
+        // On a terminal what is dangerous is asked about unless told otherwise.
+        ("$it ../p", "y", 0, true),
+        ("$it ../p", "n", 3, false),
+        // The patch on standard input leaves the terminal for the answer.
+        ("$it --approve auto < ../p", "y", 0, true),
+        ("$it --approve auto < ../p | cat; false", "n", 1, false),
+    ] {
+        let dir = place(PATCH);
+        let mut terminal = on_terminal(dir.path(), line, "false");
+        terminal.exp_string("M a\r\n").expect("the files");
+        terminal.exp_string("\u{1b}[31m-a").expect("what goes, in red");
+        terminal.exp_string("\u{1b}[32m+A").expect("what comes, in green");
+        terminal.exp_string("! b is deleted").expect("the reason");
+        terminal.exp_string(QUESTION).expect("the question");
+        assert!(!is_applied(dir.path()), "{line}: nothing is changed before the answer");
+        terminal.send_line(answer).expect("sent");
+        terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}, {answer}: {error}"));
+        assert_eq!((is_applied(dir.path()), read(dir.path(), "b").is_none()), (applied, applied), "{line}, {answer}");
+    }
+}
+
+#[test]
+fn help_and_the_whole_diff_are_a_key_away() {
+    let long: String = (0..200).map(|line| format!("+line {line}\n")).collect();
+    let dir = place(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask --color never ../p", "false");
+    let shown = terminal.exp_string("d shows them").expect("it is cut");
+    assert!(shown.contains("+line 50\r") && !shown.contains("+line 150") && !shown.contains('\u{1b}'), "{shown}");
+    terminal.exp_string(QUESTION).expect("the question");
+    terminal.send_line("what").expect("sent");
+    terminal.exp_string("e - edit the patch").expect("help");
+    terminal.exp_string(QUESTION).expect("the question again");
+    terminal.send_line("d").expect("sent");
+    terminal.exp_string("+line 199").expect("the whole diff");
+    terminal.exp_string(QUESTION).expect("the question again");
+    // The end of input is no yes.
+    terminal.send_control('d').expect("sent");
+    terminal.exp_string("exit 3\r\n").expect("declined");
+    assert_eq!(read(dir.path(), "n"), None);
+}
+
+#[test]
+fn an_edited_patch_is_planned_and_asked_about_again() {
+    let dir = place(PATCH);
+    // Changes the patch in place, and replaces the file as many editors do.
+    let editor = "sed -i s/+A/+edited/";
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask < ../p", editor);
+    terminal.exp_string("+A").expect("the diff");
+    terminal.exp_string(QUESTION).expect("the question");
+    terminal.send_line("e").expect("sent");
+    terminal.exp_string("+edited").expect("the new diff");
+    terminal.exp_string(QUESTION).expect("the question again");
+    terminal.send_line("y").expect("sent");
+    terminal.exp_string("exit 0\r\n").expect("applied");
+    assert_eq!((read(dir.path(), "a").as_deref(), read(dir.path(), "b")), (Some("edited\n"), None));
+
+    let dir = place(PATCH);
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask ../p", "false");
+    terminal.exp_string(QUESTION).expect("the question");
+    terminal.send_line("e").expect("sent");
+    terminal.exp_string("the editor failed, nothing was changed").expect("said");
+    terminal.exp_string("exit 5\r\n").expect("failed");
+    assert!(!is_applied(dir.path()));
+}
+
+#[test]
+fn a_guarded_file_may_be_approved_by_the_person() {
+    let dir = place("*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** End Patch\n");
+    for (line, answer, exit) in
+        [("$it --approve never ../p", None, 3), ("$it ../p", Some("n"), 3), ("$it --approve auto ../p", Some("y"), 0)]
+    {
+        let mut terminal = on_terminal(dir.path(), line, "false");
+        if let Some(answer) = answer {
+            terminal.exp_string("! .mcp.json is guarded").expect("the reason");
+            terminal.exp_string(QUESTION).expect("the question");
+            terminal.send_line(answer).expect("sent");
+        }
+        terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(read(dir.path(), ".mcp.json").is_some(), exit == 0, "{line}");
+    }
+}
+
+#[test]
+fn without_a_terminal_a_question_is_a_refusal_that_says_so() {
+    for (flags, patch, exit, applied) in [
+        (&[][..], PATCH, 0, true),
+        (&["--approve", "never"], PATCH, 0, true),
+        (&["--approve", "auto"], HARMLESS, 0, true),
+        (&["--approve", "auto"], PATCH, 3, false),
+        (&["--approve", "ask"], HARMLESS, 3, false),
+        (&["--approve", "ask", "--json"], HARMLESS, 3, false),
+        (&["--approve", "ask", "--no-atomic"], HARMLESS, 3, false),
+        (&["--approve", "ask", "--events", "codex"], HARMLESS, 3, false),
+    ] {
+        let dir = place(patch);
+        // Of a new session, which has no terminal.
+        let program = env!("CARGO_BIN_EXE_apply-patch");
+        let mut args = vec!["-w", program];
+        args.extend(flags);
+        args.push("../p");
+        let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
+        assert_eq!((run.code, is_applied(dir.path())), (exit, applied), "{flags:?}: {run:?}");
+        let said = format!("{}{}", run.stdout, run.stderr).contains("there is no terminal to ask at");
+        assert_eq!(said, exit == 3, "{flags:?}: {run:?}");
+        if flags.contains(&"codex") {
+            assert!(run.stdout.contains(r#""status":"declined""#), "{run:?}");
+        }
+    }
+    let dir = place(PATCH);
+    let both = run("apply-patch", &dir.path().join("w"), dir.path(), &["--approve", "ask", "--check", "../p"], b"");
+    assert_eq!(both.code, 2, "{both:?}");
+}
