@@ -14,6 +14,7 @@ mod program;
 mod replay;
 mod scenarios;
 mod serve;
+mod stream;
 mod tool;
 mod tree;
 

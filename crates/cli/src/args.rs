@@ -137,6 +137,10 @@ pub(crate) struct Apply {
     /// Print nothing and write nothing: the exit code tells whether it would apply
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
+    /// Show file names and line counts while the patch is still arriving on standard input, and fail as soon as
+    /// it cannot become a patch
+    #[arg(long, conflicts_with_all = ["file", "from", "quiet"])]
+    pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: never, ask (always), or auto: when a file is
     /// deleted, replaced whole, or guarded. Unless given: auto on a terminal, else never
     #[arg(long, value_name = "never|ask|auto", hide_possible_values = true, conflicts_with_all = ["dry_run", "check"])]

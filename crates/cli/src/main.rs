@@ -15,6 +15,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod json;
+mod live;
 mod render;
 
 use std::process::ExitCode;

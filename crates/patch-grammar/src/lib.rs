@@ -22,9 +22,11 @@ pub mod export;
 mod grammar;
 mod lower;
 mod parse;
+mod stream;
 mod wrapper;
 
 pub use ast::{AddedLines, Header, Hunk, Line, LineKind, Operation, Patch, Section, Spanned};
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
 pub use parse::{ParseOptions, decode, parse};
+pub use stream::{PatchStream, StreamEvent, StreamOperation};

@@ -25,6 +25,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Self { text, base: peeled.body.start, options, warnings, counted: 0, line: 1 }
     }
 
+    /// A walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
+    pub(crate) fn from_line(text: &'p str, base: usize, line: u32, options: &'o ParseOptions) -> Self {
+        Self { text, base, options, warnings: Vec::new(), counted: base, line }
+    }
+
     pub(crate) fn patch(mut self, root: Pair<'_, Rule>) -> Result<Patch<'p>, ParseError> {
         let mut sections = Vec::new();
         let mut end = self.base;
@@ -54,7 +59,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(Patch { text: self.text, sections, warnings })
     }
 
-    fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
+    pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
         let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
         let rule = pair.as_rule();
         self.refuse_padding(span.start)?;

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
-use crate::{approve, args, audit, events, expect, json, render};
+use crate::{approve, args, audit, events, expect, json, live, render};
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -157,7 +157,10 @@ fn run(
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(policy(&args.rules)?);
     let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
-    let mut input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
+    let mut input = match args.stream {
+        true => live::read(&settings.options.parse)?,
+        false => input::envelope(input::read(args.input.file.as_deref())?, args.from)?,
+    };
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);

@@ -1,0 +1,102 @@
+//! `--stream`: file names and line counts while the text is still arriving on standard input.
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+
+use patch_engine::MAX_PATCH_SIZE;
+use patch_grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
+
+use crate::failure::Failure;
+use crate::input::{Input, NoInput};
+use crate::render;
+
+/// Reads the patch from standard input. What cannot become a patch any more fails before its end.
+pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
+    let mut stdin = std::io::stdin().lock();
+    if std::io::stdin().is_terminal() {
+        return Err(NoInput::Terminal.into());
+    }
+    let mut stream = PatchStream::new(options.clone());
+    let mut view = View { live: std::io::stderr().is_terminal(), sections: Vec::new() };
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = match stdin.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(NoInput::Failed(format!("cannot read standard input: {error}")).into()),
+        };
+        bytes.extend_from_slice(&buffer[..read]);
+        if bytes.len() as u64 > MAX_PATCH_SIZE {
+            return Err(NoInput::TooLong.into());
+        }
+        let events = stream.push(&buffer[..read]);
+        let failed = view.show(events);
+        if let Some(error) = failed {
+            view.end();
+            return Err(Failure::parse(&Input { bytes, name: "standard input".into() }, error));
+        }
+    }
+    // Whether the whole is a patch is found, and told, by the parser.
+    view.show(stream.end());
+    view.end();
+    Ok(Input { bytes, name: "standard input".into() })
+}
+
+/// What is on standard error: on a terminal a line that changes, else a line for each finished section.
+struct View {
+    live: bool,
+    /// A letter and the path or paths, for each section.
+    sections: Vec<String>,
+}
+
+impl View {
+    fn show(&mut self, events: Vec<StreamEvent>) -> Option<patch_engine::ParseError> {
+        let mut failed = None;
+        for event in events {
+            match event {
+                StreamEvent::Begun { operation, path, move_to, .. } => {
+                    let letter = match operation {
+                        StreamOperation::Add => 'A',
+                        StreamOperation::Delete => 'D',
+                        StreamOperation::Update => 'M',
+                        StreamOperation::Move => 'R',
+                    };
+                    let to = move_to.map(|to| format!(" -> {to}")).unwrap_or_default();
+                    self.sections.push(format!("{letter} {path}{to}"));
+                    self.line(self.sections.len() - 1, 0, 0, false);
+                }
+                StreamEvent::MoveTo { section, path } => {
+                    let name = &mut self.sections[section];
+                    name.replace_range(..1, "R");
+                    *name += &format!(" -> {path}");
+                }
+                StreamEvent::Lines { section, inserted, deleted } => self.line(section, inserted, deleted, false),
+                StreamEvent::Finished { section, inserted, deleted } => self.line(section, inserted, deleted, true),
+                StreamEvent::Failed(error) => failed = Some(error),
+                _ => {}
+            }
+        }
+        failed
+    }
+
+    fn line(&self, section: usize, inserted: usize, deleted: usize, finished: bool) {
+        let name = render::sanitize(&self.sections[section]).into_owned();
+        let mut out = std::io::stderr().lock();
+        // Nothing can be done about a closed standard error.
+        let _ = match (self.live, finished) {
+            (true, true) => writeln!(out, "\r\u{1b}[K{name} | +{inserted} -{deleted}"),
+            (true, false) => write!(out, "\r\u{1b}[K{name} | +{inserted} -{deleted} …"),
+            (false, true) => writeln!(out, "{name} | +{inserted} -{deleted}"),
+            (false, false) => Ok(()),
+        };
+        let _ = out.flush();
+    }
+
+    /// Leaves no half line behind.
+    fn end(&self) {
+        if self.live {
+            let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K");
+        }
+    }
+}

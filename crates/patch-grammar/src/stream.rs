@@ -1,0 +1,388 @@
+//! A patch that is still arriving: events as its lines and sections complete.
+
+use std::ops::Range;
+
+use pest::Parser as _;
+
+use crate::ast::{Patch, Section};
+use crate::error::ParseError;
+use crate::grammar::{PatchParser, Rule};
+use crate::lower::Lowering;
+use crate::parse::{ParseOptions, decode, parse};
+
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// What happened in the text since it was last added to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamEvent {
+    /// A section's header is complete.
+    Begun {
+        /// Its 0-based index.
+        section: usize,
+        /// What it is about to do.
+        operation: StreamOperation,
+        /// The file, as written.
+        path: String,
+        /// Where the file goes, if the header says so.
+        move_to: Option<String>,
+        /// The 1-based line of the header.
+        line: u32,
+    },
+    /// A `*** Move to:` line is complete.
+    MoveTo {
+        /// The section's index.
+        section: usize,
+        /// Where the file goes.
+        path: String,
+    },
+    /// Lines of a section are complete; told once for all that came together.
+    Lines {
+        /// The section's index.
+        section: usize,
+        /// How many lines it inserts so far.
+        inserted: usize,
+        /// How many lines it deletes so far.
+        deleted: usize,
+    },
+    /// A section is complete, and parses: [`PatchStream::section`] gives it.
+    Finished {
+        /// The section's index.
+        section: usize,
+        /// How many lines it inserts.
+        inserted: usize,
+        /// How many lines it deletes.
+        deleted: usize,
+    },
+    /// The text is over, and is a patch: [`PatchStream::patch`] gives it.
+    Ended {
+        /// The number of its lines.
+        line: u32,
+    },
+    /// The text is no patch, whatever follows.
+    Failed(ParseError),
+}
+
+/// What a section does to its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are the headers")]
+pub enum StreamOperation {
+    Add,
+    Delete,
+    Update,
+    Move,
+}
+
+impl StreamOperation {
+    const ALL: [Self; 4] = [Self::Add, Self::Delete, Self::Update, Self::Move];
+
+    fn header(self) -> &'static str {
+        match self {
+            Self::Add => "*** Add File:",
+            Self::Delete => "*** Delete File:",
+            Self::Update => "*** Update File:",
+            Self::Move => "*** Move File:",
+        }
+    }
+
+    fn rule(self) -> Rule {
+        match self {
+            Self::Add => Rule::accepted_add,
+            Self::Delete => Rule::accepted_delete,
+            Self::Update => Rule::accepted_update,
+            Self::Move => Rule::accepted_move,
+        }
+    }
+}
+
+/// Takes the text of a patch in chunks of any size, cut anywhere, also inside a character.
+///
+/// What is told while the text arrives is told line by line: a section is known when its header is complete,
+/// and is parsed when the next one begins. Nothing of it may be applied before the end, since the text may
+/// still turn out to be no patch. Time is linear in the text, however it is cut.
+///
+/// ```
+/// use patch_grammar::{ParseOptions, PatchStream, StreamEvent};
+///
+/// let mut stream = PatchStream::new(ParseOptions::default());
+/// let mut finished = 0;
+/// for chunk in ["*** Begin Pa", "tch\n*** Add File: a\n+1\n*** Del", "ete File: b\n*** End Patch"] {
+///     for event in stream.push(chunk.as_bytes()) {
+///         finished += usize::from(matches!(event, StreamEvent::Finished { .. }));
+///     }
+/// }
+/// assert_eq!(finished, 1, "the first one; of the second it is not known yet");
+/// stream.end();
+/// assert_eq!(stream.patch()?.sections.len(), 2);
+/// # Ok::<(), patch_grammar::ParseError>(())
+/// ```
+#[derive(Debug)]
+pub struct PatchStream {
+    options: ParseOptions,
+    text: String,
+    /// The beginning of a character.
+    partial: Vec<u8>,
+    /// Where the first line that was not looked at begins, and its 1-based number.
+    at: usize,
+    line: u32,
+    /// Up to where its line feed was looked for.
+    searched: usize,
+    /// Where the first marker stands.
+    begin: Option<(usize, u32)>,
+    sections: Vec<Part>,
+    /// The last of the sections may still get lines.
+    open: bool,
+    ended: bool,
+    told: (usize, usize),
+    failed: Option<ParseError>,
+    /// The bytes are no text; what follows is not even kept.
+    undecodable: bool,
+}
+
+/// A section as far as it is known.
+#[derive(Debug)]
+struct Part {
+    operation: StreamOperation,
+    span: Range<usize>,
+    line: u32,
+    /// Lines after the header.
+    lines: usize,
+    inserted: usize,
+    deleted: usize,
+}
+
+impl PatchStream {
+    /// Waits for the text.
+    #[must_use]
+    pub fn new(options: ParseOptions) -> Self {
+        Self {
+            options,
+            text: String::new(),
+            partial: Vec::new(),
+            at: 0,
+            line: 1,
+            searched: 0,
+            begin: None,
+            sections: Vec::new(),
+            open: false,
+            ended: false,
+            told: (0, 0),
+            failed: None,
+            undecodable: false,
+        }
+    }
+
+    /// The text so far, without the beginning of a character.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Adds to the text, and tells what that completes.
+    pub fn push(&mut self, chunk: &[u8]) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        if self.undecodable {
+            return events;
+        }
+        let mut bytes = std::mem::take(&mut self.partial);
+        bytes.extend_from_slice(chunk);
+        let (valid, rest) = match std::str::from_utf8(&bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let (valid, rest) = bytes.split_at(error.valid_up_to());
+                (std::str::from_utf8(valid).expect("checked up to here"), Some((rest, error.error_len().is_some())))
+            }
+        };
+        let nul = memchr::memchr(0, valid.as_bytes());
+        self.text.push_str(&valid[..nul.unwrap_or(valid.len())]);
+        self.complete_lines(&mut events);
+        match (nul, rest) {
+            (Some(_), _) => self.undecodable(b"\0", &mut events),
+            (None, Some((rest, true))) => self.undecodable(rest, &mut events),
+            (None, Some((rest, false))) => self.partial = rest.to_vec(),
+            (None, None) => {}
+        }
+        events
+    }
+
+    /// Says that the text is over, and tells what that completes; the last event is
+    /// [`Ended`](StreamEvent::Ended) or [`Failed`](StreamEvent::Failed), unless that was told before.
+    pub fn end(&mut self) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        let partial = std::mem::take(&mut self.partial);
+        if !partial.is_empty() && !self.undecodable {
+            self.undecodable(&partial, &mut events);
+        }
+        if self.at < self.text.len() {
+            self.complete_line(self.text.len(), &mut events);
+        }
+        if self.failed.is_some() {
+            return events;
+        }
+        match self.patch().map(|patch| patch.sections.last().map(|last| last.span.end)) {
+            Ok(end) => {
+                // Where the last marker was not known as such: it is padded with blanks.
+                if self.open
+                    && let (Some(part), Some(end)) = (self.sections.last_mut(), end)
+                {
+                    part.span.end = end;
+                    self.open = false;
+                    let section = self.sections.len() - 1;
+                    let part = &self.sections[section];
+                    events.push(StreamEvent::Finished { section, inserted: part.inserted, deleted: part.deleted });
+                }
+                events.push(StreamEvent::Ended { line: self.line.saturating_sub(1).max(1) });
+            }
+            Err(error) => self.fail(error, &mut events),
+        }
+        events
+    }
+
+    /// The patch: what [`parse`](crate::parse()) gives for the whole text.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decode`] and [`parse`](crate::parse()).
+    pub fn patch(&self) -> Result<Patch<'_>, ParseError> {
+        match &self.failed {
+            Some(error) if self.undecodable => Err(error.clone()),
+            _ => parse(&self.text, &self.options),
+        }
+    }
+
+    /// A finished section: the one that [`patch`](Self::patch) has at this index.
+    #[must_use]
+    pub fn section(&self, index: usize) -> Option<Section<'_>> {
+        let finished = self.sections.len() - usize::from(self.open);
+        let part = self.sections[..finished].get(index)?;
+        self.parse_part(part)?.ok()
+    }
+
+    fn complete_lines(&mut self, events: &mut Vec<StreamEvent>) {
+        // A long line that arrives in small pieces is searched once.
+        while let Some(length) = memchr::memchr(b'\n', &self.text.as_bytes()[self.searched..]) {
+            self.searched += length + 1;
+            self.complete_line(self.searched, events);
+        }
+        self.searched = self.text.len();
+        let Some(part) = self.sections.last().filter(|_| self.open && self.failed.is_none()) else { return };
+        let counts = (part.inserted, part.deleted);
+        if counts != self.told {
+            self.told = counts;
+            let (section, (inserted, deleted)) = (self.sections.len() - 1, counts);
+            events.push(StreamEvent::Lines { section, inserted, deleted });
+        }
+    }
+
+    /// Looks at the line that ends at `end`.
+    fn complete_line(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
+        let (start, number) = (self.at, self.line);
+        (self.at, self.line) = (end, number + 1);
+        if self.failed.is_some() || self.ended {
+            return;
+        }
+        let line = &self.text[start..end];
+        let trimmed = line.trim_matches(BLANKS);
+        if self.begin.is_none() {
+            if trimmed == "*** Begin Patch" {
+                self.begin = Some((start, number));
+            }
+            return;
+        }
+        let updates = |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
+        if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
+            let moves = trimmed.strip_prefix("*** Move to:").filter(|_| part.lines == 0);
+            part.lines += 1;
+            match line.as_bytes()[0] {
+                b'+' => {
+                    part.inserted += 1;
+                    return;
+                }
+                b'-' if updates(part) => {
+                    part.deleted += 1;
+                    return;
+                }
+                _ if moves.is_some() && part.operation == StreamOperation::Update => {
+                    let path = moves.unwrap_or_default().trim_matches(BLANKS).to_owned();
+                    events.push(StreamEvent::MoveTo { section: self.sections.len() - 1, path });
+                    return;
+                }
+                // Context, whatever it looks like.
+                b' ' if updates(part) => return,
+                _ => {}
+            }
+        }
+        if line.starts_with("*** End Patch") && trimmed == "*** End Patch" {
+            self.finish_section(start, events);
+            self.ended = true;
+            return;
+        }
+        let header = |operation: &StreamOperation| trimmed.strip_prefix(operation.header());
+        let Some(operation) = StreamOperation::ALL.into_iter().find(|operation| header(operation).is_some()) else {
+            return;
+        };
+        let rest = header(&operation).unwrap_or_default().trim_matches(BLANKS).to_owned();
+        self.finish_section(start, events);
+        if self.failed.is_some() {
+            return;
+        }
+        let (path, move_to) = match rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move) {
+            Some((from, to)) => {
+                (from.trim_matches([' ', '\t']).to_owned(), Some(to.trim_matches([' ', '\t']).to_owned()))
+            }
+            None => (rest, None),
+        };
+        let section = self.sections.len();
+        events.push(StreamEvent::Begun { section, operation, path, move_to, line: number });
+        self.sections.push(Part { operation, span: start..end, line: number, lines: 0, inserted: 0, deleted: 0 });
+        (self.open, self.told) = (true, (0, 0));
+    }
+
+    /// Ends the open section, if there is one, before the line at `end`.
+    fn finish_section(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
+        let section = self.sections.len().wrapping_sub(1);
+        let Some(part) = self.sections.last_mut().filter(|_| self.open) else { return };
+        part.span.end = end;
+        self.open = false;
+        let part = &self.sections[section];
+        let (inserted, deleted) = (part.inserted, part.deleted);
+        if self.parse_part(part).is_some_and(|parsed| parsed.is_ok()) {
+            events.push(StreamEvent::Finished { section, inserted, deleted });
+            return;
+        }
+        // What is wrong is found as the parser finds it, with the text so far; this happens once.
+        let (begin, line) = self.begin.expect("a section has a first marker before it");
+        let text = format!("{}*** End Patch\n", &self.text[begin..end]);
+        if let Err(mut error) = parse(&text, &self.options) {
+            error.span = error.span.start + begin..error.span.end + begin;
+            error.line += line - 1;
+            self.fail(error, events);
+        }
+    }
+
+    /// Parses a section on its own; `None` when something in it belongs to no section.
+    fn parse_part(&self, part: &Part) -> Option<Result<Section<'_>, ParseError>> {
+        let text = &self.text[part.span.clone()];
+        let pair = PatchParser::parse(part.operation.rule(), text).ok()?.next()?;
+        if !text[pair.as_span().end()..].trim_matches(BLANKS).is_empty() {
+            return None;
+        }
+        Some(Lowering::from_line(&self.text, part.span.start, part.line, &self.options).section(pair))
+    }
+
+    fn undecodable(&mut self, rest: &[u8], events: &mut Vec<StreamEvent>) {
+        self.undecodable = true;
+        let bytes = [self.text.as_bytes(), rest].concat();
+        let error = decode(&bytes).expect_err("the rest is no text");
+        // Nothing goes before it: the text is read before it is parsed.
+        let told = self.failed.replace(error.clone()).is_some();
+        if !told {
+            events.push(StreamEvent::Failed(error));
+        }
+    }
+
+    fn fail(&mut self, error: ParseError, events: &mut Vec<StreamEvent>) {
+        self.failed = Some(error.clone());
+        events.push(StreamEvent::Failed(error));
+    }
+}

@@ -1,0 +1,183 @@
+//! A patch in chunks gives what the whole text gives, wherever it is cut.
+
+// The test reads the scenarios where they stand in the repository.
+#![allow(clippy::disallowed_methods)]
+
+mod support;
+
+use patch_grammar::{
+    Dialect, LineKind, Operation, ParseOptions, PatchStream, StreamEvent, StreamOperation, decode, parse,
+};
+
+fn options(codex: bool) -> ParseOptions {
+    ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() }
+}
+
+/// Feeds `bytes` in pieces of the lengths that `next` gives.
+fn feed(bytes: &[u8], options: &ParseOptions, mut next: impl FnMut() -> usize) -> (PatchStream, Vec<StreamEvent>) {
+    let mut stream = PatchStream::new(options.clone());
+    let mut events = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (piece, more) = rest.split_at(next().clamp(1, rest.len()));
+        events.extend(stream.push(piece));
+        rest = more;
+    }
+    events.extend(stream.end());
+    (stream, events)
+}
+
+/// Holds what the stream says against the parser; gives whether it is a patch.
+fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> bool {
+    let (stream, events) = feed(bytes, options, next);
+    let shown = String::from_utf8_lossy(bytes);
+    let whole = decode(bytes).and_then(|text| parse(text, options));
+    assert_eq!(stream.patch(), whole, "{shown:?}");
+    let failures: Vec<_> = events.iter().filter(|event| matches!(event, StreamEvent::Failed(_))).collect();
+    let patch = match whole {
+        Ok(patch) => patch,
+        Err(error) => {
+            let [StreamEvent::Failed(told)] = failures[..] else { panic!("{shown:?}: {failures:?}") };
+            assert_eq!((&told.kind, told.line), (&error.kind, error.line), "{shown:?}");
+            assert!(!events.iter().any(|event| matches!(event, StreamEvent::Ended { .. })));
+            return false;
+        }
+    };
+    assert!(failures.is_empty(), "{shown:?}: {failures:?}");
+    assert!(matches!(events.last(), Some(StreamEvent::Ended { .. })), "{shown:?}: {events:?}");
+    let mut begun = Vec::new();
+    let mut finished = Vec::new();
+    for event in &events {
+        match event {
+            StreamEvent::Begun { section, operation, path, move_to, line } => {
+                assert_eq!(*section, begun.len(), "{shown:?}");
+                begun.push((*operation, path.clone(), move_to.clone(), *line));
+            }
+            StreamEvent::MoveTo { section, path } => begun[*section].2 = Some(path.clone()),
+            StreamEvent::Lines { section, .. } => assert_eq!(*section, finished.len(), "{shown:?}"),
+            StreamEvent::Finished { section, inserted, deleted } => {
+                assert_eq!(*section, finished.len(), "{shown:?}");
+                finished.push((*inserted, *deleted));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((begun.len(), finished.len()), (patch.sections.len(), patch.sections.len()), "{shown:?}");
+    for (index, section) in patch.sections.iter().enumerate() {
+        assert_eq!(stream.section(index).as_ref(), Some(section), "{shown:?}");
+        let (operation, path, move_to, line) = &begun[index];
+        assert_eq!((&**path, *line), (section.path.text, section.line()), "{shown:?}");
+        let lines = |kind| section.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
+        let (wanted, counts, to) = match &section.operation {
+            Operation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
+            Operation::Delete => (StreamOperation::Delete, (0, 0), None),
+            Operation::Update { move_to, .. } => {
+                let kind = if *operation == StreamOperation::Move { *operation } else { StreamOperation::Update };
+                (kind, (lines(LineKind::Insert), lines(LineKind::Delete)), move_to.as_ref().map(|to| to.text))
+            }
+        };
+        assert_eq!((*operation, finished[index], move_to.as_deref()), (wanted, counts, to), "{shown:?}");
+    }
+    assert_eq!(stream.section(patch.sections.len()), None);
+    true
+}
+
+/// The patches of the scenarios, as bytes: some are no text.
+fn scenarios() -> Vec<Vec<u8>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
+    let folders = std::fs::read_dir(folder).expect("the scenarios are there");
+    let texts = folders.filter_map(|entry| std::fs::read(entry.expect("an entry").path().join("patch.txt")).ok());
+    texts.collect()
+}
+
+#[test]
+fn scenarios_in_chunks_are_what_they_are_as_a_whole() {
+    let mut random = support::Random(7);
+    let (mut texts, mut patches) = (0, 0);
+    for bytes in scenarios() {
+        for codex in [false, true] {
+            let options = options(codex);
+            patches += usize::from(check(&bytes, &options, || usize::MAX));
+            check(&bytes, &options, || 1);
+            for limit in [3, 20, 200] {
+                check(&bytes, &options, || 1 + random.below(limit));
+            }
+            let crlf: Vec<u8> = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
+            check(&crlf, &options, || 1 + random.below(9));
+            texts += 1;
+        }
+    }
+    assert!(texts > 100 && patches > texts / 4 && patches < texts, "{patches} of {texts}");
+}
+
+#[test]
+fn random_texts_in_chunks_are_what_they_are_as_a_whole() {
+    let mut random = support::Random(11);
+    let (mut texts, mut patches) = (0, 0);
+    for dialect in Dialect::ALL {
+        let language = support::grammar(dialect).language();
+        for (nth, text) in support::samples(&language, 3000, 0xFEED).iter().enumerate() {
+            patches += usize::from(check(text.as_bytes(), &options(nth % 2 == 0), || 1 + random.below(12)));
+            texts += 1;
+        }
+    }
+    assert!(patches * 5 > texts && patches * 5 < texts * 4, "a lopsided sample: {patches} of {texts}");
+}
+
+#[test]
+fn what_is_known_is_told_at_once() {
+    let mut stream = PatchStream::new(ParseOptions::default());
+    let mut told = |text: &str| {
+        let events = stream.push(text.as_bytes());
+        events
+            .iter()
+            .map(|event| match event {
+                StreamEvent::Begun { section, operation, path, move_to, line } => {
+                    format!("{section} {operation:?} {path} {move_to:?} in line {line}")
+                }
+                StreamEvent::MoveTo { section, path } => format!("{section} to {path}"),
+                StreamEvent::Lines { section, inserted, deleted } => format!("{section} +{inserted} -{deleted}"),
+                StreamEvent::Finished { section, inserted, deleted } => {
+                    format!("{section} done +{inserted} -{deleted}")
+                }
+                StreamEvent::Failed(error) => format!("failed in line {}: {}", error.line, error.kind.as_str()),
+                other => format!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
+    };
+    for (text, wanted) in [
+        ("*** Begin Patch\n*** Update File: a", &[][..]),
+        ("\u{e9}\r\n", &["0 Update a\u{e9} None in line 2"]),
+        ("*** Move to: b\n@@\n-1\n+2", &["0 to b", "0 +0 -1"]),
+        ("\n+3\n", &["0 +2 -1"]),
+        // Context, though it looks like a header.
+        (" *** Delete File: x\n", &[]),
+        ("*** Move File: c -> d\n", &["0 done +2 -1", "1 Move c Some(\"d\") in line 9"]),
+        ("*** Add File: e\n+\n", &["1 done +0 -0", "2 Add e None in line 10", "2 +1 -0"]),
+        ("no plus\n", &[]),
+        ("*** Delete File: f\n", &["failed in line 12: no_plus"]),
+        ("*** End Patch\n", &[]),
+    ] {
+        assert_eq!(told(text), wanted, "{text:?}");
+    }
+    assert_eq!(stream.end(), []);
+    assert!(stream.patch().is_err());
+}
+
+/// With a search of the whole line, or of the whole text, for each byte this would take hours.
+#[test]
+fn a_long_line_in_single_bytes_takes_linear_time() {
+    let text = format!("*** Begin Patch\n*** Add File: a\n+{}\n*** End Patch\n", "x".repeat(4 << 20));
+    let (stream, events) = feed(text.as_bytes(), &ParseOptions::default(), || 1);
+    assert!(matches!(events.last(), Some(StreamEvent::Ended { line: 4 })), "{events:?}");
+    assert_eq!(stream.patch().map(|patch| patch.sections.len()), Ok(1));
+}
+
+#[test]
+fn many_sections_in_single_bytes_take_linear_time() {
+    let text: String = (0..10_000).map(|nth| format!("*** Add File: {nth}\n{}", "+line\n".repeat(20))).collect();
+    let text = format!("*** Begin Patch\n{text}*** End Patch\n");
+    let (stream, events) = feed(text.as_bytes(), &ParseOptions::default(), || 1);
+    assert_eq!(events.iter().filter(|event| matches!(event, StreamEvent::Finished { .. })).count(), 10_000);
+    assert!((0..10_000).all(|index| stream.section(index).is_some()));
+}
