@@ -12,6 +12,7 @@ mod conformance;
 mod forms;
 mod program;
 mod replay;
+mod sandbox;
 mod scenarios;
 mod serve;
 mod stream;

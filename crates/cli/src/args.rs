@@ -36,6 +36,9 @@ pub(crate) struct Global {
     /// Print errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Print more: with `--sandbox`, what the kernel supports of it
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -137,6 +140,10 @@ pub(crate) struct Apply {
     /// Print nothing and write nothing: the exit code tells whether it would apply
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
+    /// Confine this process to the workspace and its state before the patch is read (Linux: Landlock); an error
+    /// where the system cannot
+    #[arg(long)]
+    pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and fail as soon as
     /// it cannot become a patch
     #[arg(long, conflicts_with_all = ["file", "from", "quiet"])]
@@ -645,7 +652,7 @@ fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
         match arg {
             "-C" | "--root" | "--color" => at += 2,
-            "--json" | "-q" | "--quiet" => at += 1,
+            "--json" | "-q" | "--quiet" | "-v" | "--verbose" => at += 1,
             _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
             _ if arg.starts_with("-C") => at += 1,
             "-h" | "--help" | "-V" | "--version" => return args,

@@ -34,24 +34,49 @@ pub(crate) enum NoInput {
     TooLong,
 }
 
-/// Reads the patch from `file`, or from standard input.
-pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
+/// Where the patch will be read from: open, and not read yet.
+#[derive(Debug)]
+pub(crate) enum Source {
+    File(fs_guard::InputFile, String),
+    Stdin,
+}
+
+/// Opens `file`, or standard input.
+pub(crate) fn open(file: Option<&Path>) -> Result<Source, NoInput> {
     match file.filter(|file| *file != Path::new("-")) {
-        Some(file) => match fs_guard::read_input(file, MAX_PATCH_SIZE) {
-            Ok(bytes) => Ok(Input { bytes, name: file.display().to_string() }),
-            Err(fs_guard::Error::TooLarge { .. }) => Err(NoInput::TooLong),
+        Some(path) => match fs_guard::InputFile::open(path) {
+            Ok(file) => Ok(Source::File(file, path.display().to_string())),
             Err(error) => Err(NoInput::Failed(error.to_string())),
         },
         None if file.is_none() && std::io::stdin().is_terminal() => Err(NoInput::Terminal),
-        None => {
-            let mut bytes = Vec::new();
-            match std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
-                Ok(read) if read as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
-                Ok(_) => Ok(Input { bytes, name: "standard input".into() }),
-                Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
+        None => Ok(Source::Stdin),
+    }
+}
+
+impl Source {
+    /// Reads all of it.
+    pub(crate) fn read(self) -> Result<Input, NoInput> {
+        match self {
+            Self::File(file, name) => match file.read(MAX_PATCH_SIZE) {
+                Ok(bytes) => Ok(Input { bytes, name }),
+                Err(fs_guard::Error::TooLarge { .. }) => Err(NoInput::TooLong),
+                Err(error) => Err(NoInput::Failed(error.to_string())),
+            },
+            Self::Stdin => {
+                let mut bytes = Vec::new();
+                match std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
+                    Ok(read) if read as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
+                    Ok(_) => Ok(Input { bytes, name: "standard input".into() }),
+                    Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
+                }
             }
         }
     }
+}
+
+/// Reads the patch from `file`, or from standard input.
+pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
+    open(file)?.read()
 }
 
 /// The input as a patch in the envelope.

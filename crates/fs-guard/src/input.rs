@@ -7,18 +7,36 @@ use crate::metadata::FileKind;
 use crate::read::read_whole;
 use crate::sys;
 
-/// Reads a file (or a FIFO, or `/dev/stdin`) that the user named, of at most `limit` bytes.
-///
-/// Links are followed: whoever may name a file to this process may read it.
-pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let shown = path.display().to_string();
-    let file = sys::open_input(path).at("open", &shown)?;
-    let seen = sys::stat(&file).at("look at", &shown)?;
-    if seen.kind == FileKind::Directory {
-        return Err(Error::NotAFile { path: shown, kind: seen.kind });
+/// A file (or a FIFO, or `/dev/stdin`) that the user named, open and not read yet.
+#[derive(Debug)]
+pub struct InputFile {
+    handle: sys::Fd,
+    shown: String,
+}
+
+impl InputFile {
+    /// Opens it. Links are followed: whoever may name a file to this process may read it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let shown = path.display().to_string();
+        let handle = sys::open_input(path).at("open", &shown)?;
+        Ok(Self { handle, shown })
     }
-    let size = if seen.kind == FileKind::File { seen.size } else { 0 };
-    read_whole(&file, size, limit, &shown)
+
+    /// Reads all of it, at most `limit` bytes.
+    pub fn read(self, limit: u64) -> Result<Vec<u8>, Error> {
+        let Self { handle, shown } = self;
+        let seen = sys::stat(&handle).at("look at", &shown)?;
+        if seen.kind == FileKind::Directory {
+            return Err(Error::NotAFile { path: shown, kind: seen.kind });
+        }
+        let size = if seen.kind == FileKind::File { seen.size } else { 0 };
+        read_whole(&handle, size, limit, &shown)
+    }
+}
+
+/// Reads a file that the user named, of at most `limit` bytes.
+pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    InputFile::open(path)?.read(limit)
 }
 
 /// Reads a configuration file that may be missing.

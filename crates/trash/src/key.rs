@@ -41,6 +41,13 @@ impl KeyPlace {
         }
     }
 
+    /// The directory of the key, once it is there; the key is made for that. `None` when there is no place for one.
+    ///
+    /// A process that is about to be confined needs it.
+    pub fn prepare(&self) -> Result<Option<PathBuf>, Error> {
+        Ok(self.key()?.and_then(|_| self.directory()))
+    }
+
     fn directory(&self) -> Option<PathBuf> {
         match self {
             Self::Directory(dir) => Some(dir.clone()),

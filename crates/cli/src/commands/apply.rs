@@ -157,9 +157,13 @@ fn run(
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(policy(&args.rules)?);
     let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
+    let source = input::open(args.input.file.as_deref())?;
+    if args.sandbox {
+        confine(global, workspace)?;
+    }
     let mut input = match args.stream {
         true => live::read(&settings.options.parse)?,
-        false => input::envelope(input::read(args.input.file.as_deref())?, args.from)?,
+        false => input::envelope(source.read()?, args.from)?,
     };
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
@@ -173,7 +177,8 @@ fn run(
             Ok(Exit::Done)
         });
     }
-    let prompt = Prompt::new(settings.atomic);
+    // An editor is another program, and has to read and write elsewhere.
+    let prompt = Prompt::new(settings.atomic && !args.sandbox);
     loop {
         // A person may want to edit it.
         let again = asks.then(|| input.copy());
@@ -185,6 +190,17 @@ fn run(
             None => input = approve::edit(&again.expect("only who is asked edits"))?,
         }
     }
+}
+
+/// Takes from this process what it does not need; before anything of the patch is looked at.
+fn confine(global: &args::Global, workspace: &Workspace) -> Result<(), Failure> {
+    let key = workspace.key_place().prepare()?;
+    let also: Vec<_> = key.as_deref().into_iter().collect();
+    let confined = workspace.root().confine(&also)?;
+    if global.verbose || (!confined.complete && !global.quiet) {
+        render::message(&confined.to_string());
+    }
+    Ok(())
 }
 
 /// Applies the patch, if it is approved; `None` when the person wants to edit it first.

@@ -7,6 +7,9 @@ pub mod fault;
 #[cfg(not(feature = "fault-injection"))]
 pub(crate) mod fault;
 
+mod confine;
+pub(crate) use confine::confine;
+
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]

@@ -11,5 +11,7 @@ mod files;
 mod links;
 mod names;
 mod races;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod staging;
 mod support;

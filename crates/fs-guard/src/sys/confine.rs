@@ -1,0 +1,68 @@
+//! Landlock: the kernel takes rights from this thread, and from all that it starts, for good.
+
+use std::io;
+use std::path::Path;
+
+use super::Fd;
+use crate::sandbox::Confined;
+
+/// Leaves reading and writing beneath `root` and `dirs`, reading and writing `written` files, reading `read`
+/// files, and nothing else. Files that are not there are left out.
+#[cfg(target_os = "linux")]
+pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]) -> io::Result<Confined> {
+    use landlock::{
+        ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
+        RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    };
+
+    // What the newest of these versions knows is asked for, and what the kernel lacks left out.
+    let files = AccessFs::from_all(ABI::V5);
+    let failed = |error: landlock::RulesetError| io::Error::other(error.to_string());
+    let inside: BitFlags<AccessFs> = AccessFs::ReadFile
+        | AccessFs::ReadDir
+        | AccessFs::WriteFile
+        | AccessFs::Truncate
+        | AccessFs::Refer
+        | AccessFs::MakeDir
+        | AccessFs::MakeReg
+        | AccessFs::MakeSym
+        | AccessFs::RemoveDir
+        | AccessFs::RemoveFile;
+    let mut rules = Ruleset::default()
+        .handle_access(files)
+        .and_then(|rules| rules.handle_access(AccessNet::from_all(ABI::V4)))
+        .and_then(|rules| rules.scope(Scope::from_all(ABI::V6)))
+        .and_then(Ruleset::create)
+        .and_then(|rules| rules.add_rule(PathBeneath::new(root, inside)))
+        .map_err(failed)?;
+    for dir in dirs {
+        let dir = PathFd::new(dir).map_err(|error| io::Error::other(error.to_string()))?;
+        rules = rules.add_rule(PathBeneath::new(dir, inside)).map_err(failed)?;
+    }
+    let both = AccessFs::ReadFile | AccessFs::WriteFile;
+    let single =
+        written.iter().map(|file| (file, both)).chain(read.iter().map(|file| (file, AccessFs::ReadFile.into())));
+    for (file, access) in single {
+        if let Ok(file) = PathFd::new(file) {
+            rules = rules.add_rule(PathBeneath::new(file, access)).map_err(failed)?;
+        }
+    }
+    let status = rules.restrict_self().map_err(failed)?;
+    match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) | (_, LandlockStatus::NotEnabled | LandlockStatus::NotImplemented) => {
+            Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this kernel has no Landlock (Linux 5.13), or it is switched off",
+            ))
+        }
+        (ruleset, LandlockStatus::Available { effective_abi, kernel_abi }) => Ok(Confined {
+            version: kernel_abi.unwrap_or(effective_abi as i32),
+            complete: ruleset == RulesetStatus::FullyEnforced,
+        }),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result<Confined> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
+}
