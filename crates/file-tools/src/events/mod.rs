@@ -116,6 +116,7 @@ pub struct Events<'e> {
     published: usize,
     committed: Vec<Item>,
     transactions: Vec<String>,
+    in_call: bool,
     began: bool,
     changed: bool,
     verdicts: Verdicts,
@@ -163,6 +164,7 @@ impl<'e> Events<'e> {
             published: 0,
             committed: Vec::new(),
             transactions: Vec::new(),
+            in_call: false,
             began: false,
             changed: false,
             verdicts: Verdicts::default(),
@@ -181,7 +183,7 @@ impl<'e> Events<'e> {
         self.pending.clear();
         self.committed.clear();
         self.transactions.clear();
-        (self.began, self.changed) = (false, false);
+        (self.in_call, self.began, self.changed) = (true, false, false);
         self.verdicts.0.set(None);
         self.tell(&Event::Called);
     }
@@ -192,12 +194,19 @@ impl<'e> Events<'e> {
         self.verdicts.clone()
     }
 
+    /// Whether a call has begun and not ended.
+    #[must_use]
+    pub fn in_call(&self) -> bool {
+        self.in_call
+    }
+
     /// Concludes the call: with what it answers, and with why it failed if it did.
     ///
     /// # Panics
     ///
     /// When `result` cannot be written as JSON.
     pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
+        self.in_call = false;
         if !self.began {
             self.tell_planned();
         }

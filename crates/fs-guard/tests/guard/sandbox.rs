@@ -131,3 +131,34 @@ fn what_is_open_stays_open_and_what_is_missing_is_said() {
     let failed = std::thread::scope(|scope| scope.spawn(|| root.confine(&[&missing]).is_err()).join().unwrap());
     assert!(failed);
 }
+
+#[test]
+fn other_processes_and_the_network_are_out_of_reach() {
+    let places = Places::new();
+    let tries = || {
+        let parent = rustix::process::getppid().unwrap();
+        (std::net::TcpListener::bind("127.0.0.1:0").map(drop), rustix::process::test_kill_process(parent))
+    };
+    let (bound, killed) = tries();
+    bound.unwrap();
+    killed.unwrap();
+    let version = std::sync::atomic::AtomicI32::new(0);
+    let tried = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let root = Root::open(places.workspace.path(), Policy::default()).unwrap();
+            let confined = root.confine(&[]).ok()?;
+            version.store(confined.version, std::sync::atomic::Ordering::Relaxed);
+            Some(tries())
+        });
+        thread.join().unwrap()
+    });
+    let Some((bound, killed)) = tried else { return eprintln!("skipped: no Landlock") };
+    // Older kernels know neither.
+    let version = version.into_inner();
+    if version >= 4 {
+        assert_eq!(bound.unwrap_err().kind(), ErrorKind::PermissionDenied);
+    }
+    if version >= 6 {
+        assert_eq!(killed, Err(rustix::io::Errno::PERM));
+    }
+}

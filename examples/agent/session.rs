@@ -1,0 +1,202 @@
+//! One turn of the agent.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::path::Path;
+
+use file_tools::audit::Audit;
+use file_tools::events::{EventForm, Events, Verdicts};
+use file_tools::{FileTools, Hooks, Reply, Tool, ToolSettings};
+use patch_engine::Plan;
+use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::transaction::{CommitObserver, KeyPlace, Workspace};
+use serde_json::{Value, json};
+use shell_intercept::{Intercept, WARNING, intercept};
+
+/// What the model does next.
+enum Move {
+    /// Calls the shell.
+    Shell(&'static [&'static str]),
+    /// Calls a tool.
+    Tool(&'static str, Value),
+}
+
+/// What the model does, and what the person at the screen says if asked.
+fn script() -> Vec<(&'static str, Move, Decision)> {
+    use Decision::{Approve, ApproveForSession, Decline};
+    use Move::Shell;
+    let patch = |body: &str| {
+        let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+        Move::Tool("apply_patch", json!({ "patch": patch, "profile": "codex" }))
+    };
+    vec![
+        ("looks around", Shell(&["bash", "-lc", "ls -la"]), Approve),
+        (
+            "patches through the shell, out of habit",
+            Shell(&[
+                "bash",
+                "-lc",
+                "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: greet.py\n@@\n-    print(\"hi\")\n+    print(\"hello\")\n*** End Patch\nEOF\n",
+            ]),
+            Approve,
+        ),
+        (
+            "lets the shell expand the patch",
+            Shell(&["sh", "-c", "apply_patch <<EOF\n*** Begin Patch\n*** Add File: who\n+$USER\n*** End Patch\nEOF\n"]),
+            Approve,
+        ),
+        (
+            "hides a second command behind the patch",
+            Shell(&[
+                "bash",
+                "-lc",
+                "apply_patch '*** Begin Patch\n*** Delete File: old.txt\n*** End Patch'; rm -rf src",
+            ]),
+            Approve,
+        ),
+        (
+            "remembers a line wrongly",
+            patch("*** Update File: src/greet.py\n@@\n-    print(\"Hi!\")\n+    print(\"hey\")\n"),
+            Approve,
+        ),
+        ("reads the file", Move::Tool("read_file", json!({ "path": "src/greet.py" })), Approve),
+        (
+            "patches and moves it",
+            patch(
+                "*** Update File: src/greet.py\n*** Move to: src/hello.py\n@@ def greet():\n-    print(\"hello\")\n+    print(\"hey\")\n",
+            ),
+            Approve,
+        ),
+        ("climbs out", patch("*** Add File: ../elsewhere\n+x\n"), Approve),
+        ("deletes a file, and the person minds", patch("*** Delete File: old.txt\n"), Decline),
+        (
+            "asks again, and the person allows it for the session",
+            patch("*** Delete File: old.txt\n"),
+            ApproveForSession,
+        ),
+        ("writes it anew", patch("*** Add File: old.txt\n+new\n"), Approve),
+        ("deletes it again: nobody needs to be asked", patch("*** Delete File: old.txt\n"), Decline),
+        ("adds a file that makes an editor run code", patch("*** Add File: .vscode/tasks.json\n+{}\n"), Decline),
+    ]
+}
+
+/// The files of before.
+const FILES: [(&str, &str); 2] = [("src/greet.py", "def greet():\n    print(\"hi\")\n"), ("old.txt", "old\n")];
+
+/// Runs the turn in `dir`, which is empty; gives the transcript.
+pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
+    let transcript = RefCell::new(String::new());
+    let say = |who: &str, what: &str| {
+        let mut out = transcript.borrow_mut();
+        *out += &format!("{who:>8}  {}\n", what.trim_end().replace('\n', "\n          "));
+    };
+
+    // The guard lets pass what the approvals will ask about.
+    let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
+    let policy = approvals.take_guarded(fs_guard::Policy::default());
+    let home = tempfile::tempdir()?;
+    let key = KeyPlace::Directory(home.path().to_path_buf());
+    prepare(dir, key.clone())?;
+    let workspace = Workspace::open(dir, policy)?.with_key_place(key);
+    let audit = Audit::new("turn-1".parse()?, Some("example".into()));
+    let tools = FileTools::new(workspace, audit, ToolSettings::default());
+
+    // What the program around the agent would read from a pipe.
+    let shown = dir.to_string_lossy().into_owned();
+    let events = Events::new(EventForm::Codex, "turn-1", dir, |line| say("event", &brief(&line.replace(&shown, "/w"))));
+    let verdicts = events.verdicts();
+    let mut agent = Agent { approvals, events, verdicts, person: Decision::Decline, call: 0, say: &say };
+
+    for (what, step, person) in script() {
+        agent.person = person;
+        say("model", what);
+        match step {
+            Move::Shell(argv) => match intercept(argv) {
+                Intercept::Body { patch, workdir } => {
+                    let args = json!({ "patch": patch, "workspace_root": workdir.unwrap_or_default() });
+                    let reply = tools.call("edit.patch", &args, &mut agent);
+                    say("answer", &format!("{}\n{WARNING}", reply.to_json()));
+                }
+                Intercept::CorrectnessError(error) => say("answer", &error.to_string()),
+                Intercept::ShellParseError(error) => say("answer", &error.to_string()),
+                Intercept::NotApplyPatch => {
+                    say("agent", &format!("would run {:?}, under its own rules", argv[argv.len() - 1]))
+                }
+            },
+            Move::Tool(name, args) => {
+                let reply = tools.call(name, &args, &mut agent);
+                say("answer", reply.failure().unwrap_or("done"));
+            }
+        }
+    }
+    say("turn", &String::from_utf8_lossy(&agent.events.turn_diff().diff()));
+    drop(agent);
+    Ok(transcript.into_inner())
+}
+
+/// Puts the first files where the model finds them.
+fn prepare(dir: &Path, key: KeyPlace) -> Result<(), Box<dyn Error>> {
+    let workspace = Workspace::open(dir, fs_guard::Policy::default())?.with_key_place(key);
+    let tools = FileTools::new(workspace, Audit::new("setup".parse()?, None), ToolSettings::default());
+    for (path, content) in FILES {
+        let args = json!({ "path": path, "content": content, "createParentDirectories": true });
+        let reply = tools.call("create_file", &args, &mut ());
+        assert!(reply.is_ok(), "{:?}", reply.failure());
+    }
+    Ok(())
+}
+
+/// The agent while a tool runs.
+struct Agent<'a> {
+    approvals: Approvals,
+    events: Events<'a>,
+    verdicts: Verdicts,
+    person: Decision,
+    call: u32,
+    say: &'a dyn Fn(&str, &str),
+}
+
+impl Hooks for Agent<'_> {
+    fn approve(&mut self, plan: &Plan) -> bool {
+        let mut person = |request: &Request<'_>| {
+            let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
+            (self.say)("person", &format!("{} - {:?}", reasons.join("; "), self.person));
+            self.person
+        };
+        let verdict = self.approvals.decide(plan, &mut person);
+        self.verdicts.tell(verdict);
+        verdict.approved
+    }
+
+    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
+        Some(&mut self.events)
+    }
+
+    fn called(&mut self, tool: Tool, args: &Value) {
+        if !tool.is_read_only() {
+            self.call += 1;
+            self.events.begin_call(&format!("call-{}", self.call), tool.as_str(), args);
+        }
+    }
+
+    fn answered(&mut self, reply: &Reply) {
+        if self.events.in_call() {
+            self.events.end_call(reply, reply.failure());
+        }
+    }
+}
+
+/// An event without what is said elsewhere in the transcript.
+fn brief(line: &str) -> String {
+    let event: Value = serde_json::from_str(line).expect("events are JSON");
+    let msg = &event["msg"];
+    let files: Vec<_> = msg["changes"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(path, change)| format!(" {} {path}", change["type"].as_str().unwrap_or_default()))
+        .collect();
+    let status = msg["status"].as_str().map(|status| format!(" {status}")).unwrap_or_default();
+    let asked = if msg["auto_approved"] == false { " (a person was asked)" } else { "" };
+    format!("{}{status}{asked}:{}", msg["type"].as_str().unwrap_or_default(), files.join(","))
+}
