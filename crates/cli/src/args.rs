@@ -477,13 +477,6 @@ pub(crate) struct McpConfig {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Approve {
-    Never,
-    Ask,
-    Auto,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Channel {
     Tool,
     Argument,
