@@ -133,6 +133,7 @@ impl Plan {
         }
         let hunks = match (&transition.after, before) {
             (Some(PostImage { content: Content::Spliced { source, splices }, .. }), _) => spliced(source, splices),
+            (Some(PostImage { content: Content::SplicedFrom { hunks, .. }, .. }), _) => hunks.clone(),
             (Some(PostImage { content: Content::Bytes(after), .. }), before) => {
                 whole(before.unwrap_or_default(), after)
             }
@@ -258,7 +259,7 @@ pub(crate) fn whole(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
 
 /// The hunks of an edit: each stretch of neighbouring splices is compared on its own, so that the
 /// rest of a large file is only counted.
-fn spliced(source: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
+pub(crate) fn spliced(source: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
     if is_binary(source) {
         return None;
     }

@@ -32,7 +32,7 @@ pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, HunkTrouble, Nearest, Note, Order, Pass, Placed, Rules,
 };
 pub use options::{
-    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
+    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
 pub use patch_grammar::{ParseError, Patch, decode, parse};
 pub use plan::{Change, Operation, Plan, PlanNote};

@@ -111,6 +111,9 @@ pub struct Options {
     pub allow_move: bool,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// How many bytes of files a plan keeps in memory; those beyond are read again when they are needed, and have to be
+    /// the same still.
+    pub max_memory: u64,
     /// What files must be before the patch, by path; files that are not named are not checked.
     pub expected: BTreeMap<String, Expected>,
 }
@@ -120,6 +123,9 @@ pub const MAX_PATCH_SIZE: u64 = 64 << 20;
 
 /// The largest file by default: 256 MiB.
 pub const MAX_FILE_SIZE: u64 = 256 << 20;
+
+/// What a plan keeps in memory by default: 64 MiB, as much as the longest patch.
+pub const MAX_MEMORY: u64 = 64 << 20;
 
 impl Options {
     /// The rules of a profile.
@@ -142,6 +148,7 @@ impl Options {
             allow_delete: true,
             allow_move: true,
             max_file_size: MAX_FILE_SIZE,
+            max_memory: MAX_MEMORY,
             expected: BTreeMap::new(),
         }
     }

@@ -115,6 +115,7 @@ impl Plan {
             Content::Bytes(bytes) => Some(Arc::clone(bytes)),
             Content::Spliced { source, splices } => Some(edit::splice(source, splices).into()),
             Content::CopyOf(path) => self.pre_images.get(path).cloned(),
+            Content::SplicedFrom { .. } => None,
             Content::Stored { .. } => self.stored.get(&transition.path).cloned(),
         }
     }

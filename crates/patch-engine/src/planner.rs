@@ -7,6 +7,7 @@ use std::sync::Arc;
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_grammar::{Operation as Written, Patch, Section};
 
+use crate::diff;
 use crate::edit;
 use crate::locate::{HunkTrouble, Note, Placed};
 use crate::options::{Expected, Options};
@@ -65,6 +66,8 @@ struct Planner<'a, 'p> {
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
+    /// How many bytes of files are kept in memory.
+    kept: u64,
     /// How many rejected hunks were looked for in other files.
     looked_elsewhere: usize,
 }
@@ -74,6 +77,8 @@ struct Planner<'a, 'p> {
 struct Entry {
     disk: Option<Disk>,
     state: State,
+    /// Its bytes are counted as kept.
+    kept: bool,
     /// A section about it was rejected; what follows about it would only repeat that.
     rejected: bool,
 }
@@ -132,6 +137,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             placed: Vec::new(),
             notes: patch.warnings.iter().cloned().map(PlanNote::Text).collect(),
             rejects: Vec::new(),
+            kept: 0,
             looked_elsewhere: 0,
         }
     }
@@ -173,13 +179,15 @@ impl<'a, 'p> Planner<'a, 'p> {
             Written::Delete => self.delete(section),
             Written::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
         };
-        let Err(failures) = result else { return };
+        let failed = result.is_err();
         for path in [Some(&section.path), destination(section)].into_iter().flatten() {
-            let checked = self.root.check(path.text, Access::Read);
-            if let Some(entry) = checked.ok().and_then(|path| self.entries.get_mut(&path)) {
+            let Ok(path) = self.root.check(path.text, Access::Read) else { continue };
+            self.settle(&path);
+            if failed && let Some(entry) = self.entries.get_mut(&path) {
                 entry.rejected = true;
             }
         }
+        let Err(failures) = result else { return };
         for failure in failures {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
@@ -369,10 +377,34 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         self.check_size(path, size)?;
         let content = match base.content {
+            Content::CopyOf(from) if !self.entries[&from].kept && !self.has_room(source.len()) => {
+                let hunks = diff::spliced(&source, &edit.splices);
+                Content::SplicedFrom { from, sha256: base.sha256, splices: edit.splices, hunks }
+            }
             Content::CopyOf(_) => Content::Spliced { source, splices: edit.splices },
             _ => Content::Bytes(edit::splice(&source, &edit.splices).into()),
         };
         Ok(New { content, sha256, size, ..base })
+    }
+
+    fn has_room(&self, size: usize) -> bool {
+        self.kept.saturating_add(size as u64) <= self.options.max_memory
+    }
+
+    /// Keeps the bytes of a file in memory as long as there is room.
+    fn settle(&mut self, path: &RelPath) {
+        let size = match self.entries.get(path) {
+            Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => bytes.len(),
+            _ => return,
+        };
+        let room = self.has_room(size);
+        let entry = self.entries.get_mut(path).expect("looked at just now");
+        entry.kept = room;
+        if room {
+            self.kept += size as u64;
+        } else if let Some(disk) = &mut entry.disk {
+            disk.bytes = None;
+        }
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
@@ -415,6 +447,13 @@ impl<'a, 'p> Planner<'a, 'p> {
             Content::Bytes(bytes) => return Ok(bytes.clone()),
             Content::Spliced { source, splices } => return Ok(edit::splice(source, splices).into()),
             Content::CopyOf(from) => from.clone(),
+            Content::SplicedFrom { from, sha256, splices, .. } => {
+                let (bytes, _) = self.root.read(from, self.options.max_file_size).map_err(Problem::Guard)?;
+                if Sha256::of(&bytes) != *sha256 {
+                    return Err(Problem::Guard(fs_guard::Error::Changed { path: from.to_string() }));
+                }
+                return Ok(edit::splice(&bytes, splices).into());
+            }
             Content::Stored { .. } => unreachable!("BUG: planning a patch stores nothing"),
         };
         let limit = self.options.max_file_size;
@@ -541,7 +580,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             } else {
                 load(self.root, path, access, self.options.max_file_size)?
             };
-            let entry = Entry { disk, state: State::AsOnDisk, rejected: false };
+            let entry = Entry { disk, state: State::AsOnDisk, kept: false, rejected: false };
             self.entries.insert(path.clone(), entry);
         } else if let Some(disk) = &self.entries[path].disk {
             // The rules differ by what is done: a link may be deleted and not be read.

@@ -55,6 +55,18 @@ pub enum Content {
         /// The replacements.
         splices: Vec<Splice>,
     },
+    /// A file of the workspace with some ranges replaced. It is read again when the new one is written, and has to be
+    /// the same still.
+    SplicedFrom {
+        /// The file that the ranges refer to, as it is before the commit.
+        from: RelPath,
+        /// SHA-256 of all its bytes.
+        sha256: Sha256,
+        /// The replacements; ranges ascend and do not overlap.
+        splices: Vec<Splice>,
+        /// The hunks of the diff, made while the bytes were at hand; `None` for a file that is not text.
+        hunks: Option<Vec<u8>>,
+    },
     /// The bytes of another file of the workspace as it is before the commit (a move without hunks).
     CopyOf(RelPath),
     /// A file displaced by an earlier transaction (undo, restore).

@@ -83,7 +83,7 @@ impl TurnDiff {
             let bytes = match &post.content {
                 Content::Bytes(bytes) => Some(Arc::clone(bytes)),
                 Content::Spliced { source, splices } => Some(edit::splice(source, splices).into()),
-                Content::CopyOf(_) | Content::Stored { .. } => None,
+                Content::SplicedFrom { .. } | Content::CopyOf(_) | Content::Stored { .. } => None,
             };
             let root = workspace.root();
             let link = || root.metadata(path).ok().flatten().is_some_and(|seen| seen.kind == FileKind::Symlink);

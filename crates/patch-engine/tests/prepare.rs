@@ -1,10 +1,13 @@
-//! Files are read and edited on several threads, ahead of their turn; the plan is the same as in turn.
+//! Files are read and edited on several threads, ahead of their turn, and not all of them stay in memory; what comes
+//! out is the same as in turn.
 #![allow(clippy::disallowed_methods, reason = "tests look from outside")]
 
 use std::fs;
+use std::path::Path;
 
 use patch_engine::transaction::Workspace;
-use patch_engine::{Expected, Options, Plan, Profile, Reject};
+use patch_engine::transition::Content;
+use patch_engine::{ApplyError, Expected, MAX_MEMORY, Options, Plan, Profile, Reject, Settings};
 
 /// Plans a patch against files that each hold their own name and a number.
 fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Vec<Reject>> {
@@ -74,4 +77,79 @@ fn what_is_expected_of_a_file_is_checked_all_the_same() {
         options.expected.insert("f7".into(), Expected::Absent);
     });
     assert_eq!(rejects.unwrap_err()[0].path, "f7");
+}
+
+/// A file that is longer than a buffer, and hunks all over it.
+fn long_file() -> (String, String) {
+    let line = |index: usize| format!("line {index} of a file that is copied in pieces\n");
+    let file: String = (0..20_000).map(line).collect();
+    let mut patch = "*** Begin Patch\n*** Update File: long\n".to_owned();
+    patch += &format!("@@\n-{}-{}", line(0), line(1));
+    for index in (97..19_990).step_by(97) {
+        let new = match index % 3 {
+            0 => String::new(),
+            1 => format!("+changed {index}\n"),
+            _ => format!("+changed {index}\n").repeat(40),
+        };
+        patch += &format!("@@\n-{}{new}", line(index));
+    }
+    patch += "@@\n+the end\n*** End of File\n";
+    patch += "*** Update File: small\n*** Move to: moved\n@@\n-a\n+b\n*** Delete File: gone\n*** Update File: moved\n@@\n b\n+c\n";
+    (file, patch + "*** End Patch\n")
+}
+
+fn apply(dir: &Path, patch: &str, max_memory: u64, meanwhile: impl Fn()) -> Result<String, ApplyError> {
+    let workspace = Workspace::open(dir, fs_guard::Policy::default()).unwrap();
+    let mut settings = Settings::new(Options::new(Profile::Strict));
+    settings.options.max_memory = max_memory;
+    let patch = patch_engine::parse(patch, &settings.options.parse).unwrap();
+    let mut diff = Vec::new();
+    let mut approve = |plan: &Plan| {
+        diff = plan.diffs();
+        let reread = plan.transitions.iter().filter_map(|transition| transition.after.as_ref());
+        let reread = reread.filter(|after| matches!(after.content, Content::SplicedFrom { .. })).count();
+        assert_eq!(reread > 0, max_memory < 10_000, "whether files are read again");
+        meanwhile();
+        true
+    };
+    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut approve, &mut ());
+    applied.failure.map_or(Ok(String::from_utf8(diff).unwrap()), Err)
+}
+
+#[test]
+fn files_that_are_read_again_come_out_the_same() {
+    let (file, patch) = long_file();
+    let mut results = Vec::new();
+    for max_memory in [MAX_MEMORY, 5_000, 0] {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("long", &file[..]), ("small", "a\n"), ("gone", "x\n")] {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        let diff = apply(dir.path(), &patch, max_memory, || {}).unwrap();
+        let hunks: String = diff.split_inclusive("diff --git").take(2).collect();
+        assert!(!dir.path().join("gone").exists() && !dir.path().join("small").exists());
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!(read("moved"), "b\nc\n");
+        results.push((hunks, read("long")));
+    }
+    assert!(results[0].1.ends_with("the end\n") && results[0].1.starts_with("line 2 "));
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0], results[2]);
+}
+
+#[test]
+fn a_file_that_changes_before_it_is_read_again_is_stale() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, patch) = long_file();
+    for (name, text) in [("long", &file[..]), ("small", "a\n"), ("gone", "x\n")] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    fs::create_dir(dir.path().join("d")).unwrap();
+    let meanwhile = || fs::write(dir.path().join("long"), file.replace("line 5 ", "LINE 5 ")).unwrap();
+    // The first commit of a workspace would plan once more, and find another file that fits as well.
+    let first = "*** Begin Patch\n*** Add File: d/x\n+x\n*** End Patch\n";
+    apply(dir.path(), first, MAX_MEMORY, || {}).unwrap();
+    let failed = apply(dir.path(), &patch, 0, meanwhile).unwrap_err();
+    assert_eq!(failed.kind(), patch_engine::ErrorKind::StaleFile, "{failed}");
+    assert_eq!(fs::read_to_string(dir.path().join("small")).unwrap(), "a\n");
 }

@@ -253,7 +253,7 @@ fn diff(plan: &Plan, change: &Change) -> Option<String> {
     let transition = &plan.transitions[change.transition];
     let size = match &transition.after {
         Some(after) => match &after.content {
-            Content::Spliced { splices, .. } => {
+            Content::Spliced { splices, .. } | Content::SplicedFrom { splices, .. } => {
                 splices.iter().map(|splice| (splice.end - splice.start + splice.text.len()) as u64).sum()
             }
             Content::CopyOf(_) => 0,

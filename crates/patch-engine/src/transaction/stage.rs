@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::IoSlice;
 
-use fs_guard::{Dirs, FileKind, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
+use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
 use workspace_trash::{Store, stored_path};
 
 use super::error::{CommitError, Drift};
@@ -31,6 +31,13 @@ impl<'p> Stager<'p> {
             Content::Bytes(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
             Content::Spliced { source, splices } => {
                 self.write(path, post, slot, |file| file.write_pieces(&mut pieces(source, splices)))
+            }
+            Content::SplicedFrom { from, sha256, splices, .. } => {
+                let (mut file, _) = self.dirs.root().open_file(from)?;
+                let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+                let copied = copy_spliced(&mut new, &mut file, splices)?;
+                require(from.as_str(), *sha256, copied)?;
+                self.finish(path, post, new)
             }
             Content::CopyOf(from) => {
                 let (mut file, _) = self.dirs.root().open_file(from)?;
@@ -135,6 +142,46 @@ fn pieces<'s>(source: &'s [u8], splices: &'s [Splice]) -> Vec<IoSlice<'s>> {
     pieces.push(IoSlice::new(&source[at..]));
     pieces.retain(|piece| !piece.is_empty());
     pieces
+}
+
+/// Copies a file with some ranges replaced, and returns the hash of what was read.
+fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> Result<Sha256, fs_guard::Error> {
+    let insert = |new: &mut NewFile, splice: &Splice| match splice.text.is_empty() {
+        true => Ok(()),
+        false => new.write(&splice.text),
+    };
+    let mut hasher = Hasher::new();
+    let mut buffer = vec![0; 1 << 17];
+    let mut splices = splices.iter().peekable();
+    // What was read up to, and what of it is dealt with: more than was read while a range goes on.
+    let (mut end, mut done) = (0, 0);
+    loop {
+        let length = from.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        hasher.update(&buffer[..length]);
+        let begin = end;
+        end += length;
+        while done < end {
+            let kept = match splices.peek() {
+                Some(splice) if splice.start <= done => {
+                    insert(new, splice)?;
+                    done = splice.end;
+                    splices.next();
+                    continue;
+                }
+                Some(splice) => splice.start.min(end),
+                None => end,
+            };
+            new.write(&buffer[done - begin..kept - begin])?;
+            done = kept;
+        }
+    }
+    for splice in splices {
+        insert(new, splice)?;
+    }
+    Ok(hasher.finish())
 }
 
 fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitError> {
