@@ -45,6 +45,9 @@ pub enum Unsayable {
     /// Lines with different endings stand side by side, or a new file has CRLF.
     #[error("an envelope cannot say these line endings")]
     LineEnding,
+    /// It changes nothing.
+    #[error("the diff changes nothing in it, and an envelope cannot say that")]
+    Nothing,
     /// The path cannot stand in a header.
     #[error("an envelope cannot say this path")]
     Path,
@@ -53,6 +56,9 @@ pub enum Unsayable {
 /// Writes a unified diff, plain or git's, as a patch in the envelope.
 ///
 /// Headers of hunks that name a function are kept; line numbers are not, they have no place there.
+///
+/// A hunk of insertions alone at the top of a file becomes one without old lines. Apply it with
+/// [`append_without_anchor`](crate::Rules::append_without_anchor) off: only an empty file takes it then.
 ///
 /// # Errors
 ///
@@ -123,6 +129,9 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
         }
         FileOperation::Delete(path) => *out += &format!("*** Delete File: {path}\n"),
         FileOperation::Modify { original, modified } if original == modified || !git => {
+            if hunks.is_empty() {
+                return Err(unsayable(Unsayable::Nothing));
+            }
             *out += &format!("*** Update File: {modified}\n");
             write_hunks(out, hunks).map_err(unsayable)?;
         }
@@ -145,11 +154,14 @@ fn file_paths<'o>(operation: &'o FileOperation<'_, str>) -> (&'o str, &'o str) {
 
 fn write_hunks(out: &mut String, hunks: &[Hunk<'_, str>]) -> Result<(), Unsayable> {
     for hunk in hunks {
+        let shows_old = hunk.lines().iter().any(|line| !matches!(line, Line::Insert(_)));
         match hunk.function_context() {
-            Some(function) if !function.trim().is_empty() => *out += &format!("@@ {}\n", function.trim_end()),
+            // An insertion goes below its header in a patch, and has nothing to do with it in a diff.
+            Some(function) if shows_old && !function.trim().is_empty() => {
+                *out += &format!("@@ {}\n", function.trim_end());
+            }
             _ => *out += "@@\n",
         }
-        let shows_old = hunk.lines().iter().any(|line| !matches!(line, Line::Insert(_)));
         if !shows_old && hunk.old_range().start() > 0 {
             return Err(Unsayable::NoContext);
         }
@@ -195,6 +207,7 @@ mod tests {
         for (diff, patch) in [
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f\n a\n-b\n+c\n", "*** Update File: x\n@@ fn f\n a\n-b\n+c\n"),
             ("--- x\n+++ x\n@@ -1 +1 @@\n-b\n+c\n", "*** Update File: x\n@@\n-b\n+c\n"),
+            ("--- a/x\n+++ b/x\n@@ -0,0 +1 @@ fn f\n+c\n", "*** Update File: x\n@@\n+c\n"),
             (
                 "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
                 "*** Add File: n\n+a\n+b\n\\ No newline at end of file\n",
@@ -231,6 +244,7 @@ mod tests {
             ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", Some(Unsayable::Copy)),
             ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unsayable::NoContext)),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unsayable::LineEnding)),
+            ("--- a/x\n+++ b/x\n", Some(Unsayable::Nothing)),
             ("hello\n", None),
             ("", None),
         ] {

@@ -50,6 +50,15 @@ pub(super) fn options(rules: &args::Rules, default: Profile) -> Result<Options, 
     Ok(options)
 }
 
+/// The options for a text that was not written as a patch.
+///
+/// In a diff an insertion without context stands at the top of the file, and a patch cannot say that: it is only
+/// taken where the file is empty, never for the end of the file.
+pub(super) fn read_as(mut options: Options, from: args::InputForm) -> Options {
+    options.placement.append_without_anchor &= from != args::InputForm::Unified;
+    options
+}
+
 /// What the guard allows.
 fn policy(rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
     let mut policy = fs_guard::Policy::default();
@@ -147,7 +156,7 @@ fn run(
     workspace: &mut Option<Workspace>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
+    let mut settings = Settings::new(read_as(options(&args.rules, Profile::Strict)?, args.from));
     settings.commit = super::commit_options("apply", &args.writing);
     settings.lock_timeout = args.writing.lock_timeout;
     settings.atomic = !args.no_atomic;
