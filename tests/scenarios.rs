@@ -8,7 +8,7 @@ use crate::program::{self, Run};
 use crate::tree::{self, Kind, Tree};
 
 /// The directory of the program's own state.
-const STATE: &str = ".apply-patch";
+pub(crate) const STATE: &str = ".apply-patch";
 
 #[test]
 fn scenarios() {
@@ -238,7 +238,7 @@ impl<'s> Scenario<'s> {
 }
 
 /// Does one line of `setup.txt` or `after.txt`.
-fn step(workspace: &Path, line: &str) {
+pub(crate) fn step(workspace: &Path, line: &str) {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     let at = |path: &str| workspace.join(path);
     let parent = |path: &Path| fs::create_dir_all(path.parent().expect("beneath the workspace")).expect("a directory");
@@ -275,8 +275,8 @@ fn step(workspace: &Path, line: &str) {
     }
 }
 
-/// Reads `\n`, `\r`, `\0`, `\\` and `\xff`.
-fn unescape(text: &str) -> Vec<u8> {
+/// Reads `\n`, `\r`, `\0`, `\s` (a blank), `\\`, `\xff` and `\u{feff}`.
+pub(crate) fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -288,6 +288,14 @@ fn unescape(text: &str) -> Vec<u8> {
             Some(b'n') => b'\n',
             Some(b'r') => b'\r',
             Some(b'0') => 0,
+            Some(b's') => b' ',
+            Some(b'u') => {
+                assert_eq!(bytes.next(), Some(b'{'), "after \\u");
+                let digits: String = bytes.by_ref().map(char::from).take_while(|&digit| digit != '}').collect();
+                let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32).expect("a code point");
+                out.extend(code.encode_utf8(&mut [0; 4]).bytes());
+                continue;
+            }
             Some(b'\\') => b'\\',
             Some(b'x') => {
                 let digits = [bytes.next(), bytes.next()].map(|digit| char::from(digit.expect("two digits")));

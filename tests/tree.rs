@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Everything beneath a directory, by relative path.
@@ -56,7 +56,8 @@ pub(crate) fn look(root: &Path, identity: bool) -> Tree {
 fn walk(dir: &Path, prefix: &str, identity: bool, tree: &mut Tree) {
     for found in fs::read_dir(dir).expect("a readable directory") {
         let found = found.expect("an entry");
-        let name = found.file_name().into_string().expect("a name in UTF-8");
+        // Only a hostile tree has names that are not UTF-8.
+        let name = found.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
         let entry = entry(&found.path(), identity);
         let below = matches!(entry.kind, Kind::Directory);
@@ -72,11 +73,12 @@ fn entry(path: &Path, identity: bool) -> Entry {
     let kind = match seen.file_type() {
         kind if kind.is_dir() => Kind::Directory,
         kind if kind.is_symlink() => {
-            Kind::Link(fs::read_link(path).expect("a link").to_str().expect("a target in UTF-8").to_owned())
+            Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned())
         }
+        // Too large to be held; its times tell whether it changed.
+        kind if kind.is_file() && seen.len() > 64 << 20 => Kind::File(format!("{} bytes", seen.len()).into_bytes()),
         kind if kind.is_file() => Kind::File(fs::read(path).expect("a readable file")),
-        kind if kind.is_fifo() || kind.is_socket() => Kind::Special,
-        kind => panic!("{}: {kind:?}", path.display()),
+        _ => Kind::Special,
     };
     let identity = identity.then(|| (seen.mtime(), seen.mtime_nsec(), seen.ino()));
     // The mode of a link says nothing.

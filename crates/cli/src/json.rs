@@ -9,13 +9,29 @@ use patch_engine::{Applied, ErrorKind, Plan};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::failure;
+use crate::{failure, render};
 
 /// Prints a value as the answer.
 pub(crate) fn print(value: &impl Serialize) {
     let text = serde_json::to_string(value).expect("a value with text keys can be written");
     // A broken pipe is a quiet end.
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let _ = writeln!(std::io::stdout(), "{}", escape(text));
+}
+
+/// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a program reads the same.
+fn escape(text: String) -> String {
+    if !text.chars().any(render::is_unsafe) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        // Only strings have such characters; the C0 ones are escaped already.
+        match render::is_unsafe(c) {
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// The patch as the argument of a tool.
@@ -78,5 +94,19 @@ impl Failure {
     /// The failure as the one object of `--json`.
     pub(crate) fn envelope(&self) -> impl Serialize + use<> {
         envelope::Failure::from(self.error.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_reads_the_same_and_a_terminal_obeys_nothing() {
+        for text in ["plain \u{e9}\t\n\"\\", "\u{1b}[31m\u{7f}", "\u{9b}31m\u{85}", "a\u{202e}b\u{2066}\u{feff}", "\u{e0041}"] {
+            let written = escape(serde_json::to_string(text).expect("text"));
+            assert!(!written.chars().any(render::is_unsafe), "{written:?}");
+            assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), text);
+        }
     }
 }

@@ -156,8 +156,13 @@ impl ToolError {
             | transaction::Error::NotInTransaction { .. }
             | transaction::Error::Aborted(_) => (FailureClass::DoesNotApply, Value::Null),
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
-            transaction::Error::Files(error) => {
-                (FailureClass::of(error.kind(), matches!(error, fs_guard::Error::Io { .. })), Value::Null)
+            transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
+                let from_system = matches!(error, fs_guard::Error::Io { .. });
+                (FailureClass::of(error.kind(), from_system), json!({ "reason": error.reason() }))
+            }
+            // What a repository may have brought along is refused like a path of its choice.
+            transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
+                (FailureClass::Refused, json!({ "reason": error.reason() }))
             }
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
@@ -168,7 +173,14 @@ impl ToolError {
     /// Tells that a plan could not be committed.
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
-        let class = if error.is_rolled_back() { FailureClass::of(error.kind(), true) } else { FailureClass::Partial };
+        let refused = match error {
+            CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => error.io().is_none(),
+            _ => false,
+        };
+        let class = match error.is_rolled_back() {
+            true => FailureClass::of(error.kind(), !refused),
+            false => FailureClass::Partial,
+        };
         Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }
             .details(commit_details(error))
     }

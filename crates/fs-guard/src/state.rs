@@ -5,7 +5,7 @@ use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime};
 use crate::rel_path::RelPath;
 use crate::root::Root;
-use crate::sys::{self, Open};
+use crate::sys::{self, Fd, Open};
 
 /// The name of the state directory in the root.
 pub const STATE_DIR: &str = ".apply-patch";
@@ -64,20 +64,31 @@ impl Root {
         Ok(removed)
     }
 
-    /// Reads the index of the root's git repository, to see whether something is tracked there;
-    /// `None` when there is none of at most `limit` bytes.
+    /// Reads the index of the root's git repository, to see whether something is tracked there.
+    ///
+    /// `None` when there is none; nothing (no index has no bytes) when it is not a file that can be
+    /// read, or has more than `limit` bytes. It never waits: whoever made the directory may have put a FIFO there.
     #[must_use]
     pub fn git_index(&self, limit: u64) -> Option<Vec<u8>> {
+        let read = |handle: &Fd| {
+            let seen = sys::stat(handle).ok()?;
+            let index = (seen.kind == FileKind::File).then(|| crate::read::read_whole(handle, seen.size, limit, "index"));
+            index?.ok()
+        };
         let index = RelPath::new_unchecked(".git/index");
         if let Ok(Some(handle)) = self.open_beneath(&index, Open::Read) {
-            let size = sys::stat(&handle).ok()?.size;
-            return crate::read::read_whole(&handle, size, limit, index.as_str()).ok();
+            return Some(read(&handle).unwrap_or_default());
         }
         // A work tree beside its repository: `.git` is a file that tells where that is.
         let handle = self.open_beneath(&RelPath::new_unchecked(".git"), Open::Read).ok()??;
+        if sys::stat(&handle).ok()?.kind != FileKind::File {
+            return None;
+        }
         let text = crate::read::read_whole(&handle, 0, 4096, ".git").ok()?;
         let dir = std::str::from_utf8(&text).ok()?.strip_prefix("gitdir:")?.trim();
-        crate::read_input(&self.path().join(dir).join("index"), limit).ok()
+        let dir = sys::open_root(&self.path().join(dir)).ok()?;
+        let handle = sys::open_at(&dir, "index", Open::Read).ok()?;
+        Some(read(&handle).unwrap_or_default())
     }
 
     /// Returns the root's own handle as a directory, to be synced.

@@ -166,6 +166,7 @@ pub fn rename(root: &Root, from: &str, to: &str, overwrite: bool, max_size: u64)
         let path = root.check(from, Access::Delete).map_err(Problem::Guard)?;
         let disk = load(root, &path, Access::Delete, max_size)?.ok_or(Problem::Missing)?;
         if disk.metadata.kind != FileKind::File {
+            root.check_pre_image(&path, &disk.metadata, Access::Update).map_err(Problem::Guard)?;
             let (path, kind) = (path.to_string(), disk.metadata.kind);
             return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
         }

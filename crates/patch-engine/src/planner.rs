@@ -266,7 +266,10 @@ impl<'a, 'p> Planner<'a, 'p> {
         if let Some(disk) = &entry.disk
             && disk.metadata.kind != FileKind::File
         {
-            let (path, kind) = (path.to_string(), disk.metadata.kind);
+            // A link may be deleted and not moved: the guard says where it leads.
+            let metadata = disk.metadata.clone();
+            self.root.check_pre_image(&path, &metadata, Access::Update).map_err(Problem::Guard)?;
+            let (path, kind) = (path.to_string(), metadata.kind);
             return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }).into());
         }
         let mut failures = Vec::new();

@@ -183,6 +183,9 @@ impl<'r> Store<'r> {
         let read = |name: &str| match folder.spot(name).read(JOURNAL_LIMIT) {
             Ok((bytes, _)) => Ok(Some(bytes)),
             Err(fs_guard::Error::NotFound { .. }) => Ok(None),
+            Err(fs_guard::Error::NotAFile { path, .. }) => {
+                Err(fs_guard::Error::UntrustedState { path, problem: "it is not a file" }.into())
+            }
             Err(error) => Err(Error::from(error)),
         };
         let (bytes, aborted) = match read(JOURNAL)? {

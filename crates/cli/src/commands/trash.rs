@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use fs_guard::Access;
+use fs_guard::{Access, Sha256};
 use patch_engine::transaction::TransactionId;
 use serde_json::json;
 use workspace_trash::Retention;
@@ -85,7 +85,15 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     super::tidy(global, &workspace);
     let (id, slot) = parse_entry(entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
-    let (bytes, _) = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?.read(MAX_SHOWN)?;
+    let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
+    let slot = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?;
+    let (bytes, _) = slot.read(MAX_SHOWN)?;
+    // Only what the transaction displaced: another file of that name may be anybody's, under a second name too.
+    let sha256 = Sha256::of(&bytes);
+    let displaced = journal.records.iter().filter_map(|record| record.before.as_ref());
+    if !displaced.into_iter().any(|before| before.sha256 == sha256) {
+        return Err(fs_guard::Error::Changed { path: slot.path() }.into());
+    }
     if global.json {
         let text = String::from_utf8_lossy(&bytes);
         json::print(&json!({ "ok": true, "output": format!("{} bytes", bytes.len()), "data": { "content": text } }));

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 pub(crate) use diff::{diff, write_diff};
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
-pub(crate) use sanitize::sanitize;
+pub(crate) use sanitize::{is_unsafe, sanitize};
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
 pub(crate) fn line(text: &str) {

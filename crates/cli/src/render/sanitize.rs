@@ -15,7 +15,8 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_unsafe(c: char) -> bool {
+/// Tells whether a terminal does something else with it than show it.
+pub(crate) fn is_unsafe(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         _ if c.is_control() => true,
