@@ -17,6 +17,14 @@ grammar:
 fuzz seconds="600":
     .ci/fuzz {{seconds}}
 
+# Runs the attacks whose name has this text; none: all of them.
+hostile name="":
+    HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
+
+# Licences, duplicates, sources and advisories of the dependencies.
+deny:
+    .ci/deny
+
 # Tries the placement rules against the naive matcher, many times.
 placement cases="1000000":
     PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test placement

@@ -31,7 +31,8 @@ fn nothing_gets_out_and_nothing_is_lost() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
         .collect();
     files.sort();
-    let attacks: Vec<Attack> = files.iter().flat_map(|file| read(file)).filter(|one| one.name.contains(&only)).collect();
+    let attacks: Vec<Attack> =
+        files.iter().flat_map(|file| read(file)).filter(|one| one.name.contains(&only)).collect();
     assert!(!attacks.is_empty(), "no attack is called {only:?}");
     let next = AtomicUsize::new(0);
     let results = Mutex::new((Vec::new(), Vec::new()));
@@ -236,7 +237,9 @@ impl Attack {
             command.arg("--json");
         }
         for arg in &self.args {
-            let arg = String::from_utf8_lossy(arg).replace("{id}", &id).replace("{outside}", outside.to_str().expect("UTF-8"));
+            let arg = String::from_utf8_lossy(arg)
+                .replace("{id}", &id)
+                .replace("{outside}", outside.to_str().expect("UTF-8"));
             command.arg(arg);
         }
         let run = finish(command.spawn().expect("a shell"), &self.input)?;
@@ -400,7 +403,9 @@ fn audited(ws: &Path, wrong: &mut Vec<String>) {
                     wrong.push(format!("{} has what is outside", path.display()));
                 }
                 let log = path.extension().is_some_and(|extension| extension == "jsonl");
-                for line in bytes.split(|&byte| byte == b'\n').filter(|line| log && seen.nlink() == 1 && !line.is_empty()) {
+                for line in
+                    bytes.split(|&byte| byte == b'\n').filter(|line| log && seen.nlink() == 1 && !line.is_empty())
+                {
                     // A tampered log is the attack's own.
                     if line.starts_with(b"TAMPERED") {
                         continue;
@@ -416,7 +421,8 @@ fn audited(ws: &Path, wrong: &mut Vec<String>) {
 
 /// Whether a terminal does something else with it than show it.
 fn obeyed(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
 /// The newest transaction, if there is one.
@@ -475,7 +481,9 @@ fn finish(mut child: Child, input: &[u8]) -> Result<Ended, Outcome> {
             }
             std::thread::sleep(Duration::from_millis(2));
         };
-        let collect = |bytes: std::thread::ScopedJoinHandle<'_, std::io::Result<Vec<u8>>>| bytes.join().expect("it ends").expect("a pipe");
+        let collect = |bytes: std::thread::ScopedJoinHandle<'_, std::io::Result<Vec<u8>>>| {
+            bytes.join().expect("it ends").expect("a pipe")
+        };
         let (out, err) = (collect(out), collect(err));
         match status {
             Some(status) => Ok((status.code(), out, err)),

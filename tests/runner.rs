@@ -3,7 +3,8 @@
 //! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
 //! patches and applies them; hostile has attacks, as data
-//! too (`tests/hostile`); forms has the instructions' examples, diffs, operations and extreme texts.
+//! too (`tests/hostile`); races swap directories meanwhile;
+//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
@@ -14,6 +15,7 @@ mod conformance;
 mod forms;
 mod hostile;
 mod program;
+mod races;
 mod replay;
 mod sandbox;
 mod scenarios;
@@ -21,6 +23,7 @@ mod serve;
 mod stream;
 mod tool;
 mod tree;
+mod unsafe_code;
 
 /// Files beside this one that are modules of it.
 #[test]

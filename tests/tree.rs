@@ -72,9 +72,7 @@ fn entry(path: &Path, identity: bool) -> Entry {
     let seen = fs::symlink_metadata(path).expect("it was there a moment ago");
     let kind = match seen.file_type() {
         kind if kind.is_dir() => Kind::Directory,
-        kind if kind.is_symlink() => {
-            Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned())
-        }
+        kind if kind.is_symlink() => Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned()),
         // Too large to be held; its times tell whether it changed.
         kind if kind.is_file() && seen.len() > 64 << 20 => Kind::File(format!("{} bytes", seen.len()).into_bytes()),
         kind if kind.is_file() => Kind::File(fs::read(path).expect("a readable file")),

@@ -34,7 +34,10 @@ fuzz_target!(|input: Input<'_>| {
             if before == after || before.is_empty() || after.is_empty() {
                 return;
             }
-            let diff = diffy::DiffOptions::new().set_context_len(usize::from(context % 5)).create_patch(&before, &after).to_string();
+            let diff = diffy::DiffOptions::new()
+                .set_context_len(usize::from(context % 5))
+                .create_patch(&before, &after)
+                .to_string();
             let diff = diff.replacen("--- original\n+++ modified\n", "--- a/f\n+++ b/f\n", 1);
             let diff = if git { format!("diff --git a/f b/f\n{diff}") } else { diff };
             let Ok(patch) = from_diff(&diff) else { return };
@@ -42,7 +45,9 @@ fuzz_target!(|input: Input<'_>| {
             for mut options in [strict, Options::new(Profile::Codex)] {
                 // As the program reads a diff: an insertion without context is at the top, not at the end.
                 options.placement.append_without_anchor = false;
-                if let Ok(edit) = edit(before.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep) {
+                if let Ok(edit) =
+                    edit(before.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
+                {
                     let found = edit.apply(before.as_bytes());
                     assert_eq!(String::from_utf8_lossy(&found), after, "{diff}");
                 }

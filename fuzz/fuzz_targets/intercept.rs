@@ -18,12 +18,47 @@ enum Part<'a> {
     Free(&'a str),
 }
 
-const SHELLS: &[&[&str]] =
-    &[&["bash", "-lc"], &["sh", "-c"], &["/bin/zsh", "-c"], &["pwsh", "-NoProfile", "-Command"], &["cmd", "/c"], &["apply_patch"]];
+const SHELLS: &[&[&str]] = &[
+    &["bash", "-lc"],
+    &["sh", "-c"],
+    &["/bin/zsh", "-c"],
+    &["pwsh", "-NoProfile", "-Command"],
+    &["cmd", "/c"],
+    &["apply_patch"],
+];
 
 const PARTS: &[&str] = &[
-    "apply_patch", "applypatch", " ", "\n", "<<'EOF'", "<<EOF", "<<-\"X Y\"", "EOF\n", "X Y\n", "*** Begin Patch\n", "*** End Patch\n",
-    "*** Add File: f\n+x\n", "*** Delete File: f\n", "cd d && ", "cd '", "'", "\"", "\\", "$(", "`", "$x", ";", "&&", "|", "#", "\r\n", "\t", "&", "${", ")", "}",
+    "apply_patch",
+    "applypatch",
+    " ",
+    "\n",
+    "<<'EOF'",
+    "<<EOF",
+    "<<-\"X Y\"",
+    "EOF\n",
+    "X Y\n",
+    "*** Begin Patch\n",
+    "*** End Patch\n",
+    "*** Add File: f\n+x\n",
+    "*** Delete File: f\n",
+    "cd d && ",
+    "cd '",
+    "'",
+    "\"",
+    "\\",
+    "$(",
+    "`",
+    "$x",
+    ";",
+    "&&",
+    "|",
+    "#",
+    "\r\n",
+    "\t",
+    "&",
+    "${",
+    ")",
+    "}",
 ];
 
 fuzz_target!(|input: Input<'_>| {

@@ -11,13 +11,21 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
     for section in &patch.sections {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
-            Operation::Add(lines) => all.extend(lines.lines().map(str::to_owned).chain([format!("{}", lines.no_newline)])),
+            Operation::Add(lines) => {
+                all.extend(lines.lines().map(str::to_owned).chain([format!("{}", lines.no_newline)]))
+            }
             Operation::Delete => all.push("delete".into()),
             Operation::Update { move_to, hunks } => {
                 all.push(format!("to {:?}", move_to.as_ref().map(|to| to.text)));
                 for hunk in hunks {
-                    all.push(format!("hunk {:?} {}", hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>(), hunk.end_of_file));
-                    all.extend(hunk.lines.iter().map(|line| format!("{:?} {} {}", line.kind, line.text, line.no_newline)));
+                    all.push(format!(
+                        "hunk {:?} {}",
+                        hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>(),
+                        hunk.end_of_file
+                    ));
+                    all.extend(
+                        hunk.lines.iter().map(|line| format!("{:?} {} {}", line.kind, line.text, line.no_newline)),
+                    );
                 }
             }
         }
@@ -37,7 +45,13 @@ fuzz_target!(|text: &str| {
     let Ok(patch) = parse(text, &strict) else { return };
     let lenient = lenient.expect("lenient takes what strict takes");
     assert_eq!(meaning(&patch), meaning(&lenient));
-    for (open, close) in [("<<'EOF'\n", "\nEOF\n"), ("<<X\n", "\nX"), ("```\n", "\n```\n"), ("~~~~diff\n", "\n~~~~"), ("```\n<<EOF\n", "\nEOF\n```")] {
+    for (open, close) in [
+        ("<<'EOF'\n", "\nEOF\n"),
+        ("<<X\n", "\nX"),
+        ("```\n", "\n```\n"),
+        ("~~~~diff\n", "\n~~~~"),
+        ("```\n<<EOF\n", "\nEOF\n```"),
+    ] {
         let wrapped = format!("{open}{text}{close}");
         assert!(parse(&wrapped, &strict).is_err(), "strict takes a wrapper: {wrapped:?}");
         let peeled = parse(&wrapped, &codex).unwrap_or_else(|error| panic!("{wrapped:?}: {error}"));

@@ -16,14 +16,65 @@ pub type Tree = BTreeMap<PathBuf, (char, u32, Vec<u8>)>;
 
 /// Paths that lead somewhere in the workspace, and out of it.
 pub const PATHS: &[&str] = &[
-    "a.txt", "d/b.txt", "d/e/c", "bin", "empty", "link", "out", "out/secret", "dlink", "dlink/b.txt", "hard1", "hard2", "locked",
-    "new", "d/new", "nd/x", "nd/y/z", "A.TXT", "D/b.txt", "a.txt/x", "d", "../outside/secret", "d/../../outside/secret", "/etc/passwd",
-    ".git/config", ".GIT/HEAD", "d/.git/hooks/x", ".env", ".apply-patch/lock", ".apply-patch/trash", ".vscode/tasks.json", "con", "loop/x",
-    "..foo", "a..b", ".gitignore", "caf\u{e9}", "cafe\u{301}", "HEAD", "refs/x", "objects/x", "",
+    "a.txt",
+    "d/b.txt",
+    "d/e/c",
+    "bin",
+    "empty",
+    "link",
+    "out",
+    "out/secret",
+    "dlink",
+    "dlink/b.txt",
+    "hard1",
+    "hard2",
+    "locked",
+    "new",
+    "d/new",
+    "nd/x",
+    "nd/y/z",
+    "A.TXT",
+    "D/b.txt",
+    "a.txt/x",
+    "d",
+    "../outside/secret",
+    "d/../../outside/secret",
+    "/etc/passwd",
+    ".git/config",
+    ".GIT/HEAD",
+    "d/.git/hooks/x",
+    ".env",
+    ".apply-patch/lock",
+    ".apply-patch/trash",
+    ".vscode/tasks.json",
+    "con",
+    "loop/x",
+    "..foo",
+    "a..b",
+    ".gitignore",
+    "caf\u{e9}",
+    "cafe\u{301}",
+    "HEAD",
+    "refs/x",
+    "objects/x",
+    "",
 ];
 
 /// Lines that the files of the workspace have, and some that they do not.
-pub const LINES: &[&str] = &["one", "two", "three", "x", "y", "", "  indented", "indented", "tab\t", "no newline", "\u{201c}quoted\u{201d}", "zz"];
+pub const LINES: &[&str] = &[
+    "one",
+    "two",
+    "three",
+    "x",
+    "y",
+    "",
+    "  indented",
+    "indented",
+    "tab\t",
+    "no newline",
+    "\u{201c}quoted\u{201d}",
+    "zz",
+];
 
 /// A workspace in memory, beside a directory that nothing may reach.
 pub struct Bench {
@@ -76,7 +127,9 @@ impl Bench {
             fs::write(root.join(path), bytes).expect("new");
         }
         fs::hard_link(root.join("hard1"), root.join("hard2")).expect("new");
-        for (link, target) in [("link", "a.txt"), ("out", "../outside"), ("dlink", "d"), ("loop", "loop"), ("dangling", "../outside/new")] {
+        for (link, target) in
+            [("link", "a.txt"), ("out", "../outside"), ("dlink", "d"), ("loop", "loop"), ("dangling", "../outside/new")]
+        {
             symlink(target, root.join(link)).expect("new");
         }
         fs::set_permissions(root.join("locked"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).expect("ours");
@@ -95,7 +148,10 @@ impl Bench {
         assert!(look(&self.around.path().join("outside")) == self.outside, "something outside changed");
         for entry in fs::read_dir(self.around.path()).expect("ours") {
             let name = entry.expect("an entry").file_name();
-            assert!(["ws", "outside", "home"].iter().any(|known| name == *known), "{name:?} appeared beside the workspace");
+            assert!(
+                ["ws", "outside", "home"].iter().any(|known| name == *known),
+                "{name:?} appeared beside the workspace"
+            );
         }
     }
 

@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn a_program_reads_the_same_and_a_terminal_obeys_nothing() {
-        for text in ["plain \u{e9}\t\n\"\\", "\u{1b}[31m\u{7f}", "\u{9b}31m\u{85}", "a\u{202e}b\u{2066}\u{feff}", "\u{e0041}"] {
+        for text in
+            ["plain \u{e9}\t\n\"\\", "\u{1b}[31m\u{7f}", "\u{9b}31m\u{85}", "a\u{202e}b\u{2066}\u{feff}", "\u{e0041}"]
+        {
             let written = escape(serde_json::to_string(text).expect("text"));
             assert!(!written.chars().any(render::is_unsafe), "{written:?}");
             assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), text);

@@ -174,7 +174,9 @@ impl ToolError {
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
         let refused = match error {
-            CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => error.io().is_none(),
+            CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => {
+                error.io().is_none()
+            }
             _ => false,
         };
         let class = match error.is_rolled_back() {

@@ -72,7 +72,8 @@ impl Root {
     pub fn git_index(&self, limit: u64) -> Option<Vec<u8>> {
         let read = |handle: &Fd| {
             let seen = sys::stat(handle).ok()?;
-            let index = (seen.kind == FileKind::File).then(|| crate::read::read_whole(handle, seen.size, limit, "index"));
+            let index =
+                (seen.kind == FileKind::File).then(|| crate::read::read_whole(handle, seen.size, limit, "index"));
             index?.ok()
         };
         let index = RelPath::new_unchecked(".git/index");
