@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use file_tools::audit::Audit;
 use file_tools::{FileTools, SessionName, ToolSettings};
-use fs_guard::Policy;
+use fs_guard::{Policy, Root};
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
+use patch_engine::{ApplyError, carry_out};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
@@ -67,13 +68,11 @@ impl Race {
     fn undo(&self) -> String {
         let tools = self.tools();
         let options = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
-        let undone = tools.workspace().lock(Duration::from_secs(5)).and_then(|locked| {
-            let plan = locked.plan_undo_last()?;
-            Ok(locked.commit_undo(&plan, &options, &mut ()))
-        });
-        match undone {
-            Ok(Ok(_)) => "done".into(),
-            Ok(Err(error)) => error.kind().to_string(),
+        let workspace = tools.workspace();
+        let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
+        let wait = Duration::from_secs(5);
+        match carry_out(workspace, wait, &options, &mut plan, &mut (), &mut Vec::new()) {
+            Ok(_) => "done".into(),
             Err(error) => error.kind().to_string(),
         }
     }

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
+use fs_guard::Root;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::transaction::{CommitOptions, Durability, Error};
-use patch_engine::{ApplyError, Options, Profile, Settings};
+use patch_engine::{ApplyError, Options, Profile, Settings, carry_out};
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {
@@ -118,11 +119,12 @@ fuzz_target!(|input: Input<'_>| {
                 }
                 bench.changed();
                 workspace.root().forget();
-                let locked = workspace.lock(Duration::from_secs(5)).expect("nobody else has the lock");
-                let plan = match locked.plan_undo_last() {
-                    Ok(plan) => plan,
+                let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
+                let (wait, commit) = (Duration::from_secs(5), &settings.commit);
+                match carry_out(&workspace, wait, commit, &mut plan, &mut (), &mut Vec::new()) {
+                    Ok(_) => {}
                     // A file that became a directory in one patch stays one: docs/safety.md says so.
-                    Err(Error::Drifted { drifts, .. })
+                    Err(ApplyError::Workspace(Error::Drifted { drifts, .. }))
                         if drifts.iter().all(|drift| {
                             bench.root().join(&drift.path).is_dir() && before[Path::new(&drift.path)].0 == 'f'
                         }) =>
@@ -130,10 +132,7 @@ fuzz_target!(|input: Input<'_>| {
                         return;
                     }
                     Err(error) => panic!("no undo: {error}: {text}"),
-                };
-                locked
-                    .commit_undo(&plan, &settings.commit, &mut ())
-                    .unwrap_or_else(|error| panic!("no undo: {error}: {text}"));
+                }
                 assert!(look(&bench.root()) == before, "undo left something else: {text}");
                 bench.check_outside();
             }
