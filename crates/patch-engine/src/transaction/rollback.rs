@@ -139,7 +139,12 @@ fn finish_link(place: &Spot, slot: &Spot) -> Result<bool, CommitError> {
 fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, CommitError> {
     let ours = record.after.as_ref().expect("an updated file has an after");
     match look(slot, record)? {
-        Slot::New | Slot::Torn | Slot::Empty => return Ok(true),
+        Slot::New | Slot::Torn => return Ok(true),
+        // It was put back before, or someone took the displaced file away: then the new one stays.
+        Slot::Empty => {
+            let stays = place.metadata()?.is_some_and(|seen| seen.ino == ours.ino);
+            return Ok(!stays);
+        }
         Slot::Old | Slot::Foreign => {}
     }
     let displaced = DisplacedFile::at(slot);

@@ -191,6 +191,26 @@ fn a_save_over_what_was_just_published_survives_the_roll_back() {
 }
 
 #[test]
+fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
+    struct Thief<'t>(&'t Tree);
+    impl CommitObserver for Thief<'_> {
+        fn published(&mut self, index: usize) {
+            if index == 0 {
+                fs::remove_dir_all(self.0.path(".apply-patch/pending")).unwrap();
+            }
+        }
+    }
+    let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
+    let error = locked.commit(&plan.transitions, &[], &options(), &mut Thief(&tree)).unwrap_err();
+    assert!(!error.is_rolled_back(), "{error}");
+    assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths[..] == ["a"]), "{error}");
+    assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "old b".into()));
+}
+
+#[test]
 fn a_refusing_observer_leaves_nothing_behind() {
     struct Refuses;
     impl CommitObserver for Refuses {
