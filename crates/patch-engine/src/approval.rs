@@ -153,35 +153,39 @@ impl Approvals {
 
     /// Decides about a plan; asks where the policy wants it and no earlier answer covers it.
     pub fn decide(&mut self, plan: &Plan, approver: &mut dyn Approver) -> Verdict {
-        let open: Vec<(&Change, Vec<Reason>)> = plan
+        if self.policy == ApprovalPolicy::Never {
+            return Verdict { approved: true, asked: false };
+        }
+        let moved = moved(plan);
+        let open: Vec<Vec<Reason>> = plan
             .changes
             .iter()
-            .map(|change| (change, self.reasons(plan, change)))
-            .filter(|(change, reasons)| match self.policy {
-                ApprovalPolicy::Never => false,
-                ApprovalPolicy::OnRequest => !reasons.is_empty() && !self.approved.contains(&approved(plan, change)),
-                ApprovalPolicy::Always => !self.approved.contains(&approved(plan, change)),
+            .map(|change| (change, self.reasons(plan, change, &moved)))
+            .filter(|(change, reasons)| {
+                (self.policy == ApprovalPolicy::Always || !reasons.is_empty())
+                    && !self.approved.contains(&approved(plan, change, &moved))
             })
+            .map(|(_, reasons)| reasons)
             .collect();
         // Directories that go with nothing in them are no file's change.
         let empty = plan.changes.is_empty() && self.policy == ApprovalPolicy::Always;
         if open.is_empty() && !empty {
             return Verdict { approved: true, asked: false };
         }
-        let reasons = open.into_iter().flat_map(|(_, reasons)| reasons).collect();
+        let reasons = open.into_iter().flatten().collect();
         let decision = approver.decide(&Request { plan, reasons });
         if decision == Decision::ApproveForSession {
-            self.approved.extend(plan.changes.iter().map(|change| approved(plan, change)));
+            self.approved.extend(plan.changes.iter().map(|change| approved(plan, change, &moved)));
         }
         Verdict { approved: decision != Decision::Decline, asked: true }
     }
 
-    fn reasons(&self, plan: &Plan, change: &Change) -> Vec<Reason> {
+    fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
         let mut reasons = Vec::new();
         if change.operation == Operation::Delete {
             reasons.push(Reason::Deletes { path: change.path.clone() });
         }
-        if replaces(plan, change) {
+        if replaces(plan, change, moved) {
             reasons.push(Reason::Replaces { path: last_path(change).clone() });
         }
         for path in std::iter::once(&change.path).chain(&change.to_path) {
@@ -193,26 +197,26 @@ impl Approvals {
     }
 }
 
-fn approved(plan: &Plan, change: &Change) -> Approved {
+fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
     let (path, to_path) = (change.path.clone(), change.to_path.clone());
-    Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change) }
+    Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change, moved) }
 }
 
 fn last_path(change: &Change) -> &RelPath {
     change.to_path.as_ref().unwrap_or(&change.path)
 }
 
-/// Whether a file goes whole: another moves to its place, or its bytes are given anew and not as an edit.
-fn replaces(plan: &Plan, change: &Change) -> bool {
+/// The files that a plan moves away.
+fn moved(plan: &Plan) -> HashSet<&RelPath> {
+    let moves = plan.changes.iter().filter(|change| change.operation == Operation::Move && change.to_path.is_some());
+    moves.map(|change| &change.path).collect()
+}
+
+/// Whether a file goes whole: another moves to its place, or its bytes are given anew and not as an edit. One that is
+/// itself moved away by the same plan is not lost.
+fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = &plan.transitions[change.transition];
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
-    // A file that is itself moved away by the same plan is not lost.
-    let moves_on = plan
-        .changes
-        .iter()
-        .any(|other| other.operation == Operation::Move && &other.path == last_path(change) && other.to_path.is_some());
-    match change.operation {
-        Operation::Move => !moves_on,
-        _ => matches!(after.content, Content::Bytes(_)) && !moves_on,
-    }
+    let whole = change.operation == Operation::Move || matches!(after.content, Content::Bytes(_));
+    whole && !moved.contains(last_path(change))
 }
