@@ -19,7 +19,7 @@ pub(crate) const LINK: u32 = 0o120_000;
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
 ///
-/// It is told of each transaction ([`applied`](Self::applied), [`committed`](Self::committed)), and of
+/// It is told of each transaction ([`applied`](Self::applied)), and of
 /// those that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
 /// changed nothing need not be told, and ends nothing.
 ///
