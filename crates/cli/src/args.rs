@@ -11,9 +11,11 @@ use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
     name = "apply-patch",
     version,
     disable_help_subcommand = true,
+    max_term_width = 100,
     after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
-        Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale, 5 I/O or lock,\n\
-        6 changed in part, 7 no call of apply_patch (`intercept`), 130/143 interrupted."
+        Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
+        5 I/O or lock, 6 changed in part, 7 no call of apply_patch (`intercept`),\n\
+        130/143 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -56,9 +58,11 @@ pub(crate) enum Command {
     Check(Box<Check>),
     /// Print the tree of a patch as JSON; no file is looked at
     Parse(Parse),
-    /// Say in plain words what each hunk does, where it goes and why there; nothing is written
+    /// Say what each hunk does, where it goes and why; nothing is written
     Explain(Box<Check>),
-    /// Take back a transaction: its files get the bytes and modes of before
+    /// Take back a transaction
+    ///
+    /// Its files get the bytes and modes of before.
     Undo(Undo),
     /// Take back an undo
     Redo(Redo),
@@ -71,9 +75,13 @@ pub(crate) enum Command {
     Trash(Trash),
     /// Call one of the file tools with JSON, as an agent does
     Tool(Box<Tool>),
-    /// Finish or revert a transaction that was interrupted (every command that writes does it too)
+    /// Finish or revert a transaction that was interrupted
+    ///
+    /// Every command that writes does it too.
     Recover(Recover),
-    /// Apply the built-in operations of the Responses API: items in, one answer for each call out
+    /// Apply the built-in operations of the Responses API
+    ///
+    /// Items in, one answer for each call out.
     Ops(Box<Ops>),
     /// Print the same change in another form
     Convert(Box<Convert>),
@@ -83,11 +91,15 @@ pub(crate) enum Command {
     ToolSpec(ToolSpec),
     /// Print the instructions for the model
     Prompt(Prompt),
-    /// Tell whether a command is a call of apply_patch, and print its patch as JSON; nothing is run or written
+    /// Tell whether a command is a call of apply_patch; nothing is run
+    ///
+    /// Prints its patch as JSON, and writes nothing.
     Intercept(Intercept),
-    /// Serve the file tools to a client of the Model Context Protocol, on standard input and output
+    /// Serve the file tools over the Model Context Protocol
+    ///
+    /// The client is on standard input and output.
     Serve(Box<Serve>),
-    /// Print what to paste into a client's configuration so that it starts the server
+    /// Print the configuration with which a client starts the server
     McpConfig(McpConfig),
 }
 
@@ -615,6 +627,11 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
     std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+/// Whether the version is all that is asked for. To build the definitions takes a hundred times what saying it does.
+pub(crate) fn asks_version(args: &[OsString]) -> bool {
+    matches!(args, [_, only] if only == "--version" || only == "-V")
+}
+
 /// Reads the command line.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let args = with_default_command(args);
@@ -667,6 +684,17 @@ mod tests {
         Cli::command().debug_assert();
         let named: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         assert_eq!(named, COMMANDS, "every command is in the list of names");
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_definitions() {
+        for only in ["--version", "-V"] {
+            let args: Vec<OsString> = vec!["apply-patch".into(), only.into()];
+            assert!(asks_version(&args));
+            let said = Cli::try_parse_from(args).expect_err("a version is no command");
+            assert_eq!(said.to_string(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n"));
+        }
+        assert!(!asks_version(&["apply-patch".into(), "-V".into(), "x".into()]));
     }
 
     #[test]

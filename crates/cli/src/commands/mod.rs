@@ -59,6 +59,11 @@ fn id(text: &str) -> Result<TransactionId, Failure> {
 
 /// Reads the command line and runs what it says.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
+    if args::asks_version(&args) {
+        // A broken pipe is a quiet end.
+        let _ = writeln!(std::io::stdout(), concat!("apply-patch ", env!("CARGO_PKG_VERSION")));
+        return Exit::Done;
+    }
     let json = args.iter().any(|arg| arg == "--json");
     let cli = match args::parse(args) {
         Ok(cli) => cli,
