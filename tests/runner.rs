@@ -2,9 +2,9 @@
 //!
 //! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
-//! patches and applies them; hostile has attacks, as data
-//! too (`tests/hostile`); races swap directories meanwhile;
-//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts.
+//! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
+//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts;
+//! docs runs what the documentation shows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
@@ -12,6 +12,7 @@
 mod agent;
 mod approve;
 mod conformance;
+mod docs;
 mod forms;
 mod hostile;
 mod program;

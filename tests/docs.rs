@@ -1,0 +1,335 @@
+//! What the documentation says is so: its console blocks are run, and its lists are those of the code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use file_tools::{ErrorKind, FailureClass};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).expect(path)
+}
+
+/// The pages of `docs/`, as paths of the repository.
+fn pages() -> Vec<String> {
+    let names =
+        fs::read_dir(repository().join("docs")).expect("docs").map(|entry| entry.expect("an entry").file_name());
+    let mut pages: Vec<_> = names.map(|name| format!("docs/{}", name.to_str().expect("a plain name"))).collect();
+    pages.retain(|page| page.ends_with(".md"));
+    pages.sort();
+    pages
+}
+
+/// A `$ ` line of a console block with what should follow it.
+#[derive(Debug)]
+struct Step {
+    line: usize,
+    command: String,
+    code: i32,
+    output: Vec<String>,
+}
+
+/// The steps of all blocks that are marked `console`. A here-document belongs to its command; `? N` after a command is
+/// the exit code.
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    while let Some((_, opening)) = lines.next() {
+        let Some(info) = opening.strip_prefix("```") else { continue };
+        let before = steps.len();
+        while let Some((line, text)) = lines.next().filter(|(_, text)| *text != "```") {
+            if info != "console" {
+                continue;
+            }
+            if let Some(command) = text.strip_prefix("$ ") {
+                let mut command = command.to_owned();
+                if command.ends_with("<<'EOF'") {
+                    for (_, text) in lines.by_ref() {
+                        command = command + "\n" + text;
+                        if text == "EOF" {
+                            break;
+                        }
+                    }
+                }
+                steps.push(Step { line, command, code: 0, output: Vec::new() });
+                continue;
+            }
+            assert!(steps.len() > before, "line {line}: output without a command");
+            let step = steps.last_mut().expect("checked");
+            match text.strip_prefix("? ") {
+                Some(code) if step.output.is_empty() => step.code = code.parse().expect("an exit code"),
+                _ => step.output.push(text.to_owned()),
+            }
+        }
+    }
+    steps
+}
+
+/// Whether the line fits, where `[..]` stands for any text.
+fn line_fits(pattern: &str, line: &str) -> bool {
+    match pattern.split_once("[..]") {
+        None => pattern == line,
+        Some((start, rest)) => line.strip_prefix(start).is_some_and(|line| {
+            let mut ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+            ends.any(|at| line_fits(rest, &line[at..]))
+        }),
+    }
+}
+
+/// Whether the lines fit, where `...` stands for any number of them.
+fn fits(patterns: &[String], lines: &[&str]) -> bool {
+    match patterns {
+        [] => lines.is_empty(),
+        [dots, rest @ ..] if dots == "..." => (0..=lines.len()).any(|at| fits(rest, &lines[at..])),
+        [first, rest @ ..] => {
+            lines.split_first().is_some_and(|(line, after)| line_fits(first, line) && fits(rest, after))
+        }
+    }
+}
+
+#[test]
+fn wildcards_stand_for_what_they_should() {
+    for (patterns, text, wanted) in [
+        ("a", "a", true),
+        ("a", "b", false),
+        ("a", "a\na", false),
+        ("a\nb", "a", false),
+        ("[..]", "é", true),
+        ("a[..]c[..]", "abcd", true),
+        ("a[..]c", "abcd", false),
+        ("...", "a\nb", true),
+        ("a\n...", "a", true),
+        ("a\n...\nc", "a\nb\nc", true),
+        ("a\n...\nc", "a\nb", false),
+    ] {
+        let patterns: Vec<_> = patterns.lines().map(ToOwned::to_owned).collect();
+        assert_eq!(fits(&patterns, &text.lines().collect::<Vec<_>>()), wanted, "{patterns:?} {text:?}");
+    }
+    let read = steps("```text\n$ no\n```\n```console\n$ cat <<'EOF'\n$ x\nEOF\n$ b\n? 2\nout\n```\n");
+    let read: Vec<_> = read.iter().map(|step| (&*step.command, step.code, step.output.len())).collect();
+    assert_eq!(read, [("cat <<'EOF'\n$ x\nEOF", 0, 0), ("b", 2, 1)]);
+}
+
+/// Runs the steps of a page one after the other, each where the one before ended, in a folder that has `examples/` of
+/// this repository. What a command prints is compared if the page shows something.
+fn run_page(path: &str) -> usize {
+    let steps = steps(&read(path));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (clone, bin, place) = (scratch.path().join("clone"), scratch.path().join("bin"), scratch.path().join("place"));
+    for folder in [&clone, &bin] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    let copied = Command::new("cp").arg("-r").arg(repository().join("examples")).arg(&clone).status().expect("cp");
+    assert!(copied.success());
+    symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
+    // A reader in a clone builds the program here; it is built already.
+    let cargo = "#!/bin/sh\ncase \"$*\" in \"run -q -p apply-patch -- \"*) shift 5; exec apply-patch \"$@\";; esac\n\
+                 echo \"the test knows no cargo $*\"; exit 101\n";
+    fs::write(bin.join("cargo"), cargo).expect("a file");
+    fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let search = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a PATH"));
+
+    fs::write(&place, clone.as_os_str().as_encoded_bytes()).expect("a file");
+    for step in &steps {
+        let script = format!(
+            "exec 2>&1\ncd \"$(cat \"$PLACE\")\" || exit\n{}\ncode=$?\npwd > \"$PLACE\"\nexit $code\n",
+            step.command
+        );
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .env_clear()
+            .env("PATH", &search)
+            .env("PLACE", &place)
+            .env("HOME", scratch.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("sh");
+        let printed = String::from_utf8(output.stdout).expect("UTF-8");
+        let at = format!("{path}:{}: {}", step.line, step.command);
+        assert_eq!(output.status.code(), Some(step.code), "{at}\n{printed}");
+        if !step.output.is_empty() {
+            assert!(fits(&step.output, &printed.lines().collect::<Vec<_>>()), "{at}\nprinted:\n{printed}");
+        }
+    }
+    steps.len()
+}
+
+#[test]
+fn console_blocks_do_what_they_show() {
+    let counts: Vec<_> = std::iter::once("README.md".to_owned())
+        .chain(pages())
+        .map(|page| {
+            let count = run_page(&page);
+            (page, count)
+        })
+        .collect();
+    let run: Vec<_> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(page, count)| format!("{page} {count}")).collect();
+    eprintln!("commands of the documentation that were run: {}", run.join(", "));
+    for page in ["README.md", "docs/quick-start.md"] {
+        assert!(counts.iter().any(|(name, count)| name == page && *count >= 5), "{page} shows no commands");
+    }
+}
+
+/// The first and the last cells of the tables below the headings that `wanted` takes.
+fn cells(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let mut on = false;
+    let mut cells = Vec::new();
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            on = wanted(heading);
+        }
+        if let Some((cell, rest)) = line.strip_prefix("| `").and_then(|line| line.split_once("` |")).filter(|_| on) {
+            let last = rest.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+            cells.push((cell.to_owned(), last.trim().to_owned()));
+        }
+    }
+    cells
+}
+
+/// The Rust files beneath a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The reasons that the code can give: what the functions that name them return, and what is written out as
+/// `"reason": "…"`.
+fn reasons() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    for member in fs::read_dir(repository().join("crates")).expect("crates") {
+        sources(&member.expect("an entry").path().join("src"), &mut files);
+    }
+    let mut reasons = BTreeSet::new();
+    let mut functions = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a source file");
+        // What is tested may be made up.
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_name =
+            |word: &&str| !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+        for (at, _) in text.match_indices("\"reason\": \"") {
+            reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
+        }
+        let also = [("patch-grammar/src/error.rs", "as_str"), ("shell-intercept/src/verdict.rs", "kind")];
+        let also = also.into_iter().filter(|(end, _)| file.ends_with(end)).map(|(_, name)| name);
+        for name in also.chain(["reason"]) {
+            for (at, head) in text.match_indices(&format!("fn {name}(&self) -> &'static str {{")) {
+                functions += 1;
+                let body = text[at + head.len()..].split("\n    }\n").next().unwrap_or_default();
+                reasons.extend(body.split('"').skip(1).step_by(2).filter(is_name).map(ToOwned::to_owned));
+            }
+        }
+    }
+    // Of the engine's hunks and rejects, the guard's errors and spellings, the trash, the parser, and two of `intercept`.
+    assert!(functions >= 8, "only {functions} functions that name reasons were found");
+    reasons
+}
+
+#[test]
+fn every_error_is_documented() {
+    let page = read("docs/errors.md");
+    let documented = cells(&page, |heading| heading.starts_with("Reasons")).into_iter().map(|(reason, _)| reason);
+    let (documented, known): (BTreeSet<_>, _) = (documented.collect(), reasons());
+    assert_eq!(documented.difference(&known).collect::<Vec<_>>(), [] as [&String; 0], "no reason of the code");
+    assert_eq!(known.difference(&documented).collect::<Vec<_>>(), [] as [&String; 0], "missing in docs/errors.md");
+
+    let kinds = cells(&page, |heading| heading == "Kinds");
+    let names: Vec<_> = kinds.iter().map(|(kind, _)| &**kind).collect();
+    assert_eq!(names, ErrorKind::ALL.map(ErrorKind::as_str), "the kinds, in their order");
+    for (kind, (_, exits)) in ErrorKind::ALL.into_iter().zip(&kinds) {
+        let exit = match FailureClass::of(kind, false) {
+            FailureClass::DoesNotApply => "1",
+            FailureClass::Usage => "2",
+            FailureClass::Refused => "3",
+            FailureClass::Stale => "4",
+            FailureClass::Failed => "5",
+            FailureClass::Partial => "6",
+        };
+        assert!(exits.split(", ").any(|one| one == exit), "{kind} ends with {exit}, not {exits:?}");
+    }
+}
+
+#[test]
+fn every_exit_code_is_documented() {
+    let source = read("crates/cli/src/exit.rs");
+    let variants = source.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
+    let codes: Vec<_> = variants.map(|(_, code)| code).collect();
+    assert!(codes.len() >= 10, "{codes:?}");
+    let page = cells(&read("docs/errors.md"), |heading| heading == "Exit codes");
+    assert_eq!(page.iter().map(|(code, _)| &**code).collect::<Vec<_>>(), codes);
+    let readme = read("README.md");
+    let listed: BTreeSet<_> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+        .flat_map(|cell| cell.split(", "))
+        .collect();
+    for code in codes {
+        assert!(listed.contains(code), "README.md does not list the exit code {code}");
+    }
+}
+
+#[test]
+fn every_rule_is_documented() {
+    let page = read("docs/profiles.md");
+    let help = Command::new(env!("CARGO_BIN_EXE_apply-patch")).args(["check", "--help"]).output().expect("help").stdout;
+    let help = String::from_utf8(help).expect("UTF-8");
+    let of_every_command = ["--root", "--color", "--json", "--quiet", "--help"];
+    let flags: Vec<_> = help
+        .lines()
+        .filter_map(|line| line.trim().split_once("--"))
+        .filter(|(before, _)| before.is_empty() || before.ends_with(", "))
+        .map(|(_, flag)| format!("--{}", flag.split([' ', '[', '=']).next().unwrap_or_default()))
+        .filter(|flag| !of_every_command.contains(&&**flag))
+        .collect();
+    assert!(flags.len() >= 10, "{flags:?}");
+    for flag in flags {
+        let told = |line: &str| {
+            line.strip_prefix("| `").is_some_and(|line| {
+                line.starts_with(&[&flag, " "].concat()) || line.starts_with(&[&flag, "`"].concat())
+            })
+        };
+        assert!(page.lines().any(told), "docs/profiles.md does not tell what {flag} does");
+    }
+}
+
+#[test]
+fn pages_are_linked_and_links_lead_somewhere() {
+    let readme = read("README.md");
+    for page in pages() {
+        assert!(readme.contains(&format!("({page})")), "README.md does not link {page}");
+    }
+    for page in pages().into_iter().chain(["README.md".to_owned(), "packaging/README.md".to_owned()]) {
+        let text = read(&page);
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://")) {
+            let target = repository().join(&page).with_file_name(link.split('#').next().unwrap_or_default());
+            assert!(target.exists(), "{page} links {link}");
+        }
+    }
+}
+
+/// One screen is 45 lines of 80 columns here; a terminal that is wider gets lines of at most 100.
+#[test]
+fn the_help_fits_one_screen() {
+    for (columns, width) in [("80", 80), ("200", 100)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch")).arg("--help").env("COLUMNS", columns).output();
+        let help = String::from_utf8(output.expect("help").stdout).expect("UTF-8");
+        assert!(help.contains("Usage: apply-patch"), "{help}");
+        assert!(help.lines().count() <= 45, "{} lines:\n{help}", help.lines().count());
+        let longest = help.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+        assert!(longest <= width, "{longest} columns of {columns}:\n{help}");
+    }
+}
