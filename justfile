@@ -13,6 +13,10 @@ grammar:
     cp grammar/apply_patch.pest crates/patch-grammar/src/apply_patch.pest
     cargo run -q -p patch-grammar --example generate
 
+# Builds, installs and tries every package.
+package:
+    .ci/package/run
+
 # Fuzzes every target for so many seconds.
 fuzz seconds="600":
     .ci/fuzz {{seconds}}
