@@ -147,5 +147,5 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
     let bytes = fs_guard::read_input(file.path(), MAX_PATCH_SIZE)?;
-    Ok(Input { bytes, name: "the edited patch".into() })
+    Ok(Input::new(bytes, "the edited patch"))
 }

@@ -143,8 +143,8 @@ pub(crate) struct Apply {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) rules: Rules,
-    /// What the input is
-    #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
     pub(crate) from: InputForm,
     /// Print the diff and write nothing
     #[arg(short = 'n', long, conflicts_with = "events")]
@@ -364,8 +364,8 @@ pub(crate) struct Ops {
 pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// What the input is
-    #[arg(long, value_name = "envelope|unified|openai", default_value = "envelope", hide_possible_values = true)]
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
     pub(crate) from: InputForm,
     /// What to print: a patch in the envelope, a unified or git diff (made against the files of the
     /// workspace), or items of the Responses API
@@ -380,6 +380,7 @@ pub(crate) enum InputForm {
     Envelope,
     Unified,
     Openai,
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -528,6 +529,9 @@ pub(crate) struct Recover {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) input: Input,
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: InputForm,
     #[command(flatten)]
     pub(crate) rules: Rules,
 }

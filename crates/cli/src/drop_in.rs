@@ -50,7 +50,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         render::message(&format!("the patch is longer than {} MiB", MAX_PATCH_SIZE >> 20));
         return Exit::DoesNotApply;
     }
-    let input = Input { bytes, name: "patch".into() };
+    let input = Input::new(bytes, "patch");
     match apply(input) {
         Ok(()) => Exit::Done,
         Err((failure, workspace)) => {

@@ -7,19 +7,27 @@ use file_tools::ops;
 use patch_engine::{MAX_PATCH_SIZE, convert};
 
 use crate::args::InputForm;
+use crate::detect::{self, Kind};
 use crate::failure::Failure;
+use crate::render;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) bytes: Vec<u8>,
     pub(crate) name: String,
+    /// It was a unified diff.
+    pub(crate) from_diff: bool,
 }
 
 impl Input {
+    pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
+        Self { bytes, name: name.into(), from_diff: false }
+    }
+
     /// The same text, for a failure that outlives the patch.
     pub(crate) fn copy(&self) -> Self {
-        Self { bytes: self.bytes.clone(), name: self.name.clone() }
+        Self { bytes: self.bytes.clone(), name: self.name.clone(), from_diff: self.from_diff }
     }
 }
 
@@ -58,7 +66,7 @@ impl Source {
     pub(crate) fn read(self) -> Result<Input, NoInput> {
         match self {
             Self::File(file, name) => match file.read(MAX_PATCH_SIZE) {
-                Ok(bytes) => Ok(Input { bytes, name }),
+                Ok(bytes) => Ok(Input::new(bytes, name)),
                 Err(fs_guard::Error::TooLarge { .. }) => Err(NoInput::TooLong),
                 Err(error) => Err(NoInput::Failed(error.to_string())),
             },
@@ -66,7 +74,7 @@ impl Source {
                 let mut bytes = Vec::new();
                 match std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
                     Ok(read) if read as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
-                    Ok(_) => Ok(Input { bytes, name: "standard input".into() }),
+                    Ok(_) => Ok(Input::new(bytes, "standard input")),
                     Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
                 }
             }
@@ -79,18 +87,39 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
     open(file)?.read()
 }
 
-/// The input as a patch in the envelope.
-pub(crate) fn envelope(input: Input, from: InputForm) -> Result<Input, Failure> {
-    let text = || String::from_utf8_lossy(&input.bytes).into_owned();
-    let converted = match from {
+/// The input as a patch in the envelope; what was done for that is said on standard error, unless `quiet`.
+pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Input, Failure> {
+    let failed = |message: &dyn std::fmt::Display| Failure::Unreadable(format!("{}: {message}", input.name));
+    let lossy = || String::from_utf8_lossy(&input.bytes).into_owned();
+    let (kind, text) = match from {
         InputForm::Envelope => return Ok(input),
-        InputForm::Unified => convert::from_diff(&text()).map_err(|error| error.to_string()),
-        InputForm::Openai => {
-            ops::calls(&text()).and_then(|calls| ops::to_envelope(&calls)).map_err(|error| error.to_string())
+        InputForm::Unified => (Kind::Diff, lossy()),
+        InputForm::Openai => (Kind::Items, lossy()),
+        InputForm::Auto => {
+            let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
+            let found = detect::find(text).map_err(|problem| failed(&problem))?;
+            tell(&input, quiet, &found.notes);
+            (found.kind, found.text)
         }
     };
-    match converted {
-        Ok(patch) => Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name) }),
-        Err(message) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
+    let patch = match kind {
+        Kind::Envelope => return Ok(Input { bytes: text.into_bytes(), ..input }),
+        Kind::Diff => {
+            let (diff, notes) = detect::normal_headers(&text);
+            tell(&input, quiet, &notes);
+            convert::from_diff(&diff).map_err(|error| failed(&error))?
+        }
+        Kind::Items => {
+            let converted = ops::calls(&text).and_then(|calls| ops::to_envelope(&calls));
+            converted.map_err(|error| failed(&error))?
+        }
+    };
+    let from_diff = matches!(kind, Kind::Diff);
+    Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name), from_diff })
+}
+
+fn tell(input: &Input, quiet: bool, notes: &[String]) {
+    for note in notes.iter().filter(|_| !quiet) {
+        render::message(&format!("note: {}: {note}", input.name));
     }
 }

@@ -34,13 +34,13 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
         let failed = view.show(events);
         if let Some(error) = failed {
             view.end();
-            return Err(Failure::parse(&Input { bytes, name: "standard input".into() }, error));
+            return Err(Failure::parse(&Input::new(bytes, "standard input"), error));
         }
     }
     // Whether the whole is a patch is found, and told, by the parser.
     view.show(stream.end());
     view.end();
-    Ok(Input { bytes, name: "standard input".into() })
+    Ok(Input::new(bytes, "standard input"))
 }
 
 /// What is on standard error: on a terminal a line that changes, else a line for each finished section.

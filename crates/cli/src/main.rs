@@ -7,6 +7,7 @@ mod approve;
 mod args;
 mod audit;
 mod commands;
+mod detect;
 mod drop_in;
 mod events;
 mod exit;

@@ -54,8 +54,8 @@ pub(super) fn options(rules: &args::Rules, default: Profile) -> Result<Options, 
 ///
 /// In a diff an insertion without context stands at the top of the file, and a patch cannot say that: it is only
 /// taken where the file is empty, never for the end of the file.
-pub(super) fn read_as(mut options: Options, from: args::InputForm) -> Options {
-    options.placement.append_without_anchor &= from != args::InputForm::Unified;
+pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
+    options.placement.append_without_anchor &= !input.from_diff;
     options
 }
 
@@ -83,12 +83,13 @@ pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspa
 
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
-    file: Option<&std::path::Path>,
-    from: args::InputForm,
+    global: &args::Global,
+    args: &args::Check,
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    with_input(input::envelope(input::read(file)?, from)?, options, then)
+    let input = input::read(args.input.file.as_deref())?;
+    with_input(input::envelope(input, args.from, global.quiet)?, options, then)
 }
 
 /// Parses the patch, then lets `then` do the rest.
@@ -120,7 +121,7 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let result = (|| {
         let options = options(&args.rules, Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(args.input.file.as_deref(), args::InputForm::Envelope, &options, |patch| {
+        with_patch(global, args, &options, |patch| {
             super::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
             if global.json {
@@ -156,7 +157,7 @@ fn run(
     workspace: &mut Option<Workspace>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(read_as(options(&args.rules, Profile::Strict)?, args.from));
+    let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
     settings.commit = super::commit_options("apply", &args.writing);
     settings.lock_timeout = args.writing.lock_timeout;
     settings.atomic = !args.no_atomic;
@@ -172,8 +173,9 @@ fn run(
     }
     let mut input = match args.stream {
         true => live::read(&settings.options.parse)?,
-        false => input::envelope(source.read()?, args.from)?,
+        false => input::envelope(source.read()?, args.from, global.quiet)?,
     };
+    settings.options = read_as(settings.options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);

@@ -13,8 +13,8 @@ use crate::{json, render};
 pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = apply::read_as(apply::options(&args.rules, Profile::Strict)?, args.from);
-        let input = input::envelope(input::read(args.input.file.as_deref())?, args.from)?;
+        let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+        let options = apply::read_as(apply::options(&args.rules, Profile::Strict)?, &input);
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
             Form::Envelope => {

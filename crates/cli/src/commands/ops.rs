@@ -30,7 +30,7 @@ pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
             }
             Err(error) => return Err(unreadable(error)),
         };
-        let converted = Input { bytes: patch_text.clone().into_bytes(), name: input.name.clone() };
+        let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
         let patch =
             patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
         let workspace = apply::open(global, &args.rules)?;

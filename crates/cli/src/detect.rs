@@ -1,0 +1,445 @@
+//! `--from auto`: finds the one patch in a text as people and models hand it over.
+//!
+//! Looks at the shape of lines only; whether what it finds is a patch is told by the parsers.
+
+use std::fmt;
+use std::ops::Range;
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+
+/// What a part of a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A patch between `*** Begin Patch` and `*** End Patch`.
+    Envelope,
+    /// A unified or git diff.
+    Diff,
+    /// Items of the Responses API.
+    Items,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Envelope => "patch",
+            Self::Diff => "diff",
+            Self::Items => "list of Responses API items",
+        })
+    }
+}
+
+/// The one patch of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    /// The patch itself. An envelope has an empty line for each line before it, so that line numbers stay true.
+    pub(crate) text: String,
+    /// What was done to get at it, to be told; none when the text was nothing but the patch.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Why there is no one patch.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// Nothing looks like one.
+    Nothing,
+    /// More than one thing does; with its 1-based lines, last excluded.
+    Several(Vec<(Kind, Range<usize>)>),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str(
+                "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
+            ),
+            Self::Several(all) => {
+                write!(f, "there are {} patches in it, and only one can be meant: ", all.len())?;
+                for (nth, (kind, lines)) in all.iter().enumerate() {
+                    write!(f, "{}a {kind} in {}", if nth == 0 { "" } else { ", " }, shown(lines))?;
+                }
+                f.write_str("; give the one alone")
+            }
+        }
+    }
+}
+
+/// Line numbers in words.
+fn shown(lines: &Range<usize>) -> String {
+    match lines.len() {
+        1 => format!("line {}", lines.start),
+        _ => format!("lines {}-{}", lines.start, lines.end - 1),
+    }
+}
+
+/// Finds the one patch in `text`.
+pub(crate) fn find(text: &str) -> Result<Found, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return Ok(Found { kind: Kind::Items, text: text.to_owned(), notes: Vec::new() });
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut all = candidates(&lines);
+    let (Some(found), true) = (all.pop(), all.is_empty()) else {
+        return Err(match candidates(&lines) {
+            none if none.is_empty() => Problem::Nothing,
+            all => Problem::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()),
+        });
+    };
+    let mut notes = Vec::new();
+    let left_out: Vec<_> = [0..found.lines.start, found.lines.end..lines.len()]
+        .into_iter()
+        .filter(|lines_of| lines[lines_of.clone()].iter().any(|line| !line.trim().is_empty()))
+        .map(|lines| shown(&numbers(&lines)))
+        .collect();
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "took the {} in {}; left out {}",
+            found.kind,
+            shown(&numbers(&found.lines)),
+            left_out.join(" and ")
+        ));
+    }
+    let body = lines[found.lines.clone()].iter().map(|line| dedent(line, found.indent)).collect::<String>();
+    if found.indent > 0 {
+        notes.push(format!("removed the indentation of {} blanks", found.indent));
+    }
+    let text = match found.kind {
+        Kind::Envelope => "\n".repeat(found.lines.start) + &body,
+        Kind::Diff | Kind::Items => body,
+    };
+    Ok(Found { kind: found.kind, text, notes })
+}
+
+fn numbers(lines: &Range<usize>) -> Range<usize> {
+    lines.start + 1..lines.end + 1
+}
+
+/// A part of the text that looks like a patch.
+#[derive(Debug)]
+struct Candidate {
+    kind: Kind,
+    lines: Range<usize>,
+    /// How many blanks stand before each line.
+    indent: usize,
+}
+
+fn candidates(lines: &[&str]) -> Vec<Candidate> {
+    let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
+    while let Some(line) = lines.get(at) {
+        match &fence {
+            Some(open) if open.is_closed_by(line) => fence = None,
+            None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
+            _ => {
+                let candidate = envelope(lines, at, fence.as_ref()).or_else(|| diff(lines, at, fence.as_ref()));
+                if let Some(candidate) = candidate {
+                    at = candidate.lines.end;
+                    all.push(candidate);
+                    continue;
+                }
+            }
+        }
+        at += 1;
+    }
+    all
+}
+
+/// An open code fence of Markdown.
+#[derive(Debug)]
+struct Fence {
+    indent: usize,
+    mark: char,
+    length: usize,
+}
+
+impl Fence {
+    fn opened_by(line: &str) -> Option<Self> {
+        let text = line.trim_start_matches(' ');
+        let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let length = text.chars().take_while(|&c| c == mark).count();
+        (length >= 3 && !text[length..].contains('`')).then_some(Self { indent: line.len() - text.len(), mark, length })
+    }
+
+    /// A fence that is indented deeper belongs to what is inside.
+    fn is_closed_by(&self, line: &str) -> bool {
+        let text = line.trim_start_matches(' ');
+        let marks = text.trim_end();
+        line.len() - text.len() <= self.indent && marks.len() >= self.length && marks.chars().all(|c| c == self.mark)
+    }
+}
+
+/// The envelope that begins at line `at`.
+fn envelope(lines: &[&str], at: usize, fence: Option<&Fence>) -> Option<Candidate> {
+    let blanks = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let indent = blanks(lines[at]);
+    if lines[at].trim() != BEGIN {
+        return None;
+    }
+    let ends = |line: &&str| line.trim() == END && blanks(line) <= indent;
+    let rest = &lines[at + 1..];
+    let length = rest.iter().position(ends).map(|last| last + 1).unwrap_or_else(|| {
+        // Without an end the parser will say so; what comes after the fence is no part of it in any case.
+        let stops = |line: &&str| fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN;
+        rest.iter().position(stops).unwrap_or(rest.len())
+    });
+    let lines_of = at..at + 1 + length;
+    // Blanks before every line are indentation; before some they are context, or padding of which the parser knows.
+    let indented = lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
+    Some(Candidate { kind: Kind::Envelope, lines: lines_of, indent: if indented { indent } else { 0 } })
+}
+
+/// The diff that begins at line `at`.
+fn diff(lines: &[&str], at: usize, fence: Option<&Fence>) -> Option<Candidate> {
+    let indent = fence.map_or(0, |fence| fence.indent);
+    if !begins_diff(lines, at, indent) {
+        return None;
+    }
+    let end = match fence {
+        // All of a fence is one thing, also when the numbers of its hunks are wrong.
+        Some(fence) => lines[at..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len(), |end| at + end),
+        None => diff_end(lines, at),
+    };
+    Some(Candidate { kind: Kind::Diff, lines: at..end, indent })
+}
+
+fn begins_diff(lines: &[&str], at: usize, indent: usize) -> bool {
+    let line = |at: usize| lines.get(at).map_or("", |line| dedent(line, indent));
+    line(at).starts_with("diff --git ") || (line(at).starts_with("--- ") && line(at + 1).starts_with("+++ "))
+}
+
+/// Where a diff without a fence ends.
+fn diff_end(lines: &[&str], at: usize) -> usize {
+    let mut end = at;
+    while let Some(line) = lines.get(end) {
+        if let Some(next) = hunk_end(lines, end) {
+            end = next;
+            // More than its numbers say: the parser refuses it, instead of lines that go unseen.
+            while lines.get(end).is_some_and(|line| is_body(line) && !begins_diff(lines, end, 0)) {
+                end += 1;
+            }
+        } else if is_header(line) {
+            end += 1;
+        } else {
+            let next = lines[end..].iter().position(|line| !line.trim().is_empty()).map(|blank| end + blank);
+            match next {
+                Some(next) if next > end && begins_diff(lines, next, 0) => end = next,
+                _ => break,
+            }
+        }
+    }
+    end
+}
+
+/// A line after a hunk that may belong to it; the signature of a mail does not.
+fn is_body(line: &str) -> bool {
+    line.starts_with(['+', '-', '\\']) && !matches!(line.trim_end(), "--")
+}
+
+fn is_header(line: &str) -> bool {
+    const HEADERS: &[&str] = &[
+        "diff --git ",
+        "--- ",
+        "+++ ",
+        "index ",
+        "new file mode ",
+        "deleted file mode ",
+        "old mode ",
+        "new mode ",
+        "similarity index ",
+        "dissimilarity index ",
+        "rename from ",
+        "rename to ",
+        "copy from ",
+        "copy to ",
+        "Binary files ",
+        "GIT binary patch",
+    ];
+    HEADERS.iter().any(|header| line.starts_with(header))
+}
+
+/// The end of the hunk whose `@@` line is `at`, as its numbers say.
+fn hunk_end(lines: &[&str], at: usize) -> Option<usize> {
+    let ranges = lines[at].strip_prefix("@@ -")?;
+    let (old, new) = ranges.split(" @@").next()?.split_once(" +")?;
+    let count = |range: &str| range.trim_end().split_once(',').map_or(Some(1), |(_, count)| count.parse::<u64>().ok());
+    let (mut old, mut new) = (count(old)?, count(new)?);
+    let mut end = at + 1;
+    while let Some(line) = lines.get(end) {
+        match line.bytes().next() {
+            Some(b'\\') => {}
+            _ if old == 0 && new == 0 => break,
+            Some(b'-') => old = old.saturating_sub(1),
+            Some(b'+') => new = new.saturating_sub(1),
+            Some(b' ' | b'\n' | b'\r') => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
+            _ => break,
+        }
+        end += 1;
+    }
+    Some(end)
+}
+
+/// Removes up to `indent` blanks.
+fn dedent(line: &str, indent: usize) -> &str {
+    let blanks = line.bytes().take(indent).take_while(|&byte| byte == b' ').count();
+    &line[blanks..]
+}
+
+/// A diff whose headers are as git writes them: line feeds alone, and `/` in paths; and what was done for that.
+pub(crate) fn normal_headers(diff: &str) -> (String, Vec<String>) {
+    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
+    let (mut headers, mut at) = (Vec::new(), 0);
+    while at < lines.len() {
+        match hunk_end(&lines, at) {
+            Some(end) => {
+                headers.push((at, false));
+                at = end;
+            }
+            None => {
+                headers.push((at, is_header(lines[at])));
+                at += 1;
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    let of_diff = |&&(at, header): &&(usize, bool)| header || lines[at].starts_with("@@ ");
+    // Endings of the headers say how the diff was stored; those of the other lines alone may be the file's.
+    let crlf = headers.iter().any(|one| of_diff(&one))
+        && headers.iter().filter(of_diff).all(|&(at, _)| lines[at].ends_with("\r\n"));
+    if crlf {
+        notes.push("the diff was stored with CRLF: line feeds alone are meant".into());
+    }
+    let mut backslashes = false;
+    let mut headers = headers.into_iter().peekable();
+    let mut out = String::with_capacity(diff.len());
+    for (nth, line) in lines.iter().enumerate() {
+        let header = headers.next_if(|&(at, _)| at == nth).is_some_and(|(_, header)| header);
+        let line = if crlf { line.replace("\r\n", "\n") } else { (*line).to_owned() };
+        // A path in quotes has escapes, not separators.
+        if header && line.contains('\\') && !line.contains('"') {
+            backslashes = true;
+            out += &line.replace('\\', "/");
+        } else {
+            out += &line;
+        }
+    }
+    if backslashes {
+        notes.push("the `\\` in paths of the diff are taken as `/`".into());
+    }
+    (out, notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+    const GIT: &str = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
+
+    #[test]
+    fn the_one_patch_is_found() {
+        let took = |what: &str| Some(format!("took the {what}"));
+        for (text, kind, wanted, note) in [
+            (PATCH.to_owned(), Kind::Envelope, PATCH.to_owned(), None),
+            (format!("\u{feff}\n{PATCH}\n"), Kind::Envelope, format!("\n{PATCH}"), None),
+            (PATCH.replace('\n', "\r\n"), Kind::Envelope, PATCH.replace('\n', "\r\n"), None),
+            (
+                format!("Here:\n```diff\n{PATCH}```\nDone.\n"),
+                Kind::Envelope,
+                format!("\n\n{PATCH}"),
+                took("patch in lines 3-5; left out lines 1-2 and lines 6-7"),
+            ),
+            (
+                format!("apply_patch <<'EOF'\n{PATCH}EOF\n"),
+                Kind::Envelope,
+                format!("\n{PATCH}"),
+                took("patch in lines 2-4; left out line 1 and line 5"),
+            ),
+            // A list item: all lines are indented.
+            (
+                "1. so\n   ```\n   *** Begin Patch\n   *** Update File: a\n   @@\n    x\n   -y\n   *** End Patch\n   ```\n".into(),
+                Kind::Envelope,
+                "\n\n*** Begin Patch\n*** Update File: a\n@@\n x\n-y\n*** End Patch\n".into(),
+                took("patch in lines 3-8; left out lines 1-2 and line 9"),
+            ),
+            // Markers and fences inside of it are its content.
+            (
+                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
+                Kind::Envelope,
+                "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
+                None,
+            ),
+            // Half of one is one; the parser says what is missing.
+            (
+                "```\n*** Begin Patch\n*** Delete File: a\n```\n".into(),
+                Kind::Envelope,
+                "\n*** Begin Patch\n*** Delete File: a\n".into(),
+                took("patch in lines 2-3; left out line 1 and line 4"),
+            ),
+            (DIFF.into(), Kind::Diff, DIFF.into(), None),
+            (format!("{DIFF}{GIT}"), Kind::Diff, format!("{DIFF}{GIT}"), None),
+            (format!("{GIT}\n{GIT}"), Kind::Diff, format!("{GIT}\n{GIT}"), None),
+            (
+                format!("From 1 Mon\nSubject: x\n---\n x | 2 +-\n\n{GIT}-- \n2.39\n"),
+                Kind::Diff,
+                GIT.into(),
+                took("diff in lines 6-12; left out lines 1-5 and lines 13-14"),
+            ),
+            (
+                format!("Do this:\n```diff\n{DIFF}```\n"),
+                Kind::Diff,
+                DIFF.into(),
+                took("diff in lines 3-8; left out lines 1-2 and line 9"),
+            ),
+            // Lines beyond the numbers of a hunk are not left out in silence.
+            (format!("{DIFF}+more\nend\n"), Kind::Diff, format!("{DIFF}+more\n"), took("diff in lines 1-7; left out line 8")),
+            // A line that reads like a header, inside a hunk.
+            (
+                "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
+                Kind::Diff,
+                "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
+                None,
+            ),
+            (" {\"type\":\"apply_patch_call\"}".into(), Kind::Items, " {\"type\":\"apply_patch_call\"}".into(), None),
+        ] {
+            let found = find(&text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+            assert_eq!((found.kind, &found.text), (kind, &wanted), "{text}");
+            match note {
+                Some(note) => assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes),
+                None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),
+            }
+        }
+    }
+
+    #[test]
+    fn none_and_several_are_errors() {
+        for (text, wanted) in [
+            (String::new(), Vec::new()),
+            ("hello\n--- a\n".into(), Vec::new()),
+            ("@@ -1 +1 @@\n-a\n+b\n".into(), Vec::new()),
+            (format!("{PATCH}{PATCH}"), vec![(Kind::Envelope, 1..4), (Kind::Envelope, 4..7)]),
+            (format!("{PATCH}or\n{DIFF}"), vec![(Kind::Envelope, 1..4), (Kind::Diff, 5..11)]),
+            (format!("```\n{DIFF}```\n```\n{GIT}```\n"), vec![(Kind::Diff, 2..8), (Kind::Diff, 10..17)]),
+            (format!("{DIFF}and\n{DIFF}"), vec![(Kind::Diff, 1..7), (Kind::Diff, 8..14)]),
+        ] {
+            let wanted = if wanted.is_empty() { Problem::Nothing } else { Problem::Several(wanted) };
+            assert_eq!(find(&text), Err(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn headers_become_as_git_writes_them() {
+        for (diff, wanted, notes) in [
+            (DIFF.to_owned(), DIFF.to_owned(), 0),
+            (DIFF.replace('\n', "\r\n"), DIFF.to_owned(), 1),
+            ("--- a\\d\\x\n+++ b\\d\\x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(), "--- a/d/x\n+++ b/d/x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(), 1),
+            // The file has CRLF, the diff has not.
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(), "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(), 0),
+            ("--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(), "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(), 0),
+        ] {
+            let (found, told) = normal_headers(&diff);
+            assert_eq!((found, told.len()), (wanted, notes), "{diff}");
+        }
+    }
+}
