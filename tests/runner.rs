@@ -11,6 +11,7 @@
 
 mod agent;
 mod approve;
+mod config;
 mod conformance;
 mod docs;
 mod forms;

@@ -9,6 +9,7 @@ use patch_engine::approval::{ApprovalPolicy, Approver, Decision, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::render;
@@ -18,13 +19,13 @@ const SHOWN: usize = 60;
 
 /// When a person is asked. Unless told otherwise: about what is dangerous, if standard input and output are a
 /// terminal; else never, so that no program waits for an answer.
-pub(crate) fn policy(given: Option<args::Approve>) -> ApprovalPolicy {
-    match given {
-        Some(args::Approve::Never) => ApprovalPolicy::Never,
+pub(crate) fn policy(config: &Config, given: Option<args::Approve>) -> ApprovalPolicy {
+    let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let preset = if person { args::Approve::Auto } else { args::Approve::Never };
+    match config.settle("approve", given, Some(preset)) {
         Some(args::Approve::Ask) => ApprovalPolicy::Always,
         Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
-        None if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => ApprovalPolicy::OnRequest,
-        None => ApprovalPolicy::Never,
+        Some(args::Approve::Never) | None => ApprovalPolicy::Never,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::config::Config;
+
 use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 /// Applies the patches that language models write: all or nothing, never a guess, undoable.
@@ -29,9 +31,12 @@ pub(crate) struct Global {
     /// The workspace: the directory that paths are relative to, and that is never left
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_possible_values = true)]
-    pub(crate) color: When,
+    /// When to use colours: auto (default), always or never
+    #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
+    pub(crate) color: Option<When>,
+    /// Do not show long answers in a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// Print exactly one JSON object, failures included
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -41,6 +46,9 @@ pub(crate) struct Global {
     /// Print more: with `--sandbox`, what the kernel supports of it
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
+    /// What flags leave open.
+    #[arg(skip)]
+    pub(crate) config: Config,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,6 +109,12 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Print the configuration with which a client starts the server
     McpConfig(McpConfig),
+    /// Tell how things stand here: the program, the file system, the state, and where each setting comes from
+    Doctor(Doctor),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands
+    Man(Man),
 }
 
 /// The names that `apply` is not put before.
@@ -124,6 +138,9 @@ pub(crate) const COMMANDS: &[&str] = &[
     "intercept",
     "serve",
     "mcp-config",
+    "doctor",
+    "completions",
+    "man",
 ];
 
 #[derive(Debug, Args)]
@@ -149,6 +166,9 @@ pub(crate) struct Apply {
     /// Print the diff and write nothing
     #[arg(short = 'n', long, conflicts_with = "events")]
     pub(crate) dry_run: bool,
+    /// With -n: text, or html for one page that needs nothing else
+    #[arg(long, value_name = "text|html", default_value = "text", hide_possible_values = true, requires = "dry_run", conflicts_with_all = ["stat", "json"])]
+    pub(crate) format: DiffFormat,
     /// Print nothing and write nothing: the exit code tells whether it would apply
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
@@ -164,6 +184,9 @@ pub(crate) struct Apply {
     /// deleted, replaced whole, or guarded. Unless given: auto on a terminal, else never
     #[arg(long, value_name = "never|ask|auto", hide_possible_values = true, conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<Approve>,
+    /// Ask about every file and every hunk, and apply those that were answered yes, as one transaction
+    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve"])]
+    pub(crate) interactive: bool,
     /// Apply section by section, and stop at the first that fails
     #[arg(long)]
     pub(crate) no_atomic: bool,
@@ -177,6 +200,12 @@ pub(crate) struct Apply {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    Text,
+    Html,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Approve {
     Never,
     Ask,
@@ -186,12 +215,12 @@ pub(crate) enum Approve {
 /// What every command that writes has in common.
 #[derive(Debug, Args)]
 pub(crate) struct Writing {
-    /// What the result survives: power loss, the end of the process, or neither for sure
-    #[arg(long, value_name = "LEVEL", default_value = "full")]
-    pub(crate) durability: Durability,
-    /// Seconds to wait for another process that changes the workspace
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
-    pub(crate) lock_timeout: std::time::Duration,
+    /// What the result survives: power loss (full, default), the end of the process (process), or neither for sure (none)
+    #[arg(long, value_name = "full|process|none", hide_possible_values = true)]
+    pub(crate) durability: Option<Durability>,
+    /// Seconds to wait for another process that changes the workspace; 10 unless given
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) lock_timeout: Option<std::time::Duration>,
 }
 
 /// How a program around the agent is told.
@@ -307,6 +336,15 @@ pub(crate) struct Show {
     /// The transaction
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+    /// text, or html for one page that needs nothing else
+    #[arg(
+        long,
+        value_name = "text|html",
+        default_value = "text",
+        hide_possible_values = true,
+        conflicts_with = "json"
+    )]
+    pub(crate) format: DiffFormat,
 }
 
 #[derive(Debug, Subcommand)]
@@ -469,9 +507,9 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Whom a change waits for: nobody (never), a person who sees the plan (ask), or the client, and a person for what
-    /// cannot be undone (auto)
-    #[arg(long, value_name = "never|ask|auto", default_value = "auto", hide_possible_values = true)]
-    pub(crate) approve: Approve,
+    /// cannot be undone (auto, default)
+    #[arg(long, value_name = "never|ask|auto", hide_possible_values = true)]
+    pub(crate) approve: Option<Approve>,
     /// Approve guarded files (those that make tools run code) that match
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
@@ -526,6 +564,33 @@ pub(crate) struct Recover {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch doctor\n  \
+    apply-patch doctor --json -C ../repo | jq .data.settings\n\n\
+    Exit codes: 0 all is well, 5 something needs a look.")]
+pub(crate) struct Doctor {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch completions bash > ~/.local/share/bash-completion/completions/apply-patch\n  \
+    apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish")]
+pub(crate) struct Completions {
+    /// bash, zsh, fish, powershell or elvish
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch man | man -l -\n  \
+    apply-patch man --dir ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Write the page of every command to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -546,7 +611,7 @@ pub(crate) struct Parse {
 }
 
 /// The rules of planning: a profile, and every rule on its own.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Rules {
     /// A preset of the rules: `strict` (default, but for `ops`), or `codex` as the OpenAI models were
     /// trained with
@@ -561,12 +626,12 @@ pub(crate) struct Rules {
     /// Approve guarded files (those that make tools run code) that match
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
-    /// Whether the patch may delete files
-    #[arg(long, value_name = "BOOL", default_value = "true", action = clap::ArgAction::Set, hide_possible_values = true)]
-    pub(crate) allow_delete: bool,
-    /// Whether the patch may move files
-    #[arg(long, value_name = "BOOL", default_value = "true", action = clap::ArgAction::Set, hide_possible_values = true)]
-    pub(crate) allow_move: bool,
+    /// Whether the patch may delete files; true unless given
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) allow_delete: Option<bool>,
+    /// Whether the patch may move files; true unless given
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) allow_move: Option<bool>,
     /// Create missing parent directories
     #[arg(long)]
     pub(crate) create_parents: bool,
@@ -579,12 +644,19 @@ pub(crate) struct Rules {
     /// The most lenient matching pass: none, trailing, blanks or unicode
     #[arg(long, value_name = "PASS", hide_possible_values = true)]
     pub(crate) fuzz: Option<Fuzz>,
-    /// Which file names may be created
-    #[arg(long, value_name = "portable|native", default_value = "portable", hide_possible_values = true)]
-    pub(crate) names: Names,
-    /// What to do with a file that has several hard links
-    #[arg(long, value_name = "refuse|break", default_value = "refuse", hide_possible_values = true)]
-    pub(crate) hard_links: HardLinks,
+    #[command(flatten)]
+    pub(crate) guard: Guard,
+}
+
+/// What the guard can be told, beside patterns.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Guard {
+    /// Which file names may be created: those that every system takes (portable, default), or all of this one
+    #[arg(long, value_name = "portable|native", hide_possible_values = true)]
+    pub(crate) names: Option<Names>,
+    /// What to do with a file that has several hard links: refuse it (default), or break the patched name off
+    #[arg(long, value_name = "refuse|break", hide_possible_values = true)]
+    pub(crate) hard_links: Option<HardLinks>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -626,7 +698,7 @@ pub(crate) enum HardLinks {
     Break,
 }
 
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
     std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
@@ -666,7 +738,7 @@ fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
         match arg {
             "-C" | "--root" | "--color" => at += 2,
-            "--json" | "-q" | "--quiet" | "-v" | "--verbose" => at += 1,
+            "--json" | "-q" | "--quiet" | "-v" | "--verbose" | "--no-pager" => at += 1,
             _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
             _ if arg.starts_with("-C") => at += 1,
             "-h" | "--help" | "-V" | "--version" => return args,
@@ -707,6 +779,11 @@ mod tests {
             "apply-patch apply",
             "apply-patch apply -n x.patch --json -C d",
             "apply-patch apply --profile codex --durability process --allow a --allow b -",
+            "apply-patch --no-pager apply -n --format html --from auto x",
+            "apply-patch apply --no-pager -n --format html --from auto x",
+            "apply-patch apply -i --allow-delete false --allow-move=true --color never",
+            "apply-patch apply -i -n",
+            "apply-patch apply --format html --stat",
             "apply-patch apply --help",
             "apply-patch apply --version",
             "apply-patch apply --no-such-flag",

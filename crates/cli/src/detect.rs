@@ -433,10 +433,22 @@ mod tests {
         for (diff, wanted, notes) in [
             (DIFF.to_owned(), DIFF.to_owned(), 0),
             (DIFF.replace('\n', "\r\n"), DIFF.to_owned(), 1),
-            ("--- a\\d\\x\n+++ b\\d\\x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(), "--- a/d/x\n+++ b/d/x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(), 1),
+            (
+                "--- a\\d\\x\n+++ b\\d\\x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(),
+                "--- a/d/x\n+++ b/d/x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(),
+                1,
+            ),
             // The file has CRLF, the diff has not.
-            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(), "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(), 0),
-            ("--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(), "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(), 0),
+            (
+                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(),
+                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(),
+                0,
+            ),
+            (
+                "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(),
+                "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(),
+                0,
+            ),
         ] {
             let (found, told) = normal_headers(&diff);
             assert_eq!((found, told.len()), (wanted, notes), "{diff}");

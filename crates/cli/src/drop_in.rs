@@ -6,8 +6,11 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use patch_engine::transaction::{CommitOptions, Workspace};
-use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Options, Plan, Profile, Settings};
+use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan, Settings};
 
+use crate::args::{self, Rules};
+use crate::commands::options;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Input;
@@ -67,14 +70,21 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
 type Failed = (Failure, Option<Box<Workspace>>);
 
 fn apply(input: Input) -> Result<(), Failed> {
-    let mut settings = Settings::new(Options::new(Profile::Codex));
+    let configured = Config::load(Path::new("."), false).and_then(|config| {
+        // The profile is this tool's own; only the workspace can make it stricter.
+        let rules = Rules { profile: Some(args::Profile::Codex), ..Rules::default() };
+        let options = options(&config, &rules, args::Profile::Codex)?;
+        Ok((options, config.policy(&rules.guard, &[])?))
+    });
+    let (options, policy) = configured.map_err(|failure| (failure, None))?;
+    let mut settings = Settings::new(options);
     settings.commit = CommitOptions { tool: Some("apply_patch".into()), ..CommitOptions::default() };
     let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &settings.options.parse));
     let patch = match parsed {
         Ok(patch) => patch,
         Err(error) => return Err((Failure::Parse(Box::new((input, error))), None)),
     };
-    let workspace = match Workspace::open(Path::new("."), fs_guard::Policy::default()) {
+    let workspace = match Workspace::open(Path::new("."), policy) {
         Ok(workspace) => workspace,
         Err(error) => return Err((Failure::Workspace(Box::new(error)), None)),
     };

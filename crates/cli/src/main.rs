@@ -7,6 +7,7 @@ mod approve;
 mod args;
 mod audit;
 mod commands;
+mod config;
 mod detect;
 mod drop_in;
 mod events;

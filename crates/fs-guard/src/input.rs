@@ -39,13 +39,21 @@ pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)
 }
 
-/// Reads a configuration file that may be missing.
+/// Reads a configuration file that may be missing: `None` when there is nothing by that name.
+///
+/// Only a regular file is read, of at most `limit` bytes; whatever else is there is an error, and does not block.
 pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
-    match read_input(path, limit) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.is_code(sys::code::NOENT) || error.is_code(sys::code::NOTDIR) => Ok(None),
-        Err(error) => Err(error),
+    let shown = path.display().to_string();
+    let handle = match sys::open_config(path).at("open", &shown) {
+        Ok(handle) => handle,
+        Err(error) if error.is_code(sys::code::NOENT) || error.is_code(sys::code::NOTDIR) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let seen = sys::stat(&handle).at("look at", &shown)?;
+    if seen.kind != FileKind::File {
+        return Err(Error::NotAFile { path: shown, kind: seen.kind });
     }
+    read_whole(&handle, seen.size, limit, &shown).map(Some)
 }
 
 /// Gives the path of a directory or file without symbolic links; for comparing what people name, never for opening.

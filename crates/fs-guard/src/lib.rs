@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod abilities;
 mod append;
 mod digest;
 mod dir;
@@ -30,6 +31,7 @@ mod terminal;
 #[cfg(feature = "fault-injection")]
 pub use sys::fault;
 
+pub use abilities::{Abilities, can_confine};
 pub use append::AppendFile;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};

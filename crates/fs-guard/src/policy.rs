@@ -70,6 +70,9 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.gitmodules",
     "**/.gitattributes",
     "**/.pre-commit-config.yaml",
+    // What tightens or loosens this guard itself.
+    "**/.apply-patch.toml",
+    "**/apply-patch/config.toml",
 ];
 
 impl Default for Policy {

@@ -9,6 +9,8 @@ use patch_engine::{
 };
 
 use crate::approve::{Instead, Prompt};
+use crate::args::DiffFormat;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
@@ -24,29 +26,31 @@ impl From<args::Profile> for Profile {
     }
 }
 
-/// The options that the command line asks for.
-pub(super) fn options(rules: &args::Rules, default: Profile) -> Result<Options, Failure> {
-    let mut options = Options::new(rules.profile.map_or(default, Into::into));
+/// The options that the command line and the configuration ask for; `default` is the command's own profile.
+pub(crate) fn options(config: &Config, rules: &args::Rules, default: args::Profile) -> Result<Options, Failure> {
+    let profile = config.settle("profile", rules.profile, Some(default)).unwrap_or(default);
+    let mut options = Options::new(profile.into());
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
-    options.allow_delete = rules.allow_delete;
-    options.allow_move = rules.allow_move;
-    options.create_parents |= rules.create_parents;
-    options.overwrite |= rules.overwrite;
-    if let Some(ambiguous) = rules.ambiguous {
-        options.placement.ambiguous = match ambiguous {
-            args::Ambiguous::Reject => Ambiguous::Reject,
-            args::Ambiguous::First => Ambiguous::First,
-        };
-    }
-    if let Some(fuzz) = rules.fuzz {
-        let most_lenient = match fuzz {
-            args::Fuzz::None => Pass::Exact,
-            args::Fuzz::Trailing => Pass::Trailing,
-            args::Fuzz::Blanks => Pass::Blanks,
-            args::Fuzz::Unicode => Pass::Unicode,
-        };
-        options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
-    }
+    options.allow_delete = config.settle_bool("allow-delete", rules.allow_delete, true);
+    options.allow_move = config.settle_bool("allow-move", rules.allow_move, true);
+    let create_parents = rules.create_parents.then_some(true);
+    options.create_parents = config.settle_bool("create-parents", create_parents, options.create_parents);
+    options.overwrite = config.settle_bool("overwrite", rules.overwrite.then_some(true), options.overwrite);
+    options.placement.ambiguous = match config.settle("ambiguous", rules.ambiguous, Some(args::Ambiguous::Reject)) {
+        Some(args::Ambiguous::First) => Ambiguous::First,
+        _ => Ambiguous::Reject,
+    };
+    let preset = match profile {
+        args::Profile::Strict => args::Fuzz::None,
+        args::Profile::Codex => args::Fuzz::Unicode,
+    };
+    let most_lenient = match config.settle("fuzz", rules.fuzz, Some(preset)).unwrap_or(preset) {
+        args::Fuzz::None => Pass::Exact,
+        args::Fuzz::Trailing => Pass::Trailing,
+        args::Fuzz::Blanks => Pass::Blanks,
+        args::Fuzz::Unicode => Pass::Unicode,
+    };
+    options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
     Ok(options)
 }
 
@@ -60,25 +64,13 @@ pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
 }
 
 /// What the guard allows.
-fn policy(rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
-    let mut policy = fs_guard::Policy::default();
-    if !rules.allow.is_empty() {
-        policy.allow = fs_guard::Globs::new(&rules.allow).map_err(|error| Failure::Usage(error.to_string()))?;
-    }
-    policy.names = match rules.names {
-        args::Names::Portable => fs_guard::NamePolicy::Portable,
-        args::Names::Native => fs_guard::NamePolicy::Native,
-    };
-    policy.hard_links = match rules.hard_links {
-        args::HardLinks::Refuse => fs_guard::HardLinks::Refuse,
-        args::HardLinks::Break => fs_guard::HardLinks::Break,
-    };
-    Ok(policy)
+fn policy(global: &args::Global, rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
+    global.config.policy(&rules.guard, &rules.allow)
 }
 
 /// Opens the workspace that `-C` names.
 pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, policy(rules)?)?)
+    Ok(Workspace::open(&global.root, policy(global, rules)?)?)
 }
 
 /// Reads and parses the patch, then lets `then` do the rest.
@@ -119,7 +111,7 @@ pub(super) enum Rest {
 pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = options(&args.rules, Profile::Strict)?;
+        let options = options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
         with_patch(global, args, &options, |patch| {
             super::tidy(global, workspace);
@@ -157,15 +149,15 @@ fn run(
     workspace: &mut Option<Workspace>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(options(&args.rules, Profile::Strict)?);
-    settings.commit = super::commit_options("apply", &args.writing);
-    settings.lock_timeout = args.writing.lock_timeout;
+    let mut settings = Settings::new(options(&global.config, &args.rules, args::Profile::Strict)?);
+    settings.commit = super::commit_options(global, "apply", &args.writing);
+    settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
     settings.atomic = !args.no_atomic;
     let looks_only = args.dry_run || args.check;
-    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(args.approve) };
+    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(&global.config, args.approve) };
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
-    let guard = approvals.take_guarded(policy(&args.rules)?);
+    let guard = approvals.take_guarded(policy(global, &args.rules)?);
     let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
@@ -272,7 +264,11 @@ fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {
         if !global.quiet {
             render::notes(plan);
         }
-        if args.stat { render::stat(plan) } else { render::diff(&plan.diffs()) }
+        match args.format {
+            DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.diffs()).as_bytes()),
+            DiffFormat::Text if args.stat => render::stat(plan),
+            DiffFormat::Text => render::Pager::open(global).diff(&plan.diffs()),
+        }
     }
 }
 

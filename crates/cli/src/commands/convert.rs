@@ -1,7 +1,7 @@
 //! `apply-patch convert`: the same change in another form.
 
 use file_tools::ops;
-use patch_engine::{AddNewline, ParseError, Patch, Profile};
+use patch_engine::{AddNewline, ParseError, Patch};
 
 use super::apply;
 use crate::args::{self, Form, Global};
@@ -14,7 +14,7 @@ pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
-        let options = apply::read_as(apply::options(&args.rules, Profile::Strict)?, &input);
+        let options = apply::read_as(apply::options(&global.config, &args.rules, args::Profile::Strict)?, &input);
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
             Form::Envelope => {

@@ -1,6 +1,6 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
-use patch_engine::{Order, Pass, Patch, Placed, Plan, Profile};
+use patch_engine::{Order, Pass, Patch, Placed, Plan};
 use patch_grammar::{LineKind, Operation, Section};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{json, render};
 pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = apply::options(&args.rules, Profile::Strict)?;
+        let options = apply::options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(apply::open(global, &args.rules)?);
         apply::with_patch(global, args, &options, |patch| {
             super::tidy(global, workspace);

@@ -6,9 +6,10 @@ use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError};
 use patch_engine::transaction::{LogEntry, Workspace};
 use serde_json::{Value, json};
 
-use crate::args::{self, Global};
+use crate::args::{self, DiffFormat, Global};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::Pager;
 use crate::{json, render};
 
 pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
@@ -29,10 +30,11 @@ pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
             json::print(&json!({ "ok": true, "output": output, "data": { "transactions": values? } }));
             return Ok(Exit::Done);
         }
+        let mut out = Pager::open(global);
         for entry in &entries {
-            render::line(&headline(entry));
+            out.line(&headline(entry));
             if args.patch {
-                render::diff(&workspace.transaction_diff(entry)?);
+                out.diff(&workspace.transaction_diff(entry)?);
             }
         }
         Ok(Exit::Done)
@@ -110,11 +112,17 @@ pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
             json::print(&json!({ "ok": true, "output": headline(&entry), "data": value(&workspace, &entry, true)? }));
             return Ok(Exit::Done);
         }
-        render::line(&headline(&entry));
-        for record in &entry.journal.records {
-            render::line(&format!("{} {}", letter(record), record.path));
+        let diff = workspace.transaction_diff(&entry)?;
+        if args.format == DiffFormat::Html {
+            render::raw(render::page(&headline(&entry), &diff).as_bytes());
+            return Ok(Exit::Done);
         }
-        render::diff(&workspace.transaction_diff(&entry)?);
+        let mut out = Pager::open(global);
+        out.line(&headline(&entry));
+        for record in &entry.journal.records {
+            out.line(&format!("{} {}", letter(record), record.path));
+        }
+        out.diff(&diff);
         Ok(Exit::Done)
     };
     run().unwrap_or_else(|failure| failure.report(global, None))

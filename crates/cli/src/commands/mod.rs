@@ -2,10 +2,12 @@
 
 mod apply;
 mod convert;
+mod doctor;
 mod explain;
 mod grammar;
 mod history;
 mod intercept;
+mod manual;
 mod ops;
 mod parse;
 mod recover;
@@ -14,19 +16,22 @@ mod tool;
 mod trash;
 mod undo;
 
+pub(crate) use apply::options;
+
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
 
 use crate::args::{self, Command, Global, When, Writing};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{audit, json, render};
 
-/// The workspace that `-C` names, under the default policy.
+/// The workspace that `-C` names, under the policy of the configuration.
 fn open(global: &Global) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, fs_guard::Policy::default())?)
+    Ok(Workspace::open(&global.root, global.config.policy(&args::Guard::default(), &[])?)?)
 }
 
 /// Recovers what an earlier run left half way, before a command that only looks.
@@ -43,11 +48,11 @@ fn tidy(global: &Global, workspace: &Workspace) {
 }
 
 /// The commit options that the command line asks for.
-fn commit_options(tool: &str, writing: &Writing) -> CommitOptions {
-    let durability = match writing.durability {
-        args::Durability::Full => Durability::Full,
-        args::Durability::Process => Durability::Process,
-        args::Durability::None => Durability::None,
+fn commit_options(global: &Global, tool: &str, writing: &Writing) -> CommitOptions {
+    let durability = match global.config.settle("durability", writing.durability, None) {
+        Some(args::Durability::Full) | None => Durability::Full,
+        Some(args::Durability::Process) => Durability::Process,
+        Some(args::Durability::None) => Durability::None,
     };
     CommitOptions { tool: Some(tool.into()), durability, ..CommitOptions::default() }
 }
@@ -55,6 +60,29 @@ fn commit_options(tool: &str, writing: &Writing) -> CommitOptions {
 /// Reads a transaction's name.
 fn id(text: &str) -> Result<TransactionId, Failure> {
     text.parse().map_err(|error| Failure::Usage(format!("{text:?} is no transaction: {error}")))
+}
+
+fn color(when: Option<When>) {
+    match when {
+        Some(When::Auto) | None => {}
+        Some(When::Always) => anstream::ColorChoice::Always.write_global(),
+        Some(When::Never) => anstream::ColorChoice::Never.write_global(),
+    }
+}
+
+/// Whether a command has anything to configure; `doctor` reads it itself, and says what is wrong with it.
+fn uses_config(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Grammar(_)
+            | Command::ToolSpec(_)
+            | Command::Prompt(_)
+            | Command::Intercept(_)
+            | Command::McpConfig(_)
+            | Command::Doctor(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+    )
 }
 
 /// Reads the command line and runs what it says.
@@ -65,7 +93,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         return Exit::Done;
     }
     let json = args.iter().any(|arg| arg == "--json");
-    let cli = match args::parse(args) {
+    let mut cli = match args::parse(args) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
@@ -80,10 +108,14 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
-    match cli.global.color {
-        When::Auto => {}
-        When::Always => anstream::ColorChoice::Always.write_global(),
-        When::Never => anstream::ColorChoice::Never.write_global(),
+    // A flag holds for what is wrong with the configuration too.
+    color(cli.global.color);
+    if uses_config(&cli.command) {
+        match Config::load(&cli.global.root, cli.global.quiet) {
+            Ok(config) => cli.global.config = config,
+            Err(failure) => return failure.report(&cli.global, None),
+        }
+        color(cli.global.config.settle("color", cli.global.color, None));
     }
     let exit = match cli.command {
         Command::Apply(apply) => apply::apply(&cli.global, &apply),
@@ -105,6 +137,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Intercept(args) => intercept::intercept(&args),
         Command::Serve(args) => serve::serve(&cli.global, &args),
         Command::McpConfig(args) => serve::config(&cli.global, &args),
+        Command::Doctor(_) => doctor::doctor(&mut cli.global),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&cli.global, &args),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -1,7 +1,7 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use file_tools::ops::{self, Call, CallOutput};
-use patch_engine::{Applied, ApplyError, Profile, Reject, Settings};
+use patch_engine::{Applied, ApplyError, Reject, Settings};
 
 use super::apply;
 use crate::args::{self, Global};
@@ -14,7 +14,7 @@ use crate::json;
 
 pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
     let result = (|| {
-        let mut options = apply::options(&args.rules, Profile::Codex)?;
+        let mut options = apply::options(&global.config, &args.rules, args::Profile::Codex)?;
         // The one rule of that API that the envelope does not have.
         options.placement.stacked_headers_must_match = true;
         options.parse.bare_first_hunk = true;
@@ -35,8 +35,8 @@ pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
             patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
         let workspace = apply::open(global, &args.rules)?;
         let mut settings = Settings::new(options);
-        settings.commit = super::commit_options("ops", &args.writing);
-        settings.lock_timeout = args.writing.lock_timeout;
+        settings.commit = super::commit_options(global, "ops", &args.writing);
+        settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
         let mut interrupt = Interrupt::watch();
         let writing = interrupt.clone();
         let mut approve = |_: &_| {

@@ -12,7 +12,7 @@ pub(crate) fn recover(global: &Global, args: &args::Recover) -> Exit {
         let workspace = super::open(global)?;
         // Where nothing was ever committed, nothing was interrupted.
         let recovered = match workspace.has_state() {
-            true => workspace.lock(args.writing.lock_timeout)?.recovered().to_vec(),
+            true => workspace.lock(global.config.lock_timeout(args.writing.lock_timeout))?.recovered().to_vec(),
             false => Vec::new(),
         };
         crate::audit::recovered(&workspace, &recovered);

@@ -1,7 +1,6 @@
 //! `apply-patch serve` and `apply-patch mcp-config`.
 
 use apply_patch_mcp::{Approval, ServeError, ServerSettings};
-use fs_guard::{Globs, Policy};
 
 use crate::args::{self, Approve, Global};
 use crate::exit::Exit;
@@ -45,13 +44,11 @@ fn settings(global: &Global, args: &args::Serve) -> Result<ServerSettings, Failu
     if args.read_only {
         settings = settings.read_only();
     }
-    if !args.allow.is_empty() {
-        let allow = Globs::new(&args.allow).map_err(|error| Failure::Usage(error.to_string()))?;
-        settings.policy = Policy { allow, ..Policy::default() };
-    }
-    settings.approval = args.approve.into();
-    settings.tool_settings.durability = super::commit_options("serve", &args.writing).durability;
-    settings.tool_settings.lock_timeout = args.writing.lock_timeout;
+    settings.policy = global.config.policy(&args::Guard::default(), &args.allow)?;
+    let approve = global.config.settle("approve", args.approve, Some(Approve::Auto));
+    settings.approval = approve.map_or(Approval::Auto, Into::into);
+    settings.tool_settings.durability = super::commit_options(global, "serve", &args.writing).durability;
+    settings.tool_settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
     Ok(settings)
 }
 

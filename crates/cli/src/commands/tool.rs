@@ -101,15 +101,13 @@ fn failed(args: &args::Tool, error: ToolError) -> Exit {
 
 fn prepare(global: &Global, args: &args::Tool) -> Result<(FileTools, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    let mut policy = fs_guard::Policy::default();
-    if !args.allow.is_empty() {
-        policy.allow = fs_guard::Globs::new(&args.allow).map_err(|error| usage(error.to_string()))?;
-    }
+    let policy = global.config.policy(&args::Guard::default(), &args.allow);
+    let policy = policy.map_err(|failure| json::Failure::new(&failure).error().clone())?;
     let workspace = Workspace::open(&global.root, policy)?;
-    let commit = super::commit_options("tool", &args.writing);
+    let commit = super::commit_options(global, "tool", &args.writing);
     let settings = ToolSettings {
         durability: commit.durability,
-        lock_timeout: args.writing.lock_timeout,
+        lock_timeout: global.config.lock_timeout(args.writing.lock_timeout),
         ..ToolSettings::default()
     };
     let tools = match &args.session {

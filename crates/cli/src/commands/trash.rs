@@ -44,7 +44,7 @@ pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
                     max_bytes: max_size.unwrap_or(u64::MAX),
                     max_count: usize::MAX,
                 };
-                purge(global, &retention, *dry_run, writing.lock_timeout)
+                purge(global, &retention, *dry_run, global.config.lock_timeout(writing.lock_timeout))
             })
         }
     };

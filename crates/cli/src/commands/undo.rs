@@ -51,19 +51,20 @@ pub(super) fn carry_out(
         if global.json {
             json::print(&json::planned(&plan))
         } else {
-            render::diff(&plan.diffs())
+            render::Pager::open(global).diff(&plan.diffs());
         }
         return Ok(Exit::Done);
     }
     let mut interrupt = Interrupt::watch();
     let writes = interrupt.clone();
-    let options = super::commit_options(tool, writing);
+    let options = super::commit_options(global, tool, writing);
     let mut plan_it = |_: &Root| {
         let plan = plan()?;
         writes.writing();
         Ok(plan)
     };
-    let applied = audit::carry_out(workspace, writing.lock_timeout, &options, &mut plan_it, &mut interrupt);
+    let timeout = global.config.lock_timeout(writing.lock_timeout);
+    let applied = audit::carry_out(workspace, timeout, &options, &mut plan_it, &mut interrupt);
     match applied.failure {
         Some(ApplyError::Commit(CommitError::Refused(_))) if interrupt.exit().is_some() => {
             render::message("interrupted; everything was rolled back");

@@ -1,43 +1,54 @@
 //! Coloured diffs.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 
 use super::sanitize;
+use super::unified::{Highlighter, Line, Part, Pieces, parts};
 
 const HEADER: Style = Style::new().bold();
 const RANGE: Style = AnsiColor::Cyan.on_default();
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
 
-/// Prints a unified diff on standard output.
-pub(crate) fn diff(diff: &[u8]) {
-    let mut out = std::io::BufWriter::new(anstream::stdout());
-    // A broken pipe is a quiet end.
-    let _ = write_diff(&mut out, diff).and_then(|()| out.flush());
-}
-
-/// Writes a unified diff with the codes of its colours.
-pub(crate) fn write_diff(out: &mut impl std::io::Write, diff: &[u8]) -> std::io::Result<()> {
-    let mut in_hunk = false;
-    for line in diff.split_inclusive(|&byte| byte == b'\n') {
-        let text = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
-        // A carriage return at the end of a line is a terminator here, and would be noise.
-        let text = text.strip_suffix('\r').unwrap_or(&text);
-        in_hunk = match line.first() {
-            Some(b'@') => true,
-            Some(b' ' | b'+' | b'-' | b'\\') => in_hunk,
-            _ => false,
-        };
-        let style = match line.first() {
-            _ if !in_hunk => HEADER,
-            Some(b'@') => RANGE,
-            Some(b'+') => INSERTED,
-            Some(b'-') => DELETED,
-            _ => Style::new(),
-        };
-        writeln!(out, "{style}{}{style:#}", sanitize(text))?;
+/// Writes a unified diff with the codes of its colours; words that differ inside a line stand out.
+pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()> {
+    let highlighter = Highlighter::new();
+    for part in parts(diff) {
+        match part {
+            Part::Header(text) => writeln!(out, "{HEADER}{}{HEADER:#}", sanitize(text.trim_end_matches('\r')))?,
+            Part::Hunk(text) => writeln!(out, "{RANGE}{}{RANGE:#}", sanitize(text.trim_end_matches('\r')))?,
+            Part::Context(line) => {
+                writeln!(out, " {}", sanitize(&line.text))?;
+                marker(out, &line)?;
+            }
+            Part::Change(deleted, inserted) => {
+                let (left, right) = highlighter.pieces(&deleted, &inserted);
+                side(out, '-', DELETED, &deleted, &left)?;
+                side(out, '+', INSERTED, &inserted, &right)?;
+            }
+        }
     }
     Ok(())
+}
+
+fn side(out: &mut dyn Write, sign: char, style: Style, lines: &[Line<'_>], all: &[Pieces]) -> std::io::Result<()> {
+    let strong = style.invert();
+    for (line, pieces) in lines.iter().zip(all) {
+        write!(out, "{style}{sign}")?;
+        for (differs, text) in pieces {
+            match differs {
+                true => write!(out, "{style:#}{strong}{}{strong:#}{style}", sanitize(text))?,
+                false => write!(out, "{}", sanitize(text))?,
+            }
+        }
+        writeln!(out, "{style:#}")?;
+        marker(out, line)?;
+    }
+    Ok(())
+}
+
+fn marker(out: &mut dyn Write, line: &Line<'_>) -> std::io::Result<()> {
+    if line.no_newline { writeln!(out, "\\ No newline at end of file") } else { Ok(()) }
 }

@@ -1,17 +1,24 @@
 //! What a person reads. Text from patches, files and file names passes through [`sanitize()`] first.
 
 mod diff;
+mod html;
+mod pager;
 mod picture;
 mod sanitize;
+mod stat;
+mod unified;
 
 use patch_engine::transaction::{Recovered, Workspace};
 use patch_engine::{Applied, ApplyError, Change, Operation, Plan, PlanNote};
 
 use crate::failure::Failure;
 
-pub(crate) use diff::{diff, write_diff};
+pub(crate) use diff::write_diff;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
+pub(crate) use html::page;
+pub(crate) use pager::Pager;
 pub(crate) use sanitize::{is_unsafe, sanitize};
+pub(crate) use stat::stat;
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
 pub(crate) fn line(text: &str) {
@@ -109,17 +116,6 @@ pub(crate) fn name(change: &Change) -> String {
 /// Prints each change in a line.
 pub(crate) fn names(plan: &Plan) {
     lines(plan.changes.iter().map(name));
-}
-
-/// Prints each change with its line counts.
-pub(crate) fn stat(plan: &Plan) {
-    let (mut inserted, mut deleted) = (0, 0);
-    for change in &plan.changes {
-        let (plus, minus) = plan.line_counts(change);
-        (inserted, deleted) = (inserted + plus, deleted + minus);
-        line(&format!("{} | +{plus} -{minus}", name(change)));
-    }
-    line(&format!("{}, {inserted} lines inserted, {deleted} deleted", summary(plan)));
 }
 
 /// Prints how to take a commit back.

@@ -66,3 +66,16 @@ pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]
 pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result<Confined> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
 }
+
+/// Whether rules can be made; they are dropped without being enforced.
+#[cfg(target_os = "linux")]
+pub(crate) fn can_confine() -> bool {
+    use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _};
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn can_confine() -> bool {
+    false
+}

@@ -8,7 +8,7 @@ pub mod fault;
 pub(crate) mod fault;
 
 mod confine;
-pub(crate) use confine::confine;
+pub(crate) use confine::{can_confine, confine};
 
 #[cfg(unix)]
 mod unix;

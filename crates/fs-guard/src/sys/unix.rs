@@ -117,6 +117,12 @@ pub(crate) fn open_input(path: &Path) -> io::Result<Fd> {
     read("open", || fs::open(path, flags, Mode::empty()))
 }
 
+/// Opens a configuration file; a FIFO does not keep this process waiting.
+pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
+    let flags = OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
+    read("open", || fs::open(path, flags, Mode::empty()))
+}
+
 /// Opens the terminal that controls this process, for reading and writing.
 pub(crate) fn open_terminal() -> io::Result<Fd> {
     let flags = OFlags::CLOEXEC | OFlags::RDWR | OFlags::NOCTTY;

@@ -48,6 +48,7 @@ macro_rules! missing {
 missing! {
     open_root(&Path) -> Fd;
     open_input(&Path) -> Fd;
+    open_config(&Path) -> Fd;
     open_terminal() -> Fd;
     open_at(&Fd, &str, Open) -> Fd;
     stat(&Fd) -> Metadata;

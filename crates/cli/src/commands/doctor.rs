@@ -1,0 +1,209 @@
+//! `apply-patch doctor`: how things stand here, and where each setting comes from.
+
+use std::time::Duration;
+
+use file_tools::audit;
+use fs_guard::Abilities;
+use patch_engine::ErrorKind;
+use patch_engine::transaction::Workspace;
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::config::{Config, user_file};
+use crate::exit::Exit;
+use crate::{json, render};
+
+/// What was found, in the order in which it is told.
+#[derive(Debug, Default)]
+struct Findings {
+    lines: Vec<(String, String)>,
+    data: serde_json::Map<String, Value>,
+    /// What needs a look.
+    problems: Vec<String>,
+}
+
+impl Findings {
+    fn add(&mut self, what: &str, text: impl Into<String>, value: impl Into<Value>) {
+        self.lines.push((what.to_owned(), text.into()));
+        self.data.insert(what.replace(' ', "_"), value.into());
+    }
+
+    fn problem(&mut self, what: &str, problem: impl Into<String>) {
+        let problem = problem.into();
+        self.lines.push((what.to_owned(), format!("! {problem}")));
+        self.problems.push(format!("{what}: {problem}"));
+    }
+}
+
+pub(crate) fn doctor(global: &mut Global) -> Exit {
+    let mut found = Findings::default();
+    let version = env!("CARGO_PKG_VERSION");
+    let system = format!("{} on {}", std::env::consts::ARCH, std::env::consts::OS);
+    found.add("version", format!("{version}, {system}"), version);
+    match Config::load(&global.root, true) {
+        Ok(config) => global.config = config,
+        Err(failure) => found.problem("configuration", json::Failure::new(&failure).error().message.clone()),
+    }
+    match fs_guard::real_path(&global.root) {
+        Ok(path) => {
+            let how = if global.root.as_os_str() == "." { "the current directory" } else { "given by -C" };
+            found.add("root", format!("{} ({how})", path.display()), path.display().to_string());
+        }
+        Err(error) => found.problem("root", error.to_string()),
+    }
+    match super::open(global) {
+        Ok(workspace) => {
+            file_system(global, &mut found);
+            state(&workspace, &mut found);
+        }
+        // Where there is no root this was said already.
+        Err(failure) if found.problems.is_empty() => {
+            found.problem("root", json::Failure::new(&failure).error().message.clone());
+        }
+        Err(_) => {}
+    }
+    let sandbox = fs_guard::can_confine();
+    let text = if sandbox { "the kernel has Landlock" } else { "the kernel has no Landlock: --sandbox will not work" };
+    found.add("sandbox", text, sandbox);
+    settings(global, &mut found);
+    tell(global, found)
+}
+
+fn file_system(global: &Global, found: &mut Findings) {
+    let scratch = tempfile::Builder::new().prefix(".apply-patch-doctor-").tempdir_in(&global.root);
+    let scratch = match scratch {
+        Ok(scratch) => scratch,
+        Err(error) => return found.problem("file system", format!("files cannot be made in the root: {error}")),
+    };
+    match Abilities::of(scratch.path()) {
+        Ok(abilities) => {
+            let all = [
+                ("swaps names in one step", "exchange", abilities.exchange),
+                ("renames without replacing", "noReplace", abilities.no_replace),
+                ("resolves paths beneath the root (openat2)", "resolveBeneath", abilities.resolve_beneath),
+                ("keeps inode numbers", "stableInodes", abilities.stable_inodes),
+                ("has extended attributes", "xattrs", abilities.xattrs),
+            ];
+            let text = |wanted: bool| {
+                let of = all.iter().filter(|(_, _, has)| *has == wanted).map(|(what, _, _)| *what);
+                of.collect::<Vec<_>>().join(", ")
+            };
+            let value: serde_json::Map<_, _> =
+                all.iter().map(|(_, name, has)| ((*name).to_owned(), Value::from(*has))).collect();
+            let missing = match text(false) {
+                none if none.is_empty() => none,
+                some => format!("; not: {some}"),
+            };
+            found.add("file system", text(true) + &missing, value);
+        }
+        Err(error) => found.problem("file system", error.to_string()),
+    }
+}
+
+fn state(workspace: &Workspace, found: &mut Findings) {
+    match workspace.key_place().prepare() {
+        Ok(Some(dir)) => found.add("key", format!("in {}", dir.display()), dir.display().to_string()),
+        Ok(None) => found.add("key", "nowhere: there is no home, and journals are not signed", Value::Null),
+        Err(error) => found.problem("key", error.to_string()),
+    }
+    let store = match workspace.store() {
+        Ok(Some(store)) => store,
+        Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
+        Err(error) => return found.problem("state", error.to_string()),
+    };
+    match store.has_unfinished() {
+        // Before the lock is tried: whoever takes it recovers.
+        Ok(true) => {
+            found.problem("transactions", "one is unfinished: at work, or cut off; `apply-patch recover` tells")
+        }
+        Ok(false) => {}
+        Err(error) => found.problem("transactions", error.to_string()),
+    }
+    let unfinished = !found.problems.is_empty();
+    let lock = if unfinished { None } else { workspace.lock(Duration::ZERO).err() };
+    match lock {
+        Some(error) if error.kind() == ErrorKind::Timeout => found.problem("lock", error.to_string()),
+        Some(error) => found.problem("lock", error.to_string()),
+        None if unfinished => {}
+        None => found.add("lock", "free", true),
+    }
+    match (store.transactions(), store.entries()) {
+        (Ok(transactions), Ok((entries, refused))) => {
+            let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
+            let text = format!("{} transactions, {} files, {bytes} bytes", transactions.len(), entries.len());
+            let value = json!({ "transactions": transactions.len(), "files": entries.len(), "bytes": bytes });
+            found.add("trash", text, value);
+            for error in refused {
+                found.problem("trash", error.to_string());
+            }
+        }
+        (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),
+    }
+    match audit::verify(workspace, None) {
+        Ok(sessions) => {
+            let lines: u64 = sessions.iter().map(|one| one.lines).sum();
+            let text = format!("{lines} lines of {} sessions, as they were written", sessions.len());
+            let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
+            for bad in &bad {
+                found.problem("audit log", format!("{}: line {}: {}", bad.file, bad.line, bad.problem));
+            }
+            if bad.is_empty() {
+                found.add("audit log", text, json!({ "lines": lines, "sessions": sessions.len() }));
+            }
+        }
+        Err(error) => found.problem("audit log", error.to_string()),
+    }
+}
+
+fn settings(global: &Global, found: &mut Findings) {
+    let mut values = serde_json::Map::new();
+    for shown in global.config.shown() {
+        let (value, source) = match &shown.given {
+            Some((value, source)) => (value.as_str(), source.as_str()),
+            None => ("", "default"),
+        };
+        let bound = shown.bound.as_ref();
+        if shown.given.is_some() || bound.is_some() {
+            let given =
+                shown.given.as_ref().map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
+            let held = bound.map(|bound| format!("; held to {bound} by .apply-patch.toml")).unwrap_or_default();
+            found.lines.push((shown.key.to_owned(), given + &held));
+        }
+        let value = if shown.given.is_some() { Value::from(value) } else { Value::Null };
+        values.insert(shown.key.to_owned(), json!({ "value": value, "source": source, "workspaceBound": bound }));
+    }
+    if values.values().all(|value| value["source"] == "default" && value["workspaceBound"].is_null()) {
+        let place = user_file().map_or("there is no home".into(), |path| format!("{} would be read", path.display()));
+        found.lines.push(("settings".into(), format!("all default; {place}")));
+    }
+    found.data.insert("settings".into(), values.into());
+}
+
+fn tell(global: &Global, found: Findings) -> Exit {
+    let Findings { lines, mut data, problems } = found;
+    let exit = if problems.is_empty() { Exit::Done } else { Exit::Failed };
+    let output = match problems.len() {
+        0 => "all is well".to_owned(),
+        1 => "one thing needs a look".to_owned(),
+        count => format!("{count} things need a look"),
+    };
+    if global.json {
+        data.insert("problems".into(), problems.clone().into());
+        match problems.is_empty() {
+            true => json::print(&json!({ "ok": true, "output": output, "data": data })),
+            false => {
+                let error = json!({
+                    "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
+                });
+                json::print(&json!({ "ok": false, "error": error }));
+            }
+        }
+        return exit;
+    }
+    let width = lines.iter().map(|(what, _)| what.len()).max().unwrap_or_default();
+    for (what, text) in lines {
+        render::line(&format!("{what:width$}  {text}"));
+    }
+    render::line(&output);
+    exit
+}

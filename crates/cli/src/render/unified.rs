@@ -1,0 +1,189 @@
+//! A unified diff taken apart, and what differs inside of its lines.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use similar::{ChangeTag, InlineChangeMode, InlineChangeOptions, TextDiff};
+
+/// How long all highlights of one diff may take.
+const TIME: Duration = Duration::from_millis(500);
+
+/// The longest run of lines, and the longest text of it in bytes, that is looked into.
+const MAX_LINES: usize = 200;
+const MAX_BYTES: usize = 64 << 10;
+
+/// A line of a file, without its sign and terminator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line<'d> {
+    pub(crate) text: Cow<'d, str>,
+    /// The file ends here, without a line feed.
+    pub(crate) no_newline: bool,
+}
+
+/// A part of a diff.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part<'d> {
+    /// A line before the hunks of a file.
+    Header(Cow<'d, str>),
+    /// The line that begins a hunk.
+    Hunk(Cow<'d, str>),
+    Context(Line<'d>),
+    /// Lines that give way to others; either may be none.
+    Change(Vec<Line<'d>>, Vec<Line<'d>>),
+}
+
+/// Takes a diff apart.
+pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut in_hunk = false;
+    for line in diff.split_inclusive(|&byte| byte == b'\n') {
+        let text = |bytes| String::from_utf8_lossy(bytes);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        in_hunk = match line.first() {
+            Some(b'@') => true,
+            Some(b' ' | b'+' | b'-' | b'\\') | None => in_hunk,
+            _ => false,
+        };
+        // A carriage return at the end of a line is a terminator, and would be noise.
+        let body = || {
+            let body = line.get(1..).unwrap_or_default();
+            Line { text: text(body.strip_suffix(b"\r").unwrap_or(body)), no_newline: false }
+        };
+        match line.first() {
+            _ if !in_hunk => parts.push(Part::Header(text(line))),
+            Some(b'@') => parts.push(Part::Hunk(text(line))),
+            Some(b'-') => match parts.last_mut() {
+                Some(Part::Change(deleted, inserted)) if inserted.is_empty() => deleted.push(body()),
+                _ => parts.push(Part::Change(vec![body()], Vec::new())),
+            },
+            Some(b'+') => match parts.last_mut() {
+                Some(Part::Change(_, inserted)) => inserted.push(body()),
+                _ => parts.push(Part::Change(Vec::new(), vec![body()])),
+            },
+            Some(b'\\') => {
+                let last = match parts.last_mut() {
+                    Some(Part::Context(line)) => Some(line),
+                    Some(Part::Change(deleted, inserted)) => inserted.last_mut().or(deleted.last_mut()),
+                    _ => None,
+                };
+                if let Some(last) = last {
+                    last.no_newline = true;
+                }
+            }
+            _ => parts.push(Part::Context(body())),
+        }
+    }
+    parts
+}
+
+/// A line in pieces; `true` for those that differ from the other side.
+pub(crate) type Pieces = Vec<(bool, String)>;
+
+/// Looks into lines, for as long as there is time.
+#[derive(Debug)]
+pub(crate) struct Highlighter {
+    deadline: Instant,
+}
+
+impl Highlighter {
+    pub(crate) fn new() -> Self {
+        Self { deadline: Instant::now() + TIME }
+    }
+
+    /// The lines of both sides in pieces, word by word. Lines that have little in common are one piece.
+    pub(crate) fn pieces(&self, deleted: &[Line<'_>], inserted: &[Line<'_>]) -> (Vec<Pieces>, Vec<Pieces>) {
+        let whole = |lines: &[Line<'_>]| lines.iter().map(|line| vec![(false, line.text.to_string())]).collect();
+        let text = |lines: &[Line<'_>]| lines.iter().flat_map(|line| [&line.text, "\n"]).collect::<String>();
+        let plain = (whole(deleted), whole(inserted));
+        let bytes: usize = deleted.iter().chain(inserted).map(|line| line.text.len()).sum();
+        let out_of_reach = deleted.len() + inserted.len() > MAX_LINES || bytes > MAX_BYTES;
+        // A carriage return inside a line would be taken for the end of one.
+        let odd = deleted.iter().chain(inserted).any(|line| line.text.contains('\r'));
+        if deleted.is_empty() || inserted.is_empty() || out_of_reach || odd || Instant::now() >= self.deadline {
+            return plain;
+        }
+        let (old, new) = (text(deleted), text(inserted));
+        let diff = TextDiff::configure().deadline(self.deadline).diff_lines(&old, &new);
+        let mut options = InlineChangeOptions::new();
+        options.mode(InlineChangeMode::Words);
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for change in diff.iter_all_inline_changes_with_options_deadline(options, Some(self.deadline)) {
+            let pieces: Pieces = change
+                .iter_strings_lossy()
+                .map(|(differs, text)| (differs, text.trim_end_matches('\n').to_owned()))
+                .filter(|(_, text)| !text.is_empty())
+                .collect();
+            let pieces = if stands_out(&pieces) { pieces } else { as_one(pieces) };
+            match change.tag() {
+                ChangeTag::Delete => left.push(pieces),
+                ChangeTag::Insert => right.push(pieces),
+                ChangeTag::Equal => {
+                    left.push(pieces.clone());
+                    right.push(pieces);
+                }
+            }
+        }
+        if (left.len(), right.len()) == (deleted.len(), inserted.len()) { (left, right) } else { plain }
+    }
+}
+
+/// Whether most of the line is common to both sides: only then do the words that differ tell anything.
+fn stands_out(pieces: &Pieces) -> bool {
+    let visible = |differing: bool| {
+        let texts = pieces.iter().filter(|(differs, _)| *differs == differing).map(|(_, text)| text);
+        texts.flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()).count()
+    };
+    let (common, differing) = (visible(false), visible(true));
+    differing * 3 <= (common + differing) * 2
+}
+
+fn as_one(pieces: Pieces) -> Pieces {
+    vec![(false, pieces.into_iter().map(|(_, text)| text).collect())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str, no_newline: bool) -> Line<'_> {
+        Line { text: text.into(), no_newline }
+    }
+
+    #[test]
+    fn a_diff_is_taken_apart() {
+        let diff = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ f\n a\r\n\n-b\n\\ No newline at end of file\n+c\n+d\n\\ No newline at end of file\n";
+        let wanted = vec![
+            Part::Header("diff --git a/x b/x".into()),
+            Part::Header("--- a/x".into()),
+            Part::Header("+++ b/x".into()),
+            Part::Hunk("@@ -1,3 +1,3 @@ f".into()),
+            Part::Context(line("a", false)),
+            Part::Context(line("", false)),
+            Part::Change(vec![line("b", true)], vec![line("c", false), line("d", true)]),
+        ];
+        assert_eq!(parts(diff), wanted);
+    }
+
+    #[test]
+    fn the_words_that_differ_stand_out() {
+        for (old, new, left, right) in [
+            ("let x = 1;", "let x = 2;", vec!["1;"], vec!["2;"]),
+            ("all of it", "nothing like that", vec![], vec![]),
+            ("", "x", vec![], vec![]),
+        ] {
+            let (one, two) = Highlighter::new().pieces(&[line(old, false)], &[line(new, false)]);
+            let marked = |lines: &[Pieces]| {
+                lines.iter().flatten().filter(|(differs, _)| *differs).map(|(_, text)| text.clone()).collect::<Vec<_>>()
+            };
+            assert_eq!(
+                (marked(&one), marked(&two)),
+                (
+                    left.iter().map(|it: &&str| (*it).to_owned()).collect(),
+                    right.iter().map(|it: &&str| (*it).to_owned()).collect()
+                )
+            );
+            let joined = |lines: &[Pieces]| lines.iter().flatten().map(|(_, text)| text.as_str()).collect::<String>();
+            assert_eq!((joined(&one).as_str(), joined(&two).as_str()), (old, new));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a file system can do, found out by trying.
+
+use std::path::Path;
+
+use crate::error::{At as _, Error};
+use crate::sys::{self, Open, Rename};
+
+/// What the file system of a directory, and the kernel, can do; where something is missing, slower or weaker ways are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abilities {
+    /// Two names can be swapped in one step (`RENAME_EXCHANGE`).
+    pub exchange: bool,
+    /// A rename can refuse to replace (`RENAME_NOREPLACE`).
+    pub no_replace: bool,
+    /// The kernel resolves paths beneath a directory (`openat2`).
+    pub resolve_beneath: bool,
+    /// A file keeps its inode number when it is renamed.
+    pub stable_inodes: bool,
+    /// Extended attributes of users can be set.
+    pub xattrs: bool,
+}
+
+impl Abilities {
+    /// Tries everything out in `scratch`: an empty directory of the caller, who removes it, and what is left in it,
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be made there at all.
+    pub fn of(scratch: &Path) -> Result<Self, Error> {
+        let shown = scratch.display().to_string();
+        let dir = sys::open_root(scratch).at("open", &shown)?;
+        let make = |name: &str| sys::open_at(&dir, name, Open::CreateNew(0o600)).at("create a file in", &shown);
+        let (one, _two) = (make("one")?, make("two")?);
+        let seen = |name: &str| sys::stat_at(&dir, name).at("look at a file in", &shown);
+        let before = (seen("one")?, seen("two")?);
+        let exchange = sys::rename((&dir, "one"), (&dir, "two"), Rename::Exchange).is_ok()
+            && seen("one")?.same_inode(&before.1)
+            && seen("two")?.same_inode(&before.0);
+        let refused = sys::rename((&dir, "one"), (&dir, "two"), Rename::NoReplace).is_err();
+        let no_replace = refused && sys::rename((&dir, "one"), (&dir, "three"), Rename::NoReplace).is_ok();
+        let (from, to) = if no_replace { ("three", "four") } else { ("two", "four") };
+        let still = seen(from)?;
+        sys::rename((&dir, from), (&dir, to), Rename::Replace).at("rename a file in", &shown)?;
+        Ok(Self {
+            exchange,
+            no_replace,
+            resolve_beneath: sys::open_beneath(&dir, to, Open::Read).is_some_and(|opened| opened.is_ok()),
+            stable_inodes: seen(to)?.same_inode(&still),
+            xattrs: sys::set_xattr(&one, b"user.apply-patch", b"1").is_ok(),
+        })
+    }
+}
+
+/// Whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)); nothing is confined by asking.
+#[must_use]
+pub fn can_confine() -> bool {
+    sys::can_confine()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_file_system_can_rename_and_keeps_inodes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let found = Abilities::of(dir.path()).expect("files can be made");
+        assert!(found.stable_inodes, "{found:?}");
+        assert!(Abilities::of(&dir.path().join("missing")).is_err());
+    }
+}

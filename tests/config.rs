@@ -1,0 +1,190 @@
+//! Configuration: flags, environment, the user's file, the workspace's file, and what `doctor` says of them.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::program::Run;
+
+const UPDATE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n";
+/// Fits only when blanks are overlooked.
+const LOOSE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
+const DELETE: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(user: &str, workspace: &str, patch: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        for folder in ["w/apply-patch", "config/apply-patch"] {
+            fs::create_dir_all(dir.path().join(folder)).expect("a folder");
+        }
+        fs::write(dir.path().join("w/a"), "x\n").expect("a file");
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        for (path, text) in [("config/apply-patch/config.toml", user), ("w/.apply-patch.toml", workspace)] {
+            if !text.is_empty() {
+                fs::write(dir.path().join(path), text).expect("a file");
+            }
+        }
+        Self(dir)
+    }
+
+    fn run(&self, name: &str, environment: &[(&str, &str)], args: &[&str]) -> Run {
+        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+            .arg0(name)
+            .args(args)
+            .current_dir(self.0.path().join("w"))
+            .env_clear()
+            .env("HOME", self.0.path())
+            .env("XDG_STATE_HOME", self.0.path().join("state"))
+            .env("XDG_CONFIG_HOME", self.0.path().join("config"))
+            .envs(environment.iter().copied())
+            .output()
+            .expect("the program runs");
+        Run {
+            code: output.status.code().expect("it ends by itself"),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    fn root(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+#[test]
+fn the_nearest_source_decides_and_the_workspace_only_tightens() {
+    let fuzz = |word: &str| format!("fuzz = \"{word}\"\n");
+    for (user, environment, workspace, flags, applies) in [
+        ("", None, "", &[][..], false),
+        (&*fuzz("blanks"), None, "", &[], true),
+        (&fuzz("blanks"), Some("none"), "", &[], false),
+        (&fuzz("none"), Some("blanks"), "", &[], true),
+        (&fuzz("none"), Some("none"), "", &["--fuzz", "blanks"], true),
+        ("", None, &fuzz("none"), &["--fuzz", "blanks"], false),
+        ("", None, "profile = \"strict\"\n", &["--profile", "codex"], false),
+        ("profile = \"codex\"\n", None, "", &[], true),
+        ("profile = \"codex\"\n", None, &fuzz("trailing"), &[], false),
+        // What bounds does not loosen.
+        ("", None, &fuzz("blanks"), &[], false),
+    ] {
+        let place = Place::new(user, workspace, LOOSE);
+        let environment: Vec<_> = environment.into_iter().map(|word| ("APPLY_PATCH_FUZZ", word)).collect();
+        let run = place.run("apply-patch", &environment, &[&["--check", "../p"], flags].concat());
+        assert_eq!(run.code == 0, applies, "{user:?} {environment:?} {workspace:?} {flags:?}: {run:#?}");
+        let overruled = !workspace.is_empty() && !flags.is_empty();
+        assert_eq!(run.stderr.contains("note: `"), overruled, "{run:#?}");
+    }
+}
+
+#[test]
+fn patterns_add_up_and_bounds_hold_for_every_way_in() {
+    for (user, workspace, patch, args, code) in [
+        ("", "forbidden = [\"a\"]\n", UPDATE, &["../p"][..], 3),
+        ("forbidden = [\"a\"]\n", "", UPDATE, &["../p"], 3),
+        ("", "guarded = [\"a\"]\n", UPDATE, &["../p"], 3),
+        ("", "guarded = [\"a\"]\n", UPDATE, &["../p", "--allow", "a"], 0),
+        ("allow = [\"a\"]\n", "guarded = [\"a\"]\n", UPDATE, &["../p"], 0),
+        ("", "allow-delete = false\n", DELETE, &["../p", "--allow-delete=true"], 3),
+        ("allow-delete = false\n", "", DELETE, &["../p", "--allow-delete=true"], 0),
+        ("", "approve = \"ask\"\n", UPDATE, &["../p"], 3),
+        ("", "forbidden = [\"a\"]\n", UPDATE, &["tool", "read_file", "--args", "{\"path\":\"a\"}"], 3),
+    ] {
+        let place = Place::new(user, workspace, patch);
+        let run = place.run("apply-patch", &[], args);
+        assert_eq!(run.code, code, "{user:?} {workspace:?} {args:?}: {run:#?}");
+        let unchanged = fs::read(place.root().join("w/a")).is_ok_and(|bytes| bytes == b"x\n");
+        assert_eq!(unchanged, code != 0, "{user:?} {workspace:?} {args:?}");
+    }
+    // The tool that models know keeps its profile, and the bounds.
+    for (workspace, code) in [("", 0), ("fuzz = \"none\"\n", 1), ("forbidden = [\"a\"]\n", 1)] {
+        let place = Place::new("profile = \"strict\"\n", workspace, LOOSE);
+        assert_eq!(place.run("apply_patch", &[], &[LOOSE]).code, code, "{workspace:?}");
+    }
+}
+
+#[test]
+fn a_patch_does_not_write_configuration_unasked() {
+    for path in [".apply-patch.toml", "d/.apply-patch.toml", "apply-patch/config.toml"] {
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+fuzz = \"unicode\"\n*** End Patch\n");
+        let place = Place::new("", "", &patch);
+        let run = place.run("apply-patch", &[], &["--create-parents", "../p"]);
+        assert_eq!(run.code, 3, "{path}: {run:#?}");
+        assert!(run.stderr.contains("--allow"), "it names the flag: {run:#?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_said() {
+    for (user, workspace, wanted) in [
+        ("forbiden = []\n", "", "there is no key `forbiden`; did you mean `forbidden`?"),
+        ("colour = \"never\"\n", "", "did you mean `color`?"),
+        ("x-y-z = 1\n", "", "there is no key `x-y-z`; there is profile, "),
+        ("profile = \"lax\"\n", "", "`profile` is one of strict, codex, not \"lax\""),
+        ("allow-delete = \"no\"\n", "", "`allow-delete` is true or false, not a value of type string"),
+        ("forbidden = [1]\n", "", "`forbidden` is a list of patterns, not of integers"),
+        ("profile = \n", "", "TOML parse error at line 1"),
+        ("", "profile = \"codex\"\n", "`profile` (codex) loosens, and a file in the workspace can only tighten; put it into "),
+        ("", "allow = [\"*\"]\n", "`allow` (*) loosens"),
+        ("", "pager = \"sh\"\n", "`pager` (sh) loosens"),
+        ("", "overwrite = true\n", "`overwrite` (true) loosens"),
+    ] {
+        let place = Place::new(user, workspace, UPDATE);
+        let run = place.run("apply-patch", &[], &["../p"]);
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(run.stderr.contains(wanted), "{user:?} {workspace:?}: {run:#?}");
+        let file = if user.is_empty() { ".apply-patch.toml: " } else { "config.toml: " };
+        assert!(run.stderr.contains(file), "{run:#?}");
+        // What is wrong with it keeps nobody from looking.
+        let doctor = place.run("apply-patch", &[], &["doctor"]);
+        assert_eq!(doctor.code, 5, "{doctor:#?}");
+        assert!(doctor.stdout.contains(wanted), "{doctor:#?}");
+    }
+    let place = Place::new("", "", UPDATE);
+    let run = place.run("apply-patch", &[("APPLY_PATCH_FUZZ", "much")], &["../p"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("$APPLY_PATCH_FUZZ: `fuzz` is one of none, "), "{run:#?}");
+    // A FIFO in its place keeps nobody waiting.
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.root().join("w/.apply-patch.toml"), 0o600.into()).expect("a FIFO");
+    assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 2);
+}
+
+#[test]
+fn doctor_says_where_values_come_from() {
+    let place = Place::new("profile = \"codex\"\nallow = [\".envrc\"]\n", "profile = \"strict\"\n", UPDATE);
+    let environment = [("APPLY_PATCH_LOCK_TIMEOUT", "3")];
+    let run = place.run("apply-patch", &environment, &["doctor", "--json"]);
+    assert_eq!(run.code, 0, "{run:#?}");
+    let answer = run.json().expect("JSON");
+    let settings = &answer["data"]["settings"];
+    let user = place.root().join("config/apply-patch/config.toml").display().to_string();
+    for (key, value, source, bound) in [
+        ("profile", "codex", &*user, Some("strict")),
+        ("allow", ".envrc", &user, None),
+        ("lock-timeout", "3", "$APPLY_PATCH_LOCK_TIMEOUT", None),
+    ] {
+        assert_eq!(settings[key]["value"], value, "{settings:#}");
+        assert_eq!(settings[key]["source"], source, "{settings:#}");
+        assert_eq!(settings[key]["workspaceBound"].as_str(), bound, "{settings:#}");
+    }
+    assert_eq!(settings["fuzz"]["source"], "default");
+    assert_eq!(answer["data"]["file_system"]["stableInodes"], true, "{answer:#}");
+    let mut names: Vec<_> = fs::read_dir(place.root().join("w")).expect("a folder").map(|it| it.expect("one").file_name()).collect();
+    names.sort_unstable();
+    assert_eq!(names, [".apply-patch.toml", "a", "apply-patch"], "nothing is left behind");
+
+    assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
+    let run = place.run("apply-patch", &[], &["doctor"]);
+    for wanted in ["(the current directory)", "1 transactions, 1 files, 2 bytes", "as they were written", "held to strict"] {
+        assert!(run.stdout.contains(wanted), "{wanted}: {run:#?}");
+    }
+    // Someone changed the log.
+    let log = place.root().join("w/.apply-patch/audit/cli.jsonl");
+    let text = fs::read_to_string(&log).expect("the log");
+    fs::write(&log, text.replacen("\"ok\":true", "\"ok\":false", 1)).expect("written");
+    let run = place.run("apply-patch", &[], &["doctor", "--json"]);
+    assert_eq!(run.code, 5, "{run:#?}");
+    assert!(run.json().expect("JSON")["error"]["message"].as_str().is_some_and(|it| it.contains("audit log")), "{run:#?}");
+}
