@@ -126,7 +126,11 @@ fn what_is_wrong_in_a_file_is_said() {
         ("allow-delete = \"no\"\n", "", "`allow-delete` is true or false, not a value of type string"),
         ("forbidden = [1]\n", "", "`forbidden` is a list of patterns, not of integers"),
         ("profile = \n", "", "TOML parse error at line 1"),
-        ("", "profile = \"codex\"\n", "`profile` (codex) loosens, and a file in the workspace can only tighten; put it into "),
+        (
+            "",
+            "profile = \"codex\"\n",
+            "`profile` (codex) loosens, and a file in the workspace can only tighten; put it into ",
+        ),
         ("", "allow = [\"*\"]\n", "`allow` (*) loosens"),
         ("", "pager = \"sh\"\n", "`pager` (sh) loosens"),
         ("", "overwrite = true\n", "`overwrite` (true) loosens"),
@@ -171,13 +175,16 @@ fn doctor_says_where_values_come_from() {
     }
     assert_eq!(settings["fuzz"]["source"], "default");
     assert_eq!(answer["data"]["file_system"]["stableInodes"], true, "{answer:#}");
-    let mut names: Vec<_> = fs::read_dir(place.root().join("w")).expect("a folder").map(|it| it.expect("one").file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(place.root().join("w")).expect("a folder").map(|it| it.expect("one").file_name()).collect();
     names.sort_unstable();
     assert_eq!(names, [".apply-patch.toml", "a", "apply-patch"], "nothing is left behind");
 
     assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
     let run = place.run("apply-patch", &[], &["doctor"]);
-    for wanted in ["(the current directory)", "1 transactions, 1 files, 2 bytes", "as they were written", "held to strict"] {
+    for wanted in
+        ["(the current directory)", "1 transactions, 1 files, 2 bytes", "as they were written", "held to strict"]
+    {
         assert!(run.stdout.contains(wanted), "{wanted}: {run:#?}");
     }
     // Someone changed the log.
@@ -186,5 +193,8 @@ fn doctor_says_where_values_come_from() {
     fs::write(&log, text.replacen("\"ok\":true", "\"ok\":false", 1)).expect("written");
     let run = place.run("apply-patch", &[], &["doctor", "--json"]);
     assert_eq!(run.code, 5, "{run:#?}");
-    assert!(run.json().expect("JSON")["error"]["message"].as_str().is_some_and(|it| it.contains("audit log")), "{run:#?}");
+    assert!(
+        run.json().expect("JSON")["error"]["message"].as_str().is_some_and(|it| it.contains("audit log")),
+        "{run:#?}"
+    );
 }

@@ -10,12 +10,14 @@
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod agent;
+mod answers;
 mod approve;
 mod config;
 mod conformance;
 mod docs;
 mod forms;
 mod hostile;
+mod interactive;
 mod program;
 mod races;
 mod replay;

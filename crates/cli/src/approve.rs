@@ -117,10 +117,14 @@ fn show(out: &mut Terminal, plan: &Plan, limit: usize) -> std::io::Result<()> {
     if end < diff.len() {
         writeln!(text, "… {} more lines; d shows them", total - limit)?;
     }
+    say(out, &text)
+}
+
+/// Writes text with the codes of its colours to the terminal, or without them where nobody wants them.
+pub(crate) fn say(out: &mut Terminal, text: &[u8]) -> std::io::Result<()> {
     let plain = anstream::ColorChoice::global() == anstream::ColorChoice::Never
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let text = if plain { anstream::adapter::strip_bytes(&text).into_vec() } else { text };
-    out.write_all(&text)
+    if plain { out.write_all(&anstream::adapter::strip_bytes(text).into_vec()) } else { out.write_all(text) }
 }
 
 /// The end of the first `count` lines.

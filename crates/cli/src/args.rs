@@ -28,7 +28,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// The workspace: the directory that paths are relative to, and that is never left
+    /// The workspace: paths are relative to it, and it is never left
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
     /// When to use colours: auto (default), always or never
@@ -79,7 +79,11 @@ pub(crate) enum Command {
     /// Show a transaction with its diff
     Show(Show),
     /// List, show, restore or purge displaced files
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 20261121-014233-123456-9f3ac1d2/0\n  \
+            apply-patch trash purge --older-than 30"
+    )]
     Trash(Trash),
     /// Call one of the file tools with JSON, as an agent does
     Tool(Box<Tool>),
@@ -109,7 +113,7 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Print the configuration with which a client starts the server
     McpConfig(McpConfig),
-    /// Tell how things stand here: the program, the file system, the state, and where each setting comes from
+    /// Tell how things stand here, and where each setting comes from
     Doctor(Doctor),
     /// Print the completions of a shell
     Completions(Completions),
@@ -154,7 +158,11 @@ pub(crate) struct Input {
 #[command(after_help = "Examples:\n  \
     apply-patch < answer.patch              apply it here\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
-    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch")]
+    apply-patch -i answer.patch             ask about each file and hunk\n  \
+    apply-patch --from auto answer.md       the one patch or diff in a chat answer\n  \
+    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
+    Settings that are not given come from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
+    .apply-patch.toml in the workspace can only tighten them. `apply-patch doctor` shows them.")]
 pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -263,6 +271,9 @@ pub(crate) struct Undo {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch redo       take back the last undo\n  \
+    apply-patch redo -n    show what would come back")]
 pub(crate) struct Redo {
     /// The undoing transaction, or the one it undid; the last undo when left out
     #[arg(value_name = "ID")]
@@ -275,6 +286,10 @@ pub(crate) struct Redo {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch log -n 5\n  \
+    apply-patch log -p\n  \
+    apply-patch log --verify")]
 pub(crate) struct Log {
     /// Print the diff of each transaction
     #[arg(short, long)]
@@ -332,6 +347,9 @@ pub(crate) enum Dialect {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch show 20261121-014233-123456-9f3ac1d2\n  \
+    apply-patch show --format html 20261121-014233-123456-9f3ac1d2 > change.html")]
 pub(crate) struct Show {
     /// The transaction
     #[arg(value_name = "ID")]
@@ -389,6 +407,8 @@ pub(crate) enum Trash {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch ops response.json > outputs.json")]
 pub(crate) struct Ops {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -399,6 +419,9 @@ pub(crate) struct Ops {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch convert --to git answer.patch | git apply\n  \
+    git diff | apply-patch convert --from unified --to envelope")]
 pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -430,6 +453,8 @@ pub(crate) enum Form {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch grammar --format gbnf --dialect codex > apply_patch.gbnf")]
 pub(crate) struct Grammar {
     /// In which form: pest, lark, gbnf, ebnf or regex
     #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = format)]
@@ -446,6 +471,8 @@ pub(crate) struct DialectArg {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch tool-spec --provider openai")]
 pub(crate) struct ToolSpec {
     /// openai, openai-chat, openai-function, openai-function-chat, openai-builtin, anthropic,
     /// anthropic-editor, mcp, llama-cpp, vllm or sglang
@@ -471,6 +498,8 @@ pub(crate) enum Client {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch prompt --channel argument")]
 pub(crate) struct Prompt {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
@@ -518,6 +547,8 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch mcp-config --client codex -C ../repo")]
 pub(crate) struct McpConfig {
     /// codex, claude, cursor or vscode
     #[arg(long, value_name = "NAME", value_parser = client)]
@@ -558,6 +589,8 @@ fn named<T: Copy>(text: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Re
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch recover")]
 pub(crate) struct Recover {
     #[command(flatten)]
     pub(crate) writing: Writing,
@@ -591,6 +624,9 @@ pub(crate) struct Man {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch check answer.patch\n  \
+    apply-patch explain --from auto answer.md")]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -602,6 +638,8 @@ pub(crate) struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch parse answer.patch | jq .data")]
 pub(crate) struct Parse {
     #[command(flatten)]
     pub(crate) input: Input,

@@ -233,7 +233,7 @@ fn diff_end(lines: &[&str], at: usize) -> usize {
 
 /// A line after a hunk that may belong to it; the signature of a mail does not.
 fn is_body(line: &str) -> bool {
-    line.starts_with(['+', '-', '\\']) && !matches!(line.trim_end(), "--")
+    line.starts_with(['+', '-', '\\', ' ']) && !matches!(line.trim_end(), "--" | "")
 }
 
 fn is_header(line: &str) -> bool {

@@ -15,9 +15,11 @@ mod exit;
 mod expect;
 mod failure;
 mod input;
+mod interactive;
 mod interrupt;
 mod json;
 mod live;
+mod progress;
 mod render;
 
 use std::process::ExitCode;

@@ -64,6 +64,9 @@ pub enum Unsayable {
 ///
 /// When `diff` is no diff, or changes something that the envelope has no words for.
 pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
+    if let Some(line) = beyond_a_hunk(diff) {
+        return Err(ConvertError::NoDiff(format!("line {line} is more than the numbers of its hunk say")));
+    }
     let git = diff.lines().any(|line| line.starts_with("diff --git "));
     let options = if git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
     let mut out = String::from("*** Begin Patch\n");
@@ -78,6 +81,39 @@ pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
     }
     out += "*** End Patch\n";
     Ok(out)
+}
+
+/// The 1-based first line that looks like one of a hunk that is over by its numbers; a reader that goes by the numbers
+/// would not see it.
+fn beyond_a_hunk(diff: &str) -> Option<usize> {
+    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse::<u64>().ok());
+    let numbers = |line: &str| {
+        let (old, new) = line.strip_prefix("@@ -")?.split(" @@").next()?.split_once(" +")?;
+        Some((count(old)?, count(new)?))
+    };
+    let (mut left, mut after_hunk) = ((0, 0), false);
+    let mut lines = diff.lines().enumerate().peekable();
+    while let Some((nth, line)) = lines.next() {
+        let next_is_file = lines.peek().is_some_and(|(_, next)| next.starts_with("+++ "));
+        match line.bytes().next() {
+            Some(b'\\') => {}
+            Some(b'-') if left.0 > 0 => left.0 -= 1,
+            Some(b'+') if left.1 > 0 => left.1 -= 1,
+            Some(b' ') | None if left.0 > 0 && left.1 > 0 => left = (left.0 - 1, left.1 - 1),
+            // The next file, or the signature of a mail.
+            Some(b'-') if (line.starts_with("--- ") && next_is_file) || matches!(line, "--" | "-- ") => {
+                after_hunk = false
+            }
+            Some(b'-' | b'+' | b' ') if after_hunk && left == (0, 0) => return Some(nth + 1),
+            _ => {
+                after_hunk = false;
+                if let Some(numbers) = numbers(line) {
+                    (left, after_hunk) = (numbers, true);
+                }
+            }
+        }
+    }
+    None
 }
 
 fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(), ConvertError> {
@@ -225,6 +261,11 @@ mod tests {
                 "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
             ),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\n-b\n+c\n"),
+            // Lines that read like headers, the signature of a mail, and an empty line that lost its blank.
+            (
+                "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n-- \n2.39\n",
+                "*** Update File: x\n@@\n \n--- a\n--- b\n+++ c\n",
+            ),
         ] {
             let found = from_diff(diff).unwrap_or_else(|error| panic!("{diff}: {error}"));
             assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
@@ -245,6 +286,9 @@ mod tests {
             ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unsayable::NoContext)),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unsayable::LineEnding)),
             ("--- a/x\n+++ b/x\n", Some(Unsayable::Nothing)),
+            // More lines than the numbers say: they would be lost.
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n", None),
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c\n", None),
             ("hello\n", None),
             ("", None),
         ] {

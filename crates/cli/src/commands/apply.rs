@@ -15,7 +15,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
-use crate::{approve, args, audit, events, expect, json, live, render};
+use crate::progress::Progress;
+use crate::{approve, args, audit, events, expect, interactive, json, live, render};
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -180,6 +181,12 @@ fn run(
             Ok(Exit::Done)
         });
     }
+    if args.interactive {
+        input = match choose(input, &settings.options)? {
+            Some(chosen) => chosen,
+            None => return Err(Failure::Refused("nothing was taken; nothing was changed".into())),
+        };
+    }
     // An editor is another program, and has to read and write elsewhere.
     let prompt = Prompt::new(settings.atomic && !args.sandbox);
     loop {
@@ -193,6 +200,20 @@ fn run(
             None => input = approve::edit(&again.expect("only who is asked edits"))?,
         }
     }
+}
+
+/// Lets the person choose, and says what is left out.
+fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
+    let mut chosen = Ok(None);
+    with_input(input, options, |patch| {
+        chosen = interactive::choose(patch).map(Some);
+        Ok(())
+    })?;
+    let Some(chosen) = chosen? else { return Ok(None) };
+    if !chosen.left_out.is_empty() {
+        render::message(&format!("left out: {}", chosen.left_out.join("; ")));
+    }
+    Ok(chosen.patch)
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
@@ -229,7 +250,8 @@ fn attempt(
         }
         verdict.approved
     };
-    let mut observer = (events.as_mut(), &mut interrupt);
+    let mut progress = Progress::new(global.quiet || global.json || events.is_some());
+    let mut observer = ((events.as_mut(), &mut interrupt), &mut progress);
     let applied = audit::apply(workspace, patch, settings, &mut approve, &mut observer);
     match (&applied.failure, interrupt.exit()) {
         (Some(ApplyError::Commit(transaction::CommitError::Refused(_))), Some(exit)) => {

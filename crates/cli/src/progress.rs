@@ -1,0 +1,73 @@
+//! A bar on standard error, for runs that last.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
+use patch_engine::transition::Transition;
+use patch_engine::{Plan, Report};
+
+/// How long a commit lasts before anything is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The fewest files that are worth it: fewer take no second, or wait for something that a bar does not know.
+const LEAST: usize = 20;
+
+/// Shows how far a commit is; only on a terminal, and only when it lasts.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    wanted: bool,
+    bar: Option<(ProgressBar, Arc<AtomicBool>)>,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { wanted: !quiet && std::io::stderr().is_terminal(), bar: None }
+    }
+}
+
+impl CommitObserver for Progress {
+    fn planned(&mut self, plan: &Plan) {
+        if !self.wanted || plan.transitions.len() < LEAST {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(Some(plan.transitions.len() as u64), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} files");
+        bar.set_style(style.expect("the template is constant").progress_chars("#>-"));
+        bar.set_message("staging");
+        let over = Arc::new(AtomicBool::new(false));
+        let (late, is_over) = (bar.clone(), over.clone());
+        // The thread ends with the process when the commit is quicker.
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            if !is_over.load(Ordering::SeqCst) {
+                late.set_draw_target(ProgressDrawTarget::stderr());
+                late.tick();
+            }
+        });
+        self.bar = Some((bar, over));
+    }
+
+    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+        if let Some((bar, _)) = &self.bar {
+            bar.set_message("applying");
+        }
+        Ok(())
+    }
+
+    fn published(&mut self, index: usize) {
+        if let Some((bar, _)) = &self.bar {
+            bar.set_position(index as u64 + 1);
+        }
+    }
+
+    fn ended(&mut self, _: &Workspace, _: Result<&Report, (&Plan, &CommitError)>) {
+        if let Some((bar, over)) = self.bar.take() {
+            over.store(true, Ordering::SeqCst);
+            bar.finish_and_clear();
+        }
+    }
+}

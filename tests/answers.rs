@@ -1,0 +1,80 @@
+//! Patches as people and models hand them over: `--from auto`.
+
+use std::fs;
+
+use crate::program::run;
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: d/a\n@@\n-x\n+y\n*** End Patch\n";
+const DIFF: &str = "--- a/d/a\n+++ b/d/a\n@@ -1 +1 @@\n-x\n+y\n";
+
+#[test]
+fn the_one_patch_of_an_answer_is_applied() {
+    let items = serde_json::json!([{ "type": "message" }, {
+        "type": "apply_patch_call", "call_id": "1",
+        "operation": { "type": "update_file", "path": "d/a", "diff": "@@\n-x\n+y\n" },
+    }]);
+    for (input, said) in [
+        (PATCH.to_owned(), ""),
+        (PATCH.replace('\n', "\r\n"), ""),
+        (
+            format!("Sure! Here it is:\n\n```diff\n{PATCH}```\n\nTell me how it goes.\n"),
+            "apply-patch: note: standard input: took the patch in lines 4-9; left out lines 1-3 and lines 10-12\n",
+        ),
+        (
+            format!("So:\n~~~~\n{DIFF}~~~~\n"),
+            "apply-patch: note: standard input: took the diff in lines 3-7; left out lines 1-2 and line 8\n",
+        ),
+        (DIFF.to_owned(), ""),
+        (
+            DIFF.replace('/', "\\"),
+            "apply-patch: note: standard input: the `\\` in paths of the diff are taken as `/`\n",
+        ),
+        (
+            DIFF.replace('\n', "\r\n"),
+            "apply-patch: note: standard input: the diff was stored with CRLF: line feeds alone are meant\n",
+        ),
+        (items.to_string(), ""),
+    ] {
+        let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        fs::create_dir(dir.path().join("d")).expect("a folder");
+        fs::write(dir.path().join("d/a"), "x\n").expect("a file");
+        let check = run("apply-patch", dir.path(), home.path(), &["check", "-q", "--from", "auto"], input.as_bytes());
+        assert_eq!((check.code, &*check.stderr), (0, ""), "{input}: {check:?}");
+        let run = run("apply-patch", dir.path(), home.path(), &["--from", "auto"], input.as_bytes());
+        assert_eq!(run.code, 0, "{input}: {run:#?}");
+        assert_eq!(fs::read_to_string(dir.path().join("d/a")).expect("a file"), "y\n", "{input}");
+        let told: String =
+            run.stderr.lines().filter(|line| line.contains("note: ")).map(|it| format!("{it}\n")).collect();
+        assert_eq!(told, said, "{input}");
+    }
+}
+
+#[test]
+fn what_is_not_one_patch_is_refused_with_its_lines() {
+    for (input, said) in [
+        (
+            format!("```\n{PATCH}```\nor\n```\n{DIFF}```\n"),
+            "there are 2 patches in it, and only one can be meant: a patch in lines 2-7, a diff in lines 11-15; give the one alone",
+        ),
+        (
+            "I would change x to y.\n".into(),
+            "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items",
+        ),
+        ("{\"output\":[]}".into(), "there is no `apply_patch_call` among the items"),
+        (format!("{DIFF}+z\n"), "this is no unified diff: "),
+    ] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto"], input.as_bytes());
+        assert_eq!(run.code, 1, "{run:#?}");
+        assert!(run.stderr.contains(said), "{input}: {run:#?}");
+    }
+}
+
+#[test]
+fn an_error_points_at_the_line_of_the_answer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let input = "Hello\n```\n*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch\n```\n";
+    let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], input.as_bytes());
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("standard input:6:1"), "{run:#?}");
+}

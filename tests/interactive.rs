@@ -1,0 +1,139 @@
+//! `-i`: a person takes or leaves files and hunks; a pager on a terminal.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::program::run;
+
+/// A hang guard; nothing here takes that long.
+const PATIENCE: Option<u64> = Some(60_000);
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n+five\n*** Add File: n\n+n\n\
+    *** Delete File: b\n*** Update File: c\n*** Move to: d\n@@\n-c\n+C\n*** End Patch\n";
+
+fn place() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("w")).expect("a folder");
+    for (path, text) in [("w/a", "1\n2\n3\n4\n5\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)] {
+        fs::write(dir.path().join(path), text).expect("a file");
+    }
+    dir
+}
+
+/// The program on a terminal. `line` is shell, so that its input and output can be redirected.
+fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> PtySession {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{line}; echo exit $?")])
+        .current_dir(dir.join("w"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", dir)
+        .env("XDG_STATE_HOME", dir.join("state"))
+        .env("TERM", "xterm")
+        .envs(environment.iter().copied())
+        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
+    spawn_command(command, PATIENCE).expect("a terminal")
+}
+
+/// The files of the workspace, each as `name=content`.
+fn files(dir: &Path) -> String {
+    let mut all: Vec<_> = fs::read_dir(dir.join("w"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry"))
+        .filter(|entry| entry.file_type().expect("a type").is_file())
+        .map(|entry| {
+            let text = fs::read_to_string(entry.path()).expect("text").replace('\n', "");
+            format!("{}={text}", entry.file_name().to_str().expect("a plain name"))
+        })
+        .collect();
+    all.sort_unstable();
+    all.join(" ")
+}
+
+#[test]
+fn what_is_taken_is_applied_and_what_is_left_is_said() {
+    // The last answer is to the question about what is dangerous in the whole.
+    for (answers, exit, left_out, wanted) in [
+        ("y y y y y y y y", 0, "", "a=one2three4five d=C n=n"),
+        ("y n y n n n y", 0, "left out: a, hunk 2 of 3; A n; D b; R c -> d", "a=one24345 b=b c=C"),
+        ("a y n n n", 0, "left out: D b; R c -> d; c, hunk 1 of 1", "a=one2three4five b=b c=c n=n"),
+        (
+            "n d n n y n",
+            0,
+            "left out: a, hunk 1 of 3; a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; c, hunk 1 of 1",
+            "a=12345 b=b d=c",
+        ),
+        ("y q", 0, "left out: a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; R c -> d; c, hunk 1 of 1", "a=one2345 b=b c=c"),
+        ("q", 3, "nothing was taken; nothing was changed", "a=12345 b=b c=c"),
+        ("? q", 3, "a - take this hunk and all that follow in this file", "a=12345 b=b c=c"),
+        ("e q", 0, "left out: a, hunk 2 of 3", "a=ONE2345 b=b c=c"),
+    ] {
+        let wanted = wanted.replace("one24345", "one234five");
+        let dir = place();
+        let editor = "sed -i s/one/ONE/";
+        let mut terminal = on_terminal(dir.path(), "$it -i ../p", &[("EDITOR", editor)]);
+        terminal.exp_string("M a, hunk 1 of 3\r\n").expect("the first hunk");
+        terminal.exp_string("\u{1b}[31m-1").expect("in red");
+        let mut all = String::new();
+        for answer in answers.split(' ') {
+            all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
+            assert!(files(dir.path()).starts_with("a=12345 b=b c=c"), "nothing is changed before the last answer");
+            terminal.send_line(answer).expect("sent");
+        }
+        all += &terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{answers}: {error}"));
+        assert!(all.contains(left_out), "{answers}: {all}");
+        assert_eq!(files(dir.path()), wanted, "{answers}");
+        if exit == 0 {
+            let log = run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");
+            assert_eq!(log.stdout.lines().count(), 1, "one transaction: {log:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked() {
+    let dir = place();
+    let outcome = Command::new("setsid")
+        .args(["-w", env!("CARGO_BIN_EXE_apply-patch"), "-i", "../p"])
+        .current_dir(dir.path().join("w"))
+        .env("HOME", dir.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(outcome.status.code(), Some(2), "{outcome:?}");
+    assert_eq!(files(dir.path()), "a=12345 b=b c=c");
+}
+
+#[test]
+fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
+    let marks = "sed s/^/PAGED:/";
+    for (line, environment, paged) in [
+        ("$it -n ../p", &[("APPLY_PATCH_PAGER", marks), ("PAGER", "false")][..], true),
+        ("$it -n ../p", &[("PAGER", marks)], true),
+        ("$it --no-pager -n ../p", &[("PAGER", marks)], false),
+        ("$it -n ../p | cat", &[("PAGER", marks)], false),
+        ("$it -n ../p", &[("APPLY_PATCH_PAGER", ""), ("PAGER", marks)], false),
+        ("$it --durability process ../p --approve never && $it log -p", &[("PAGER", marks)], true),
+    ] {
+        let dir = place();
+        fs::write(dir.path().join("w/c"), "c\n").expect("a file");
+        let mut terminal = on_terminal(dir.path(), line, environment);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(shown.contains("PAGED:"), paged, "{line} {environment:?}: {shown}");
+        assert!(shown.contains("+one"), "{shown}");
+    }
+}
+
+#[test]
+fn a_terminal_gets_bars_and_nobody_else_colours() {
+    let dir = place();
+    let mut terminal = on_terminal(dir.path(), "stty cols 80; $it -n --stat ../p", &[]);
+    let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert!(shown.contains("M a      | +3 -3  \u{1b}[32m+++\u{1b}[0m\u{1b}[31m---\u{1b}[0m"), "{shown:?}");
+    let mut terminal = on_terminal(dir.path(), "$it -n --no-pager ../p", &[("NO_COLOR", "1")]);
+    let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert!(!shown.contains('\u{1b}') && shown.contains("+one"), "{shown:?}");
+}
