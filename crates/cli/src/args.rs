@@ -27,6 +27,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The workspace: paths are relative to it, and it is never left
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
@@ -222,6 +223,7 @@ pub(crate) enum Approve {
 
 /// What every command that writes has in common.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
 pub(crate) struct Writing {
     /// What the result survives: power loss (full, default), the end of the process (process), or neither for sure (none)
     #[arg(long, value_name = "full|process|none", hide_possible_values = true)]
@@ -233,6 +235,7 @@ pub(crate) struct Writing {
 
 /// How a program around the agent is told.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reporting")]
 pub(crate) struct Reporting {
     /// Print what happens as lines of JSON, instead of the summary or answer: jsonl, codex (as Codex clients know them),
     /// acp or acp-v1, acp-v2 (Agent Client Protocol)
@@ -650,6 +653,7 @@ pub(crate) struct Parse {
 
 /// The rules of planning: a profile, and every rule on its own.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
     /// A preset of the rules: `strict` (default, but for `ops`), or `codex` as the OpenAI models were
     /// trained with
