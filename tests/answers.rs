@@ -27,7 +27,7 @@ fn the_one_patch_of_an_answer_is_applied() {
         (DIFF.to_owned(), ""),
         (
             DIFF.replace('/', "\\"),
-            "apply-patch: note: standard input: the `\\` in paths of the diff are taken as `/`\n",
+            "apply-patch: note: standard input: backslashes in the paths of the diff are taken as `/`\n",
         ),
         (
             DIFF.replace('\n', "\r\n"),

@@ -12,6 +12,7 @@
 mod agent;
 mod answers;
 mod approve;
+mod commands;
 mod config;
 mod conformance;
 mod docs;

@@ -524,10 +524,12 @@ pub(crate) struct Intercept {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "`apply-patch mcp-config --client NAME` prints the block that starts it from a client.\n\n\
+#[command(
+    after_help = "It speaks on standard input and output. `apply-patch mcp-config --client NAME` prints the block that starts it from a client.\n\n\
     Examples:\n  \
     apply-patch serve --mcp -C ../repo --read-only\n  \
-    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo")]
+    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo"
+)]
 pub(crate) struct Serve {
     /// Speak the Model Context Protocol, of 2026-07-28 or with `initialize`
     #[arg(long, required = true)]

@@ -324,7 +324,7 @@ pub(crate) fn normal_headers(diff: &str) -> (String, Vec<String>) {
         }
     }
     if backslashes {
-        notes.push("the `\\` in paths of the diff are taken as `/`".into());
+        notes.push("backslashes in the paths of the diff are taken as `/`".into());
     }
     (out, notes)
 }

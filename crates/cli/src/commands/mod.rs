@@ -59,7 +59,7 @@ fn commit_options(global: &Global, tool: &str, writing: &Writing) -> CommitOptio
 
 /// Reads a transaction's name.
 fn id(text: &str) -> Result<TransactionId, Failure> {
-    text.parse().map_err(|error| Failure::Usage(format!("{text:?} is no transaction: {error}")))
+    text.parse().map_err(|error| Failure::Usage(format!("{error}; `apply-patch log` lists them")))
 }
 
 fn color(when: Option<When>) {

@@ -26,7 +26,8 @@ pub(crate) fn stat(plan: &Plan) {
         }
     }
     let (inserted, deleted) = rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
-    line(&format!("{}, {inserted} lines inserted, {deleted} deleted", summary(plan)));
+    let lines = if inserted == 1 { "line" } else { "lines" };
+    line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", summary(plan)));
 }
 
 /// The rows as columns of at most `width`, where the names leave room for that.

@@ -1,0 +1,66 @@
+//! What the program prints, as data: `tests/cmd` has commands and their output; `TRYCMD=overwrite` renews it, to be read in the diff.
+//! And what is generated from the definitions of the arguments.
+
+use std::fs;
+use std::path::Path;
+
+use crate::program::run;
+
+#[test]
+fn commands_print_what_their_files_say() {
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cmd");
+    let cases = trycmd::TestCases::new();
+    cases.register_bin("apply-patch", Path::new(env!("CARGO_BIN_EXE_apply-patch")));
+    for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        cases.env(name, home.path().to_str().expect("a plain name"));
+    }
+    cases.case(folder.join("*.trycmd"));
+    cases.run();
+}
+
+#[test]
+fn the_help_fits_one_screen() {
+    let home = tempfile::tempdir().expect("a folder");
+    let help = run("apply-patch", home.path(), home.path(), &["--help"], b"").stdout;
+    assert!(help.lines().count() <= 45, "{help}");
+    for line in help.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// The names of all commands, as the help lists them.
+fn commands(home: &Path) -> Vec<String> {
+    let help = run("apply-patch", home, home, &["--help"], b"").stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<_> = listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();
+    assert!(names.len() > 20, "{names:?}");
+    names
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let home = tempfile::tempdir().expect("a folder");
+    let names = commands(home.path());
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = run("apply-patch", home.path(), home.path(), &["completions", shell], b"");
+        assert_eq!((run.code, &*run.stderr), (0, ""), "{shell}");
+        for wanted in names.iter().map(String::as_str).chain(["dry-run", "interactive", "no-pager"]) {
+            assert!(run.stdout.contains(wanted), "{shell}: {wanted}");
+        }
+    }
+    let page = run("apply-patch", home.path(), home.path(), &["man"], b"");
+    assert!(page.stdout.contains(".TH apply-patch 1") && page.code == 0, "{page:?}");
+    let pages = home.path().join("pages");
+    fs::create_dir(&pages).expect("a folder");
+    let written = run("apply-patch", home.path(), home.path(), &["man", "--dir", "pages"], b"");
+    assert_eq!(written.code, 0, "{written:?}");
+    for name in names {
+        let page = fs::read_to_string(pages.join(format!("apply-patch-{name}.1")))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(page.contains(".SH NAME"), "{name}");
+    }
+    let nowhere = run("apply-patch", home.path(), home.path(), &["man", "--dir", "no/such"], b"");
+    assert_eq!(nowhere.code, 5, "{nowhere:?}");
+    assert!(nowhere.stderr.contains("cannot write the manual pages to no/such"), "{nowhere:?}");
+}
