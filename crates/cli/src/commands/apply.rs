@@ -74,15 +74,16 @@ pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspa
     Ok(Workspace::open(&global.root, policy(global, rules)?)?)
 }
 
-/// Reads and parses the patch, then lets `then` do the rest.
+/// Reads and parses the patch, then lets `then` do the rest, with the options for what was read.
 pub(super) fn with_patch(
     global: &args::Global,
     args: &args::Check,
-    options: &Options,
-    then: impl FnOnce(&Patch<'_>) -> Result<Exit, Rest>,
+    options: Options,
+    then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = input::read(args.input.file.as_deref())?;
-    with_input(input::envelope(input, args.from, global.quiet)?, options, then)
+    let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+    let options = read_as(options, &input);
+    with_input(input, &options, |patch| then(patch, &options))
 }
 
 /// Parses the patch, then lets `then` do the rest.
@@ -114,9 +115,9 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let result = (|| {
         let options = options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(global, args, &options, |patch| {
+        with_patch(global, args, options, |patch, options| {
             super::tidy(global, workspace);
-            let plan = patch_engine::plan(workspace.root(), patch, &options).map_err(Rest::Rejected)?;
+            let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
             if global.json {
                 json::print(&json::planned(&plan));
             } else if !global.quiet {
