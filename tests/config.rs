@@ -1,7 +1,6 @@
 //! Configuration: flags, environment, the user's file, the workspace's file, and what `doctor` says of them.
 
 use std::fs;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,11 +30,18 @@ impl Place {
     }
 
     fn run(&self, name: &str, environment: &[(&str, &str)], args: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
-            .arg0(name)
+        // Whoever runs the tests has a terminal, and is not to be asked.
+        let program = self.0.path().join(name);
+        if !program.exists() {
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
+        }
+        let output = Command::new("setsid")
+            .arg("-w")
+            .arg(program)
             .args(args)
             .current_dir(self.0.path().join("w"))
             .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.0.path())
             .env("XDG_STATE_HOME", self.0.path().join("state"))
             .env("XDG_CONFIG_HOME", self.0.path().join("config"))
@@ -98,8 +104,26 @@ fn patterns_add_up_and_bounds_hold_for_every_way_in() {
         let unchanged = fs::read(place.root().join("w/a")).is_ok_and(|bytes| bytes == b"x\n");
         assert_eq!(unchanged, code != 0, "{user:?} {workspace:?} {args:?}");
     }
+    // Who asks for a question gets none answered without a terminal: the answer is no, in every way in.
+    for args in [
+        &["../p"][..],
+        &["ops", "../ops"],
+        &["tool", "write_file", "--args", "{\"path\":\"a\",\"content\":\"y\",\"expectedSha256\":\"SHA\"}"],
+    ] {
+        let place = Place::new("", "approve = \"ask\"\n", UPDATE);
+        let items = r#"[{"type":"apply_patch_call","call_id":"1","operation":{"type":"update_file","path":"a","diff":"@@\n-x\n+y\n"}}]"#;
+        fs::write(place.root().join("ops"), items).expect("a file");
+        let sha = "73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac";
+        let args: Vec<_> = args.iter().map(|arg| arg.replace("SHA", sha)).collect();
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        let run = place.run("apply-patch", &[], &args);
+        assert_eq!(run.code, 3, "{args:?}: {run:#?}");
+        assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n", "{args:?}");
+    }
     // The tool that models know keeps its profile, and the bounds.
-    for (workspace, code) in [("", 0), ("fuzz = \"none\"\n", 1), ("forbidden = [\"a\"]\n", 1)] {
+    for (workspace, code) in
+        [("", 0), ("fuzz = \"none\"\n", 1), ("approve = \"ask\"\n", 1), ("forbidden = [\"a\"]\n", 1)]
+    {
         let place = Place::new("profile = \"strict\"\n", workspace, LOOSE);
         assert_eq!(place.run("apply_patch", &[], &[LOOSE]).code, code, "{workspace:?}");
     }

@@ -286,7 +286,7 @@ fn every_rule_is_documented() {
     let page = read("docs/profiles.md");
     let help = Command::new(env!("CARGO_BIN_EXE_apply-patch")).args(["check", "--help"]).output().expect("help").stdout;
     let help = String::from_utf8(help).expect("UTF-8");
-    let of_every_command = ["--root", "--color", "--json", "--quiet", "--help"];
+    let of_every_command = ["--root", "--color", "--no-pager", "--json", "--quiet", "--verbose", "--help"];
     let flags: Vec<_> = help
         .lines()
         .filter_map(|line| line.trim().split_once("--"))

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::process::Command;
 
 use fs_guard::Terminal;
-use patch_engine::approval::{ApprovalPolicy, Approver, Decision, Request};
+use patch_engine::approval::{ApprovalPolicy, Approvals, Approver, Decision, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
@@ -26,6 +26,29 @@ pub(crate) fn policy(config: &Config, given: Option<args::Approve>) -> ApprovalP
         Some(args::Approve::Ask) => ApprovalPolicy::Always,
         Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
         Some(args::Approve::Never) | None => ApprovalPolicy::Never,
+    }
+}
+
+/// Asks where a program calls: only when the configuration wants it, and without a terminal the answer is no.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    approvals: Approvals,
+    prompt: Prompt,
+}
+
+impl Asker {
+    pub(crate) fn new(config: &Config) -> Self {
+        let policy = match config.settle("approve", None, Some(args::Approve::Never)) {
+            Some(args::Approve::Ask) => ApprovalPolicy::Always,
+            Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
+            Some(args::Approve::Never) | None => ApprovalPolicy::Never,
+        };
+        // What is guarded stays refused: a program names what it allows.
+        Self { approvals: Approvals::new(policy), prompt: Prompt::new(false) }
+    }
+
+    pub(crate) fn approves(&mut self, plan: &Plan) -> bool {
+        self.approvals.decide(plan, &mut &self.prompt).approved
     }
 }
 

@@ -27,9 +27,8 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The workspace: paths are relative to it, and it is never left
+    /// The workspace, which is never left
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
     /// When to use colours: auto (default), always or never
@@ -44,7 +43,7 @@ pub(crate) struct Global {
     /// Print errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Print more: with `--sandbox`, what the kernel supports of it
+    /// Print more, e.g. what the sandbox is
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// What flags leave open.

@@ -95,11 +95,11 @@ impl Config {
     /// Reads what there is: two files and the environment.
     pub(crate) fn load(root: &Path, quiet: bool) -> Result<Self, Failure> {
         let mut config = Self { quiet, ..Self::default() };
-        if let Some(path) = user_file() {
-            if let Some(bytes) = read(&path)? {
-                for (key, values) in parse(&path, &bytes)? {
-                    config.given.insert(key, (values, Source::UserFile(path.clone())));
-                }
+        if let Some(path) = user_file()
+            && let Some(bytes) = read(&path)?
+        {
+            for (key, values) in parse(&path, &bytes)? {
+                config.given.insert(key, (values, Source::UserFile(path.clone())));
             }
         }
         for &(key, kind) in KEYS {

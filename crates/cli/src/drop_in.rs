@@ -8,6 +8,7 @@ use std::path::Path;
 use patch_engine::transaction::{CommitOptions, Workspace};
 use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan, Settings};
 
+use crate::approve::Asker;
 use crate::args::{self, Rules};
 use crate::commands::options;
 use crate::config::Config;
@@ -74,9 +75,9 @@ fn apply(input: Input) -> Result<(), Failed> {
         // The profile is this tool's own; only the workspace can make it stricter.
         let rules = Rules { profile: Some(args::Profile::Codex), ..Rules::default() };
         let options = options(&config, &rules, args::Profile::Codex)?;
-        Ok((options, config.policy(&rules.guard, &[])?))
+        Ok((options, config.policy(&rules.guard, &[])?, Asker::new(&config)))
     });
-    let (options, policy) = configured.map_err(|failure| (failure, None))?;
+    let (options, policy, mut asker) = configured.map_err(|failure| (failure, None))?;
     let mut settings = Settings::new(options);
     settings.commit = CommitOptions { tool: Some("apply_patch".into()), ..CommitOptions::default() };
     let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &settings.options.parse));
@@ -88,7 +89,7 @@ fn apply(input: Input) -> Result<(), Failed> {
         Ok(workspace) => workspace,
         Err(error) => return Err((Failure::Workspace(Box::new(error)), None)),
     };
-    let applied = audit::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
+    let applied = audit::apply(&workspace, &patch, &settings, &mut |plan| asker.approves(plan), &mut ());
     drop(patch);
     match applied.failure {
         None => {

@@ -52,7 +52,7 @@ pub(crate) fn choose(patch: &Patch<'_>) -> Result<Chosen, Failure> {
     }
     if !text.is_empty() {
         let bytes = format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes();
-        chosen.patch = Some(Input::new(bytes, "the chosen part"));
+        chosen.patch = Some(Input { bytes, name: "the chosen part".into(), from_diff: false });
     }
     Ok(chosen)
 }
@@ -196,7 +196,7 @@ fn ended(text: &str) -> String {
 }
 
 fn edited(text: &str) -> Result<String, Failure> {
-    let input = Input::new(text.into(), "the hunk");
+    let input = Input { bytes: text.into(), name: "the hunk".into(), from_diff: false };
     let bytes = approve::edit(&input)?.bytes;
     String::from_utf8(bytes).map(|text| ended(&text)).map_err(|_| Failure::Input("the edited hunk is not UTF-8".into()))
 }

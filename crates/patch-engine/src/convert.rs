@@ -285,10 +285,10 @@ mod tests {
             ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", Some(Unsayable::Copy)),
             ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unsayable::NoContext)),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unsayable::LineEnding)),
-            ("--- a/x\n+++ b/x\n", Some(Unsayable::Nothing)),
             // More lines than the numbers say: they would be lost.
             ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n", None),
             ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c\n", None),
+            ("--- a/x\n+++ b/x\n", Some(Unsayable::Nothing)),
             ("hello\n", None),
             ("", None),
         ] {

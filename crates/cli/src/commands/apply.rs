@@ -74,15 +74,15 @@ pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspa
     Ok(Workspace::open(&global.root, policy(global, rules)?)?)
 }
 
-/// Reads and parses the patch, then lets `then` do the rest, with the options for what was read.
+/// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
     global: &args::Global,
     args: &args::Check,
-    options: Options,
+    options: &Options,
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
     let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
-    let options = read_as(options, &input);
+    let options = read_as(options.clone(), &input);
     with_input(input, &options, |patch| then(patch, &options))
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     let result = (|| {
         let options = options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
-        with_patch(global, args, options, |patch, options| {
+        with_patch(global, args, &options, |patch, options| {
             super::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
             if global.json {
@@ -205,7 +205,7 @@ fn run(
 
 /// Lets the person choose, and says what is left out.
 fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
-    let mut chosen = Ok(None);
+    let (mut chosen, from_diff) = (Ok(None), input.from_diff);
     with_input(input, options, |patch| {
         chosen = interactive::choose(patch).map(Some);
         Ok(())
@@ -214,7 +214,8 @@ fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
     if !chosen.left_out.is_empty() {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
-    Ok(chosen.patch)
+    // What the rules make of a patch that was a diff holds for a part of it.
+    Ok(chosen.patch.map(|patch| Input { from_diff, ..patch }))
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.

@@ -14,7 +14,7 @@ pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
     let result = (|| {
         let options = apply::options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(apply::open(global, &args.rules)?);
-        apply::with_patch(global, args, options, |patch, options| {
+        apply::with_patch(global, args, &options, |patch, options| {
             super::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
             let lines = words(patch, &plan, options.placement.order);

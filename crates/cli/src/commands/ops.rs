@@ -1,9 +1,10 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use file_tools::ops::{self, Call, CallOutput};
-use patch_engine::{Applied, ApplyError, Reject, Settings};
+use patch_engine::{Applied, ApplyError, Plan, Reject, Settings};
 
 use super::apply;
+use crate::approve::Asker;
 use crate::args::{self, Global};
 use crate::audit;
 use crate::exit::Exit;
@@ -39,9 +40,13 @@ pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
         settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
         let mut interrupt = Interrupt::watch();
         let writing = interrupt.clone();
-        let mut approve = |_: &_| {
-            writing.writing();
-            true
+        let mut asker = Asker::new(&global.config);
+        let mut approve = |plan: &Plan| {
+            let approved = asker.approves(plan);
+            if approved {
+                writing.writing();
+            }
+            approved
         };
         let applied = audit::apply(&workspace, &patch, &settings, &mut approve, &mut interrupt);
         Ok(report(&calls, converted, applied))

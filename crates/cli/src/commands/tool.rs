@@ -9,6 +9,7 @@ use patch_engine::transaction::{CommitObserver, Workspace};
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Plan};
 use serde_json::{Value, json};
 
+use crate::approve::Asker;
 use crate::args::{self, Dialect, Global};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -17,6 +18,7 @@ use crate::{events, json};
 /// What the program does while a tool runs.
 struct Watcher {
     interrupt: Interrupt,
+    asker: Asker,
     events: Option<Events<'static>>,
     call_id: String,
     /// The events stand for the answer.
@@ -24,9 +26,12 @@ struct Watcher {
 }
 
 impl Hooks for Watcher {
-    fn approve(&mut self, _: &Plan) -> bool {
-        self.interrupt.writing();
-        true
+    fn approve(&mut self, plan: &Plan) -> bool {
+        let approved = self.asker.approves(plan);
+        if approved {
+            self.interrupt.writing();
+        }
+        approved
     }
 
     fn cancelled(&self) -> bool {
@@ -62,7 +67,8 @@ pub(crate) fn tool(global: &Global, args: &args::Tool) -> Exit {
         Ok(id) => id,
         Err(failure) => return failure.report(global, None),
     };
-    let mut watcher = Watcher { interrupt: Interrupt::watch(), events, call_id, told: false };
+    let asker = Asker::new(&global.config);
+    let mut watcher = Watcher { interrupt: Interrupt::watch(), asker, events, call_id, told: false };
     let exit = match prepare(global, args) {
         Err(error) => failed(args, error),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
