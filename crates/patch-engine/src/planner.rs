@@ -696,7 +696,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             })
             .collect();
         // A directory is made for a file that stays.
-        let create_dirs = if transitions.is_empty() { Vec::new() } else { self.create_dirs };
+        let appearing = transitions.iter().filter(|transition| transition.after.is_some());
+        let needed: HashSet<RelPath> = appearing.flat_map(|transition| transition.path.ancestors()).collect();
+        let create_dirs = self.create_dirs.into_iter().filter(|dir| needed.contains(dir)).collect();
         Ok(Plan {
             transitions,
             create_dirs,
