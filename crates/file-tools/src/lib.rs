@@ -14,6 +14,7 @@ mod ledger;
 pub mod ops;
 mod page;
 mod session;
+pub mod shown;
 pub mod specs;
 mod text;
 pub mod tools;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use file_tools::Tool;
 use file_tools::changes::summary;
+use file_tools::shown::is_unsafe;
 use fs_guard::{Hasher, Sha256};
 use patch_engine::{Operation, Plan};
 use rmcp::model::{
@@ -78,7 +79,7 @@ impl Preview {
     }
 }
 
-/// A line in which nothing moves the cursor, hides, or turns the direction of the rest.
+/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; long ones are cut.
 fn visible(line: &str) -> String {
     let mut text = String::new();
     for character in line.chars() {
@@ -86,14 +87,10 @@ fn visible(line: &str) -> String {
             text.push('…');
             break;
         }
-        match character {
-            '\t' => text.push('\t'),
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => {
-                text.extend(character.escape_unicode());
-            }
-            '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => text.extend(character.escape_unicode()),
-            character if character.is_control() => text.extend(character.escape_unicode()),
-            character => text.push(character),
+        if character == '\n' || is_unsafe(character) {
+            text.extend(character.escape_unicode());
+        } else {
+            text.push(character);
         }
     }
     text

@@ -1,10 +1,9 @@
-//! What a person reads. Text from patches, files and file names passes through [`sanitize()`] first.
+//! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
 
 mod diff;
 mod html;
 mod pager;
 mod picture;
-mod sanitize;
 mod stat;
 mod unified;
 
@@ -15,9 +14,9 @@ use crate::failure::Failure;
 
 pub(crate) use diff::write_diff;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
+pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use html::page;
 pub(crate) use pager::Pager;
-pub(crate) use sanitize::{is_unsafe, sanitize};
 pub(crate) use stat::stat;
 
 /// Prints a line on standard output; a broken pipe is a quiet end.

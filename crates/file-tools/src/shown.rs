@@ -1,10 +1,12 @@
-//! Takes control over the terminal away from text that comes from elsewhere.
+//! Text that comes from elsewhere, as a person may see it: nothing in it controls the terminal, hides, or turns the
+//! direction of the rest.
 
 use std::borrow::Cow;
 
 /// Replaces control characters (tabs and line feeds stay) and invisible characters that change how
 /// text is shown by their escapes.
-pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn sanitize(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -15,8 +17,10 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Tells whether a terminal does something else with it than show it.
-pub(crate) fn is_unsafe(c: char) -> bool {
+/// Tells whether a terminal does something else with it than show it: all control characters but tab and line feed, and
+/// what is invisible or changes the direction.
+#[must_use]
+pub fn is_unsafe(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         _ if c.is_control() => true,
