@@ -2,42 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use rexpect::session::{PtySession, spawn_command};
-
-use crate::program::run;
-
-/// A hang guard; nothing here takes that long.
-const PATIENCE: Option<u64> = Some(60_000);
+use crate::program::{on_terminal, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** End Patch\n";
 const HARMLESS: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** End Patch\n";
 const QUESTION: &str = "Apply this patch? [y,n,e,d,?] ";
 
-fn place(patch: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::create_dir(dir.path().join("w")).expect("a folder");
-    for (path, text) in [("w/a", "a\n"), ("w/b", "b\n"), ("p", patch)] {
-        fs::write(dir.path().join(path), text).expect("a file");
-    }
-    dir
-}
+const NO_EDITOR: &[(&str, &str)] = &[("EDITOR", "false")];
 
-/// The program on a terminal. `line` is shell, so that its input can be redirected.
-fn on_terminal(dir: &Path, line: &str, editor: &str) -> PtySession {
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("{line}; echo exit $?")])
-        .current_dir(dir.join("w"))
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", dir)
-        .env("XDG_STATE_HOME", dir.join("state"))
-        .env("TERM", "xterm")
-        .env("EDITOR", editor)
-        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
-    spawn_command(command, PATIENCE).expect("a terminal")
+fn with(patch: &str) -> tempfile::TempDir {
+    place(&[("w/a", "a\n"), ("w/b", "b\n"), ("p", patch)])
 }
 
 fn read(dir: &Path, path: &str) -> Option<String> {
@@ -61,8 +36,8 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
         ("$it --approve auto < ../p", "y", 0, true),
         ("$it --approve auto < ../p | cat; false", "n", 1, false),
     ] {
-        let dir = place(PATCH);
-        let mut terminal = on_terminal(dir.path(), line, "false");
+        let dir = with(PATCH);
+        let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
         terminal.exp_string("M a\r\n").expect("the files");
         terminal.exp_string("\u{1b}[31m-a").expect("what goes, in red");
         terminal.exp_string("\u{1b}[32m+A").expect("what comes, in green");
@@ -78,8 +53,8 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
 #[test]
 fn help_and_the_whole_diff_are_a_key_away() {
     let long: String = (0..200).map(|line| format!("+line {line}\n")).collect();
-    let dir = place(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));
-    let mut terminal = on_terminal(dir.path(), "$it --approve ask --color never ../p", "false");
+    let dir = with(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask --color never ../p", NO_EDITOR);
     let shown = terminal.exp_string("d shows them").expect("it is cut");
     assert!(shown.contains("+line 50\r") && !shown.contains("+line 150") && !shown.contains('\u{1b}'), "{shown}");
     terminal.exp_string(QUESTION).expect("the question");
@@ -97,10 +72,10 @@ fn help_and_the_whole_diff_are_a_key_away() {
 
 #[test]
 fn an_edited_patch_is_planned_and_asked_about_again() {
-    let dir = place(PATCH);
+    let dir = with(PATCH);
     // Changes the patch in place, and replaces the file as many editors do.
     let editor = "sed -i s/+A/+edited/";
-    let mut terminal = on_terminal(dir.path(), "$it --approve ask < ../p", editor);
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask < ../p", &[("EDITOR", editor)]);
     terminal.exp_string("+A").expect("the diff");
     terminal.exp_string(QUESTION).expect("the question");
     terminal.send_line("e").expect("sent");
@@ -110,8 +85,8 @@ fn an_edited_patch_is_planned_and_asked_about_again() {
     terminal.exp_string("exit 0\r\n").expect("applied");
     assert_eq!((read(dir.path(), "a").as_deref(), read(dir.path(), "b")), (Some("edited\n"), None));
 
-    let dir = place(PATCH);
-    let mut terminal = on_terminal(dir.path(), "$it --approve ask ../p", "false");
+    let dir = with(PATCH);
+    let mut terminal = on_terminal(dir.path(), "$it --approve ask ../p", NO_EDITOR);
     terminal.exp_string(QUESTION).expect("the question");
     terminal.send_line("e").expect("sent");
     terminal.exp_string("the editor failed, nothing was changed").expect("said");
@@ -121,11 +96,11 @@ fn an_edited_patch_is_planned_and_asked_about_again() {
 
 #[test]
 fn a_guarded_file_may_be_approved_by_the_person() {
-    let dir = place("*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** End Patch\n");
+    let dir = with("*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** End Patch\n");
     for (line, answer, exit) in
         [("$it --approve never ../p", None, 3), ("$it ../p", Some("n"), 3), ("$it --approve auto ../p", Some("y"), 0)]
     {
-        let mut terminal = on_terminal(dir.path(), line, "false");
+        let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
         if let Some(answer) = answer {
             terminal.exp_string("! .mcp.json is guarded").expect("the reason");
             terminal.exp_string(QUESTION).expect("the question");
@@ -148,7 +123,7 @@ fn without_a_terminal_a_question_is_a_refusal_that_says_so() {
         (&["--approve", "ask", "--no-atomic"], HARMLESS, 3, false),
         (&["--approve", "ask", "--events", "codex"], HARMLESS, 3, false),
     ] {
-        let dir = place(patch);
+        let dir = with(patch);
         // Of a new session, which has no terminal.
         let program = env!("CARGO_BIN_EXE_apply-patch");
         let mut args = vec!["-w", program];
@@ -162,7 +137,7 @@ fn without_a_terminal_a_question_is_a_refusal_that_says_so() {
             assert!(run.stdout.contains(r#""status":"declined""#), "{run:?}");
         }
     }
-    let dir = place(PATCH);
+    let dir = with(PATCH);
     let both = run("apply-patch", &dir.path().join("w"), dir.path(), &["--approve", "ask", "--check", "../p"], b"");
     assert_eq!(both.code, 2, "{both:?}");
 }

@@ -4,40 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rexpect::session::{PtySession, spawn_command};
-
-use crate::program::run;
-
-/// A hang guard; nothing here takes that long.
-const PATIENCE: Option<u64> = Some(60_000);
+use crate::program::{on_terminal, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n+five\n*** Add File: n\n+n\n\
     *** Delete File: b\n*** Update File: c\n*** Move to: d\n@@\n-c\n+C\n*** End Patch\n";
 
-fn place() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::create_dir(dir.path().join("w")).expect("a folder");
-    for (path, text) in [("w/a", "1\n2\n3\n4\n5\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)] {
-        fs::write(dir.path().join(path), text).expect("a file");
-    }
-    dir
-}
-
-/// The program on a terminal. `line` is shell, so that its input and output can be redirected.
-fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> PtySession {
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("{line}; echo exit $?")])
-        .current_dir(dir.join("w"))
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", dir)
-        .env("XDG_STATE_HOME", dir.join("state"))
-        .env("TERM", "xterm")
-        .envs(environment.iter().copied())
-        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
-    spawn_command(command, PATIENCE).expect("a terminal")
-}
+const FILES: &[(&str, &str)] = &[("w/a", "1\n2\n3\n4\n5\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)];
 
 /// The files of the workspace, each as `name=content`.
 fn files(dir: &Path) -> String {
@@ -73,7 +45,7 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
         ("e q", 0, "left out: a, hunk 2 of 3", "a=ONE2345 b=b c=c"),
     ] {
         let wanted = wanted.replace("one24345", "one234five");
-        let dir = place();
+        let dir = place(FILES);
         let editor = "sed -i s/one/ONE/";
         let mut terminal = on_terminal(dir.path(), "$it -i ../p", &[("EDITOR", editor)]);
         terminal.exp_string("M a, hunk 1 of 3\r\n").expect("the first hunk");
@@ -96,7 +68,7 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
 
 #[test]
 fn without_a_terminal_nobody_is_asked() {
-    let dir = place();
+    let dir = place(FILES);
     let outcome = Command::new("setsid")
         .args(["-w", env!("CARGO_BIN_EXE_apply-patch"), "-i", "../p"])
         .current_dir(dir.path().join("w"))
@@ -118,7 +90,7 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
         ("$it -n ../p", &[("APPLY_PATCH_PAGER", ""), ("PAGER", marks)], false),
         ("$it --durability process ../p --approve never && $it log -p", &[("PAGER", marks)], true),
     ] {
-        let dir = place();
+        let dir = place(FILES);
         fs::write(dir.path().join("w/c"), "c\n").expect("a file");
         let mut terminal = on_terminal(dir.path(), line, environment);
         let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -129,7 +101,7 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 
 #[test]
 fn a_terminal_gets_bars_and_nobody_else_colours() {
-    let dir = place();
+    let dir = place(FILES);
     let mut terminal = on_terminal(dir.path(), "stty cols 80; $it -n --stat ../p", &[]);
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(shown.contains("M a      | +3 -3  \u{1b}[32m+++\u{1b}[0m\u{1b}[31m---\u{1b}[0m"), "{shown:?}");

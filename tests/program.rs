@@ -1,11 +1,13 @@
 //! Runs the program as a user does.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rexpect::session::{PtySession, spawn_command};
 use serde_json::Value;
 
 /// How a run ended.
@@ -60,4 +62,34 @@ fn finish(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
         stdout: String::from_utf8(output.stdout).expect("UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("UTF-8"),
     }
+}
+
+/// A folder with an empty `w/`, for the workspace, and files.
+pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("w")).expect("a folder");
+    for (path, text) in files {
+        fs::write(dir.path().join(path), text).expect("a file");
+    }
+    dir
+}
+
+/// A hang guard, in milliseconds; nothing on a terminal takes that long.
+const PATIENCE: u64 = 60_000;
+
+/// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that its input and output can
+/// be redirected; at the end it prints `exit` and the code.
+pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> PtySession {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{line}; echo exit $?")])
+        .current_dir(dir.join("w"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", dir)
+        .env("XDG_STATE_HOME", dir.join("state"))
+        .env("TERM", "xterm")
+        .envs(environment.iter().copied())
+        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
+    spawn_command(command, Some(PATIENCE)).expect("a terminal")
 }

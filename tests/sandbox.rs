@@ -8,20 +8,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::program::{Run, run};
+use crate::program::{Run, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** Add File: d/n\n+n\n*** Move File: c -> d/c\n*** End Patch\n";
 
 const DIFF: &str = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+A\n";
 
-fn place() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::create_dir(dir.path().join("w")).expect("a folder");
-    for (path, text) in [("w/a", "a\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)] {
-        fs::write(dir.path().join(path), text).expect("a file");
-    }
-    dir
-}
+const FILES: &[(&str, &str)] = &[("w/a", "a\n"), ("w/b", "b\n"), ("w/c", "c\n"), ("p", PATCH)];
 
 fn call(dir: &Path, args: &[&str], input: &str) -> Run {
     run("apply-patch", &dir.join("w"), dir, args, input.as_bytes())
@@ -29,7 +22,7 @@ fn call(dir: &Path, args: &[&str], input: &str) -> Run {
 
 /// Whether the kernel can do it at all.
 fn supported() -> bool {
-    let dir = place();
+    let dir = place(FILES);
     let run = call(dir.path(), &["--sandbox", "--check", "-v", "../p"], "");
     if run.stderr.contains("this kernel has no Landlock") {
         eprintln!("skipped: {}", run.stderr);
@@ -58,7 +51,7 @@ fn every_way_to_apply_works_inside() {
         (&["-n"], PATCH, 0),
         (&["../none"], "", 5),
     ] {
-        let dir = place();
+        let dir = place(FILES);
         let mut args = vec!["--sandbox", "--create-parents"];
         args.extend(flags);
         let run = call(dir.path(), &args, input);
@@ -81,7 +74,7 @@ fn the_process_is_confined_before_it_reads_the_patch() {
     if !supported() {
         return;
     }
-    let dir = place();
+    let dir = place(FILES);
     let mut child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
         .args(["--sandbox", "--create-parents"])
         .current_dir(dir.path().join("w"))
@@ -109,7 +102,7 @@ fn no_editor_is_offered_inside() {
     if !supported() {
         return;
     }
-    let dir = place();
+    let dir = place(FILES);
     let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
     command
         .args(["--sandbox", "--create-parents", "--approve", "ask", "../p"])

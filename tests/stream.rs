@@ -1,9 +1,10 @@
 //! `--stream`: the patch is looked at while it arrives.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rexpect::session::spawn_command;
+use tempfile::TempDir;
 
 use crate::program::run;
 
@@ -16,18 +17,23 @@ fn place() -> tempfile::TempDir {
     dir
 }
 
-#[test]
-fn a_line_for_each_section_while_the_rest_is_still_to_come() {
-    let (dir, home) = (place(), place());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
-        .arg("--stream")
+/// The program, with its input still open.
+fn start(dir: &TempDir, home: &TempDir, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        .args(args)
         .current_dir(dir.path())
         .env("XDG_STATE_HOME", home.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the program starts");
+        .expect("the program starts")
+}
+
+#[test]
+fn a_line_for_each_section_while_the_rest_is_still_to_come() {
+    let (dir, home) = (place(), place());
+    let mut child = start(&dir, &home, &["--stream"]);
     let (mut stdin, mut stderr) =
         (child.stdin.take().expect("piped"), BufReader::new(child.stderr.take().expect("piped")));
     let (first, second) = PATCH.split_at(PATCH.find("*** Move to").expect("it is there"));
@@ -48,15 +54,7 @@ fn a_line_for_each_section_while_the_rest_is_still_to_come() {
 #[test]
 fn what_cannot_become_a_patch_fails_before_its_end() {
     let (dir, home) = (place(), place());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
-        .args(["--stream", "--json"])
-        .current_dir(dir.path())
-        .env("XDG_STATE_HOME", home.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = start(&dir, &home, &["--stream", "--json"]);
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(b"*** Begin Patch\n*** Add File: a\nno plus\n*** Delete File: b\n").expect("written");
     // Standard input stays open: the program does not wait for it.
