@@ -24,11 +24,11 @@ mod render;
 
 use std::process::ExitCode;
 
-/// The allocator of musl asks the kernel for nearly every block. This one needs no start-up and keeps little for itself:
-/// with mimalloc the smallest run took 10 MB and a large one 40 % more memory, at the same speed.
+/// The allocator of musl asks the kernel for nearly every block, and one lock for all threads (dlmalloc) takes a fifth of
+/// the time of a patch of many files. `.cargo/config.toml` keeps this one from starting with a page of two megabytes.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
