@@ -19,6 +19,7 @@ mod docs;
 mod forms;
 mod hostile;
 mod interactive;
+mod memory;
 mod program;
 mod races;
 mod replay;
