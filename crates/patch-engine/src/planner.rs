@@ -58,6 +58,8 @@ struct Planner<'a, 'p> {
     preparer: Preparer<'a, 'p>,
     /// What was prepared of the section that is planned now.
     prepared: Option<Prepared>,
+    /// The paths of the section that is planned now.
+    checked: Vec<RelPath>,
     /// Folded spellings of all paths of the patch.
     folded: HashMap<String, RelPath>,
     create_dirs: Vec<RelPath>,
@@ -131,6 +133,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             named,
             preparer: Preparer::new(root, patch, options),
             prepared: None,
+            checked: Vec::new(),
             folded: HashMap::new(),
             create_dirs: Vec::new(),
             directories: HashMap::new(),
@@ -179,15 +182,17 @@ impl<'a, 'p> Planner<'a, 'p> {
             Written::Delete => self.delete(section),
             Written::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
         };
-        let failed = result.is_err();
-        for path in [Some(&section.path), destination(section)].into_iter().flatten() {
-            let Ok(path) = self.root.check(path.text, Access::Read) else { continue };
+        for path in std::mem::take(&mut self.checked) {
             self.settle(&path);
-            if failed && let Some(entry) = self.entries.get_mut(&path) {
+        }
+        let Err(failures) = result else { return };
+        for path in [Some(&section.path), destination(section)].into_iter().flatten() {
+            if let Ok(path) = self.root.check(path.text, Access::Read)
+                && let Some(entry) = self.entries.get_mut(&path)
+            {
                 entry.rejected = true;
             }
         }
-        let Err(failures) = result else { return };
         for failure in failures {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
@@ -202,7 +207,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         section: &'p Section<'p>,
         lines: &patch_grammar::AddedLines<'p>,
     ) -> Result<(), Vec<Failure>> {
-        let path = self.check(section.path.text, Access::Create)?;
+        let path = self.check(section, Access::Create)?;
         let entry = self.entry(&path, Access::Create)?;
         if entry.rejected {
             return Err(Vec::new());
@@ -213,12 +218,19 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Err(Problem::Stale { expected, actual }.into());
         }
         let replaced = self.make_way(index, &path)?;
-        let bytes = edit::added(lines, self.options.add_newline);
+        let (bytes, sha256) = match self.prepared.take().and_then(|prepared| prepared.added) {
+            Some(added) => added,
+            None => {
+                let bytes = edit::added(lines, self.options.add_newline);
+                let sha256 = Sha256::of(&bytes);
+                (bytes, sha256)
+            }
+        };
         self.check_size(&path, bytes.len() as u64)?;
         self.write(
             &path,
             New {
-                sha256: Sha256::of(&bytes),
+                sha256,
                 size: bytes.len() as u64,
                 content: Content::Bytes(bytes.into()),
                 mode: replaced.as_ref().map(Metadata::kept_mode),
@@ -230,7 +242,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     fn delete(&mut self, section: &'p Section<'p>) -> Result<(), Vec<Failure>> {
-        let path = self.check(section.path.text, Access::Delete)?;
+        let path = self.check(section, Access::Delete)?;
         let allowed = self.options.allow_delete;
         let entry = self.entry(&path, Access::Delete)?;
         if entry.rejected {
@@ -255,7 +267,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(), Vec<Failure>> {
         let leaves = move_to.is_some();
         let access = if leaves { Access::Delete } else { Access::Update };
-        let path = self.check(section.path.text, access)?;
+        let path = self.check(section, access)?;
         let entry = self.entry(&path, access)?;
         if entry.rejected {
             return Err(Vec::new());
@@ -312,6 +324,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<(RelPath, Option<Metadata>), Failure> {
         let at = |problem| Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem };
         let target = self.root.check(to.text, Access::Create).map_err(|error| at(Problem::Guard(error)))?;
+        self.checked.push(target.clone());
         if &target == path {
             return Err(at(Problem::SamePath));
         }
@@ -554,8 +567,14 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    fn check(&mut self, path: &str, access: Access) -> Outcome<RelPath> {
-        self.root.check(path, access).map_err(Problem::Guard)
+    /// Checks the path of a section, which may have been done when it was prepared.
+    fn check(&mut self, section: &Section<'_>, access: Access) -> Outcome<RelPath> {
+        let path = match &self.prepared {
+            Some(prepared) => prepared.path.clone(),
+            None => self.root.check(section.path.text, access).map_err(Problem::Guard)?,
+        };
+        self.checked.push(path.clone());
+        Ok(path)
     }
 
     fn check_size(&self, path: &RelPath, size: u64) -> Outcome<()> {

@@ -1,5 +1,5 @@
 //! The part of planning that needs no other section: reading, hashing and editing files, on all
-//! processors.
+//! processors; and the bytes of new ones.
 //!
 //! Sections act in order, but most patches name each path once; what such a section makes of its file
 //! does not depend on the others. It is worked out here for a window of sections at a time, and the
@@ -43,6 +43,16 @@ pub(crate) struct Prepared {
     pub(crate) disk: Option<Disk>,
     /// What the hunks make of it; holds only for what was taken.
     pub(crate) edited: Option<Edited>,
+    /// The bytes of a file that is added, and their hash.
+    pub(crate) added: Option<(Vec<u8>, Sha256)>,
+}
+
+impl Prepared {
+    /// How many bytes of files it holds.
+    fn size(&self) -> usize {
+        let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
+        read + self.added.as_ref().map_or(0, |(bytes, _)| bytes.len())
+    }
 }
 
 /// A file with its hunks applied.
@@ -113,8 +123,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
                 && let Some(&index) = window.get(next.fetch_add(1, Ordering::Relaxed))
             {
                 if let Some(prepared) = self.section(&self.patch.sections[index]) {
-                    let bytes = prepared.disk.as_ref().and_then(|disk| disk.bytes.as_ref());
-                    loaded.fetch_add(bytes.map_or(0, |bytes| bytes.len()), Ordering::Relaxed);
+                    loaded.fetch_add(prepared.size(), Ordering::Relaxed);
                     ready.lock().unwrap_or_else(PoisonError::into_inner).insert(index, prepared);
                 }
             }
@@ -134,7 +143,12 @@ impl<'a, 'p> Preparer<'a, 'p> {
 
     fn section(&self, section: &'p Section<'p>) -> Option<Prepared> {
         let (access, hunks) = match &section.operation {
-            Operation::Add(_) => return None,
+            Operation::Add(lines) => {
+                let path = self.root.check(section.path.text, Access::Create).ok()?;
+                let bytes = edit::added(lines, self.options.add_newline);
+                let sha256 = Sha256::of(&bytes);
+                return Some(Prepared { path, disk: None, edited: None, added: Some((bytes, sha256)) });
+            }
             Operation::Delete => (Access::Delete, &[][..]),
             Operation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
             Operation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
@@ -155,6 +169,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
         } else {
             (Sha256::of(&bytes), edit())
         };
-        Some(Prepared { path, disk: Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) }), edited })
+        let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
+        Some(Prepared { path, disk, edited, added: None })
     }
 }

@@ -85,13 +85,14 @@ pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> Commit
 /// Publishes an addition or an update.
 pub(super) fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
     let slot = file.spot().clone();
-    let trust_times = expected.check(place)?;
     if matches!(expected, Expected::Nothing) {
+        // It fails where something is: that need not be looked at before.
         return file.publish_new(place).map_err(|failed| match failed.error {
             fs_guard::Error::AlreadyExists { .. } => expected.stale(place),
             error => error.into(),
         });
     }
+    let trust_times = expected.check(place)?;
     match file.exchange(place) {
         Ok(displaced) => verify(&displaced, place, expected, trust_times),
         Err(failed) => Err(match failed.error {

@@ -123,7 +123,8 @@ fn a_failing_look_or_read_leaves_everything_as_it_was() {
         let done = commit(&locked, &plan).is_ok();
         let calls = disarm();
         drop(locked);
-        let what = format!("read error at call {at} ({})", calls[at - 1]);
+        // Where a file's times tell enough, it is not read again: a call fewer than was counted.
+        let what = format!("read error at call {at} ({:?})", calls.get(at - 1));
         assert_eq!(tree.snapshot(), if done { &ends.new } else { &ends.old }.clone(), "{what}");
         assert!(tree.pending().is_empty() || done, "{what}: {:?}", listing(&tree));
         drop(lock(&tree.open()));

@@ -245,6 +245,7 @@ fn inside() {
     fs::create_dir(&place).unwrap();
     let pages = FILES.iter().map(|(_, pages)| pages).sum::<usize>();
     let inodes = FILES.len() + DIRS + 1;
+    sweep_many(&place, key);
     for with_state in [false, true] {
         type Limits = fn(usize) -> String;
         let kinds: [(&str, usize, Limits); 2] = [
@@ -266,6 +267,37 @@ fn inside() {
             assert!(full > 8, "{what}: the disk was not full");
         }
     }
+}
+
+/// So many new files are staged on several threads; somewhere among them the room ends.
+fn sweep_many(place: &Path, key: &Path) {
+    let text: String = (0..200).map(|n| format!("*** Add File: f{n}\n+line {n}\n")).collect();
+    let text = format!("*** Begin Patch\n{text}*** End Patch\n");
+    let (mut full, mut fits) = (0, 0);
+    for inodes in (20..=240).step_by(11) {
+        let small = Small::mount(place, &format!("size=64m,nr_inodes={inodes}"));
+        let tree = place.join("tree");
+        fs::create_dir(&tree).unwrap();
+        let names = || fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let result = patch(&tree, key, &text);
+        let files = names().filter(|name| name != ".apply-patch").count();
+        match result {
+            Ok(()) => assert_eq!(files, 200, "{inodes} inodes"),
+            Err(error) => {
+                assert!(error.contains("No space left on device"), "{inodes} inodes: {error}");
+                assert_eq!(files, 0, "{inodes} inodes: {error}");
+                let pending = fs::read_dir(tree.join(".apply-patch/pending"));
+                assert_eq!(pending.map_or(0, Iterator::count), 0, "{inodes} inodes: {error}");
+                full += 1;
+                small.grow();
+                patch(&tree, key, &text).unwrap();
+                continue;
+            }
+        }
+        fits += 1;
+    }
+    println!("swept many: {full} too small");
+    assert!(full > 8 && fits > 0, "{full} too small, {fits} large enough");
 }
 
 #[test]
