@@ -15,16 +15,23 @@ impl Sha256 {
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha2::Sha256::digest(bytes).into())
     }
+
+    /// Returns the digits.
+    #[must_use]
+    pub fn hex(&self) -> [u8; 64] {
+        let digit = |value: u8| value + if value < 10 { b'0' } else { b'a' - 10 };
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = digit(byte >> 4);
+            pair[1] = digit(byte & 15);
+        }
+        hex
+    }
 }
 
 impl fmt::Display for Sha256 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut hex = [0; 64];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
-            pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
-        }
-        f.write_str(std::str::from_utf8(&hex).expect("digits are ASCII"))
+        f.write_str(std::str::from_utf8(&self.hex()).expect("digits are ASCII"))
     }
 }
 

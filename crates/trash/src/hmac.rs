@@ -2,20 +2,38 @@
 
 use fs_guard::{Hasher, Sha256};
 
+/// Makes keyed hashes; what depends on the key alone is done once.
+#[derive(Debug, Clone)]
+pub(crate) struct Keyed {
+    inner: Hasher,
+    outer: Hasher,
+}
+
+impl Keyed {
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
+        let pad = |with: u8| {
+            let mut block = [with; 64];
+            block.iter_mut().zip(key).for_each(|(b, k)| *b ^= k);
+            let mut hasher = Hasher::new();
+            hasher.update(&block);
+            hasher
+        };
+        Self { inner: pad(0x36), outer: pad(0x5C) }
+    }
+
+    /// Returns the keyed hash of the parts, one after the other.
+    pub(crate) fn hash(&self, parts: &[&[u8]]) -> Sha256 {
+        let mut inner = self.inner.clone();
+        parts.iter().for_each(|part| inner.update(part));
+        let mut outer = self.outer.clone();
+        outer.update(&inner.finish().0);
+        outer.finish()
+    }
+}
+
 /// Returns the keyed hash of `bytes`.
 pub(crate) fn hmac(key: &[u8; 32], bytes: &[u8]) -> Sha256 {
-    let pad = |with: u8| {
-        let mut block = [with; 64];
-        block.iter_mut().zip(key).for_each(|(b, k)| *b ^= k);
-        let mut hasher = Hasher::new();
-        hasher.update(&block);
-        hasher
-    };
-    let mut inner = pad(0x36);
-    inner.update(bytes);
-    let mut outer = pad(0x5C);
-    outer.update(&inner.finish().0);
-    outer.finish()
+    Keyed::new(key).hash(&[bytes])
 }
 
 /// Compares without telling by the time taken where the first difference is.
@@ -40,5 +58,9 @@ mod tests {
         let two = hmac(&key(b"Jefe"), b"what do ya want for nothing?");
         assert_eq!(two.to_string(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         assert!(!same(&one, &two) && same(&one, &one));
+        let keyed = Keyed::new(&key(b"Jefe"));
+        for _ in 0..2 {
+            assert_eq!(keyed.hash(&[b"what do ya ", b"", b"want for nothing?"]), two);
+        }
     }
 }
