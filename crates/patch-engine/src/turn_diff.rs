@@ -227,7 +227,7 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
         return;
     }
     let (old_side, new_side) = (old.map(side), new.map(side));
-    out.extend(diff::header(diff::GIT, old_side, new_side, same_bytes));
+    diff::header(out, diff::GIT, old_side, new_side, same_bytes);
     if same_bytes {
         return;
     }
@@ -235,8 +235,7 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
-    let hunks = bytes(old).zip(bytes(new)).and_then(|(old, new)| diff::whole(&old, &new));
-    diff::body(diff::GIT, out, old_side, new_side, hunks);
+    diff::body(out, diff::GIT, old_side, new_side, |out| diff::whole(out, &bytes(old)?, &bytes(new)?));
 }
 
 fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {

@@ -1,0 +1,187 @@
+//! The hunks of unified diffs.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
+
+use crate::transition::Splice;
+
+/// How many lines of context a diff shows.
+const CONTEXT: usize = 3;
+
+/// How long lines are compared for the smallest diff.
+const DIFF_TIME: Duration = Duration::from_secs(1);
+
+/// Fewer lines are compared in no time, however they differ.
+const LINES_WORTH_A_CLOCK: usize = 1000;
+
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
+}
+
+/// Writes the hunks between two files; `None` when one is binary.
+pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
+    if is_binary(before) || is_binary(after) {
+        return None;
+    }
+    match (before, after) {
+        (b"", b"") => {}
+        (b"", added) => one_sided(out, b'+', added),
+        (gone, b"") => one_sided(out, b'-', gone),
+        _ => write_hunks(out, &lines(before), &lines(after), 0, 0),
+    }
+    Some(())
+}
+
+/// The hunks of an edit; `None` when the file is binary.
+pub(crate) fn spliced(source: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    write_spliced(&mut out, source, splices)?;
+    Some(out)
+}
+
+/// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
+/// the rest of a large file is only counted.
+pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
+    if is_binary(source) {
+        return None;
+    }
+    let mut stretches: Vec<(Range<usize>, Range<usize>)> = Vec::with_capacity(splices.len());
+    for (index, splice) in splices.iter().enumerate() {
+        let around = back(source, splice.start, CONTEXT)..forth(source, splice.end, CONTEXT);
+        match stretches.last_mut() {
+            Some((bytes, indices)) if around.start <= bytes.end => {
+                (bytes.end, indices.end) = (around.end.max(bytes.end), index + 1)
+            }
+            _ => stretches.push((around, index..index + 1)),
+        }
+    }
+    let (mut counted, mut line, mut shift) = (0, 0, 0);
+    let mut after = Vec::new();
+    for (bytes, indices) in stretches {
+        line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();
+        counted = bytes.start;
+        after.clear();
+        let mut from = bytes.start;
+        for splice in &splices[indices] {
+            after.extend_from_slice(&source[from..splice.start]);
+            after.extend_from_slice(&splice.text);
+            from = splice.end;
+        }
+        after.extend_from_slice(&source[from..bytes.end]);
+        let (old, new) = (lines(&source[bytes]), lines(&after));
+        write_hunks(out, &old, &new, line, (line as isize + shift) as usize);
+        shift += new.len() as isize - old.len() as isize;
+    }
+    Some(())
+}
+
+/// The beginning of the line that stands `count` lines before the one at `at`.
+fn back(source: &[u8], at: usize, count: usize) -> usize {
+    let mut ends = memchr::memrchr_iter(b'\n', &source[..at]);
+    // The first line feed ends the line before, unless `at` is in the middle of a line.
+    ends.nth(count).map_or(0, |end| end + 1)
+}
+
+/// The end of the line that stands `count` lines after the one that ends at `at`.
+fn forth(source: &[u8], at: usize, count: usize) -> usize {
+    memchr::memchr_iter(b'\n', &source[at..]).nth(count).map_or(source.len(), |end| at + end + 1)
+}
+
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::with_capacity(16);
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        lines.push(&bytes[from..=end]);
+        from = end + 1;
+    }
+    if from < bytes.len() {
+        lines.push(&bytes[from..]);
+    }
+    lines
+}
+
+/// Writes the one hunk of a file that appears or goes away.
+fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
+    let ends = memchr::memchr_iter(b'\n', bytes);
+    let open = bytes.last() != Some(&b'\n');
+    let count = ends.clone().count() + usize::from(open);
+    out.reserve(bytes.len() + count + 64);
+    let (old, new) = if sign == b'+' { ((0, 0), (0, count)) } else { ((0, count), (0, 0)) };
+    hunk_header(out, old, new);
+    let mut from = 0;
+    for end in ends.chain(open.then(|| bytes.len() - 1)) {
+        out.push(sign);
+        out.extend_from_slice(&bytes[from..=end]);
+        from = end + 1;
+    }
+    if open {
+        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+}
+
+/// Writes the line that opens a hunk: on each side, how many lines stand before it and how many it has.
+fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
+    let mut range = |words: &str, (before, count): (usize, usize)| {
+        out.extend_from_slice(words.as_bytes());
+        push_number(out, if count == 0 { before } else { before + 1 });
+        if count != 1 {
+            out.push(b',');
+            push_number(out, count);
+        }
+    };
+    range("@@ -", old);
+    range(" +", new);
+    out.extend_from_slice(b" @@\n");
+}
+
+/// Writes hunks with line numbers that count on from `old_from` and `new_from`.
+fn write_hunks(out: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], old_from: usize, new_from: usize) {
+    // Past the deadline the diff is right still, but coarser: a large file that has nothing in common
+    // with its old version would take minutes otherwise.
+    let large = old.len() + new.len() > LINES_WORTH_A_CLOCK;
+    let deadline = large.then(|| Instant::now() + DIFF_TIME);
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);
+    for group in group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let range = |from: usize, first: Range<usize>, last: Range<usize>| (from + first.start, last.end - first.start);
+        let old_range = range(old_from, first.old_range(), last.old_range());
+        let new_range = range(new_from, first.new_range(), last.new_range());
+        hunk_header(out, old_range, new_range);
+        for op in &group {
+            let mut write = |sign: u8, lines: &[&[u8]]| {
+                for line in lines {
+                    out.push(sign);
+                    out.extend_from_slice(line);
+                    if !line.ends_with(b"\n") {
+                        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+                    }
+                }
+            };
+            match *op {
+                DiffOp::Equal { old_index, len, .. } => write(b' ', &old[old_index..old_index + len]),
+                DiffOp::Delete { old_index, old_len, .. } => write(b'-', &old[old_index..old_index + old_len]),
+                DiffOp::Insert { new_index, new_len, .. } => write(b'+', &new[new_index..new_index + new_len]),
+                DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+                    write(b'-', &old[old_index..old_index + old_len]);
+                    write(b'+', &new[new_index..new_index + new_len]);
+                }
+            }
+        }
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, mut number: usize) {
+    let mut digits = [0; 20];
+    let mut from = digits.len();
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[from..]);
+}
