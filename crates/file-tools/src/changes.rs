@@ -1,5 +1,7 @@
 //! What a call changed, as data: the shape that the patch tool and the command line answer with.
 
+use std::borrow::Cow;
+
 use patch_engine::transaction::{Outcome, Recovered};
 use patch_engine::{Applied, Note, Operation, Plan, PlanNote};
 use schemars::JsonSchema;
@@ -124,14 +126,19 @@ pub fn changed_files(plan: &Plan, trashed: &[Option<String>]) -> Vec<ChangedFile
 /// A diff as text, cut at [`MAX_DIFF`].
 #[must_use]
 pub fn capped(diff: &[u8]) -> String {
+    capped_text(diff).into_owned()
+}
+
+/// The same, borrowed where nothing is cut or replaced.
+pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
-        return text.to_owned();
+        return text.into();
     }
     // A replacement character is no shorter than what it stands for.
     let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
-        len if len <= MAX_DIFF => text.into_owned(),
-        _ => format!("{}…(truncated)", crate::text::prefix(&text, MAX_DIFF)),
+        ..=MAX_DIFF => text,
+        _ => format!("{}…(truncated)", crate::text::prefix(&text, MAX_DIFF)).into(),
     }
 }
 

@@ -3,13 +3,16 @@
 use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
 use workspace_trash::Signer;
 
-use super::event::{Event, Tip, Torn, check, write};
-use super::{FOLDER, LOCK_TIMEOUT};
+use super::event::{Tip, Torn, check, end};
+use super::{FOLDER, LOCK_TIMEOUT, json};
 
 const HEAD_KIND: &str = "audit head 1";
 
 /// The largest file of a log that is read.
 const READ_LIMIT: u64 = 1 << 30;
+
+/// Lines are written when they are this many bytes together, so that a batch of any size takes little memory.
+const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// How far a log goes: the content of its `.head`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +103,12 @@ impl<'c> Chain<'c> {
         Ok(chain)
     }
 
-    /// Appends events and hands back the file, which is not synced yet.
-    pub(super) fn append(&self, events: &[Event], max_size: u64) -> Result<AppendFile, Error> {
+    /// Appends the lines that `write` writes and hands back the file, which is not synced yet.
+    pub(super) fn append(
+        &self,
+        max_size: u64,
+        write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
+    ) -> Result<AppendFile, Error> {
         let mut file = newest(&self.dir, self.session).append()?;
         let (mut head, torn) = self.tip(&file)?;
         if head.length >= max_size && torn.is_none() {
@@ -113,19 +120,11 @@ impl<'c> Chain<'c> {
             }
             head.length = 0;
         }
-        let mut text = String::new();
-        for (index, event) in events.iter().enumerate() {
-            match &torn {
-                Some(torn) if index == 0 => {
-                    text.push('\n');
-                    text += &write(&Event { torn: Some(torn.clone()), ..event.clone() }, &mut head.tip, self.signer);
-                }
-                _ => text += &write(event, &mut head.tip, self.signer),
-            }
-        }
-        file.append(text.as_bytes())?;
-        head.length = file.len()?;
-        self.write_head(&head)?;
+        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, torn, signer: self.signer };
+        write(&mut lines)?;
+        lines.file.append(&lines.text)?;
+        let Lines { file, tip, .. } = lines;
+        self.write_head(&Head { tip, length: file.len()?, ..head })?;
         Ok(file)
     }
 
@@ -182,5 +181,41 @@ impl<'c> Chain<'c> {
         } else {
             file.publish_new(&place).map_err(|failed| failed.error)
         }
+    }
+}
+
+/// Writes lines to the end of a log.
+#[derive(Debug)]
+pub(super) struct Lines<'c> {
+    file: AppendFile,
+    text: Vec<u8>,
+    tip: Tip,
+    /// What the first line has to tell.
+    torn: Option<Torn>,
+    signer: Option<&'c Signer>,
+}
+
+impl Lines<'_> {
+    /// Adds a line: an object, left open, that these parts make together.
+    pub(super) fn push(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+        let torn = self.torn.take();
+        if torn.is_some() {
+            // Ends what was cut off.
+            self.text.push(b'\n');
+        }
+        let from = self.text.len();
+        parts.iter().for_each(|part| self.text.extend_from_slice(part));
+        if let Some(torn) = torn {
+            self.text.extend_from_slice(b",\"torn\":{");
+            json::number(&mut self.text, "bytes", torn.bytes);
+            json::field(&mut self.text, "sha256", &torn.sha256);
+            self.text.push(b'}');
+        }
+        end(&mut self.text, from, &mut self.tip, self.signer);
+        if self.text.len() >= BYTES_AT_ONCE {
+            self.file.append(&self.text)?;
+            self.text.clear();
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,8 @@ use fs_guard::Sha256;
 use serde::{Deserialize, Serialize};
 use workspace_trash::Signer;
 
+use super::json;
+
 /// When a line was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -16,6 +18,19 @@ pub enum Phase {
     Failed,
     /// After a transaction that was found interrupted was finished or reverted.
     Recovered,
+}
+
+impl Phase {
+    /// The word in a line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Intent => "intent",
+            Self::Outcome => "outcome",
+            Self::Failed => "failed",
+            Self::Recovered => "recovered",
+        }
+    }
 }
 
 /// What is done to a file.
@@ -34,6 +49,21 @@ pub enum Operation {
     Move,
     /// A patch changes it, or a patch as a whole failed.
     Patch,
+}
+
+impl Operation {
+    /// The word in a line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Write => "write",
+            Self::Edit => "edit",
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Patch => "patch",
+        }
+    }
 }
 
 /// What a line tells.
@@ -107,23 +137,17 @@ impl Tip {
 const LINE_KIND: &str = "audit line 1";
 const DIGITS: usize = 64;
 
-/// Writes an event as the line after `tip`, with its line feed, and moves `tip` there.
-pub(super) fn write(event: &Event, tip: &mut Tip, signer: Option<&Signer>) -> String {
-    // Room for the text, its escapes and the rest of the line.
-    let mut line = Vec::with_capacity(1024 + event.diff.as_ref().map_or(0, |diff| diff.len() + diff.len() / 8));
-    serde_json::to_writer(&mut line, event).expect("text keys");
-    line.pop();
-    let mut line = String::from_utf8(line).expect("JSON is UTF-8");
+/// Ends the line that begins at `from`, an object that is still open, as the one after `tip`, and moves `tip` there.
+pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option<&Signer>) {
     tip.seq += 1;
-    line += &format!(",\"seq\":{},\"prevHash\":\"{}\"", tip.seq, tip.hash);
-    let hash = Sha256::of(line.as_bytes());
-    line += &format!(",\"hash\":\"{hash}\"");
+    json::number(text, "seq", tip.seq);
+    json::hash(text, "prevHash", &tip.hash);
+    tip.hash = Sha256::of(&text[from..]);
+    json::hash(text, "hash", &tip.hash);
     if let Some(signer) = signer {
-        line += &format!(",\"mac\":\"{}\"", signer.sign(LINE_KIND, &hash.0));
+        json::hash(text, "mac", &signer.sign(LINE_KIND, &tip.hash.0));
     }
-    line += "}\n";
-    tip.hash = hash;
-    line
+    text.extend_from_slice(b"}\n");
 }
 
 /// Why a line does not go on from the one before.

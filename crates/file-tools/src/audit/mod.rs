@@ -10,13 +10,19 @@
 //! A log that is longer than its limit is continued in the next file: `<session>.1.jsonl` is the
 //! oldest one, `<session>.jsonl` the newest.
 //!
+//! A line is an [`Event`] with its place in the chain. Those of commits are put together from bytes (`json.rs`), to the
+//! byte as `serde_json` would write them: a patch of thousands of files has two lines for each.
+//!
 //! Limitations: who can read the user's key can forge all of this, and who can put back an older log
 //! together with its older head is not noticed. A log written where there is no place for a key is not signed.
 
 mod chain;
+mod diffs;
 mod event;
+mod json;
 mod recorder;
 mod state;
+mod strings;
 mod verify;
 
 pub use event::{Event, Operation, Phase, Torn};
@@ -26,6 +32,8 @@ pub use verify::{BadLine, Verified, verify};
 
 use std::time::Duration;
 
+use chain::Lines;
+use fs_guard::AppendFile;
 use patch_engine::transaction::Workspace;
 use workspace_trash::Signer;
 
@@ -69,26 +77,39 @@ impl Audit {
         Self { session, agent, max_size: MAX_LOG_SIZE }
     }
 
-    /// Appends events, as one write. The state directory must be there.
+    /// Appends events, as one write when they are small together. The state directory must be there.
+    ///
+    /// What an event says of a torn line is left out: the log itself tells that.
     ///
     /// # Errors
     ///
     /// When the log cannot be written; nothing was applied then, as nothing may be.
+    ///
+    /// # Panics
+    ///
+    /// Never: an event has text for keys.
     pub fn append(&self, workspace: &Workspace, events: &[Event], durable: bool) -> Result<(), AuditError> {
-        let file = self.write(workspace, events, durable)?;
+        let file = self.write(workspace, durable, |lines| {
+            events.iter().try_for_each(|event| {
+                let told = Event { torn: None, ..event.clone() };
+                let mut text = serde_json::to_vec(&told).expect("text keys");
+                text.pop();
+                lines.push(&[&text])
+            })
+        })?;
         if durable { Ok(file.sync()?) } else { Ok(()) }
     }
 
-    /// Appends events and hands back the log to be synced with the rest.
+    /// Appends lines and hands back the log to be synced with the rest.
     fn write(
         &self,
         workspace: &Workspace,
-        events: &[Event],
         durable: bool,
-    ) -> Result<fs_guard::AppendFile, AuditError> {
+        write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
+    ) -> Result<AppendFile, AuditError> {
         let signer = Signer::new(workspace.key_place())?;
         let (state, _) = workspace.root().create_state_dir()?;
         let chain = chain::Chain::lock(&state, self.session.as_str(), signer.as_ref(), durable)?;
-        Ok(chain.append(events, self.max_size)?)
+        Ok(chain.append(self.max_size, write)?)
     }
 }

@@ -1,28 +1,23 @@
 //! Writes the log while a commit happens.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
 use patch_engine::transaction::{CommitError, CommitObserver, Outcome, Recovered, TransactionId, Workspace};
-use patch_engine::transition::{Content, Transition};
+use patch_engine::transition::Transition;
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
 
-use super::event::{Event, Operation, Phase};
+use super::chain::Lines;
+use super::diffs::diffs;
+use super::event::{Operation, Phase};
+use super::json;
+use super::strings::Strings;
 use super::{Audit, AuditError};
-use crate::changes::capped;
 use crate::error::ToolError;
-
-/// Diffs of larger changes are left out.
-const MAX_DIFFED: u64 = 1 << 20;
 
 /// All diffs of one commit together.
 const MAX_DIFFS: usize = 4 << 20;
-
-/// The diffs of so many changes are made before the budget is looked at.
-const CHANGES_AT_ONCE: usize = 256;
-
-/// A thread costs about as much as the diffs of a few small changes.
-const CHANGES_WORTH_A_THREAD: usize = 32;
 
 /// Tells the log of one call, and hands on what it is told.
 ///
@@ -35,9 +30,10 @@ pub struct Recorder<'r> {
     operation: Operation,
     durable: bool,
     inner: &'r mut dyn CommitObserver,
-    planned: Option<Vec<Event>>,
+    /// What the lines of each change say of it, before the commit and after.
+    planned: Option<Arc<Strings>>,
     /// The commits that came as far as their intents.
-    begun: Vec<(TransactionId, Vec<Event>)>,
+    begun: Vec<(TransactionId, Arc<Strings>)>,
     file: Option<AppendFile>,
 }
 
@@ -63,38 +59,35 @@ impl<'r> Recorder<'r> {
         Self { audit, workspace, tool, operation, durable, inner, planned: None, begun: Vec::new(), file: None }
     }
 
-    fn event(&self, phase: Phase, operation: Operation, path: &str) -> Event {
-        Event {
-            timestamp: workspace_trash::format_time(SystemTime::now()),
-            session_id: self.audit.session.to_string(),
-            agent_name: self.audit.agent.clone(),
-            tool_name: self.tool.clone(),
-            phase,
-            operation,
-            path: path.to_owned(),
-            to_path: None,
-            before_sha256: None,
-            after_sha256: None,
-            diff: None,
-            ok: None,
-            error_kind: None,
-            transaction_id: None,
-            torn: None,
+    /// What all lines of a phase begin with.
+    fn opening(&self, phase: Phase) -> Vec<u8> {
+        let mut out = b"{".to_vec();
+        json::field(&mut out, "timestamp", &workspace_trash::format_time(SystemTime::now()));
+        json::field(&mut out, "sessionId", self.audit.session.as_str());
+        if let Some(agent) = &self.audit.agent {
+            json::field(&mut out, "agentName", agent);
         }
+        json::field(&mut out, "toolName", &self.tool);
+        json::field(&mut out, "phase", phase.as_str());
+        out
     }
 
-    fn of_change(&self, change: &Change) -> Event {
+    fn change(&self, out: &mut Vec<u8>, change: &Change) {
         let operation = match change.operation {
             patch_engine::Operation::Create => Operation::Create,
             patch_engine::Operation::Delete => Operation::Delete,
             patch_engine::Operation::Move => Operation::Move,
             patch_engine::Operation::Update => self.operation,
         };
-        Event {
-            to_path: change.to_path.as_ref().map(ToString::to_string),
-            before_sha256: change.before.map(|hash| hash.to_string()),
-            after_sha256: change.after.map(|hash| hash.to_string()),
-            ..self.event(Phase::Intent, operation, change.path.as_str())
+        what(out, operation, change.path.as_str());
+        if let Some(to) = &change.to_path {
+            json::field(out, "toPath", to.as_str());
+        }
+        if let Some(before) = &change.before {
+            json::hash(out, "beforeSha256", before);
+        }
+        if let Some(after) = &change.after {
+            json::hash(out, "afterSha256", after);
         }
     }
 
@@ -116,33 +109,40 @@ impl<'r> Recorder<'r> {
         reports: &[Report],
         failure: Option<(ErrorKind, Option<&str>)>,
     ) -> Result<(), AuditError> {
-        let mut events = Vec::new();
+        let begun = std::mem::take(&mut self.begun);
+        let ended = |id: &TransactionId| committed.contains(id);
+        // The diffs are made before the log is locked.
         let mut budget = MAX_DIFFS;
-        let now = workspace_trash::format_time(SystemTime::now());
-        for (id, intents) in std::mem::take(&mut self.begun) {
-            let ok = committed.contains(&id);
-            let report = reports.iter().find(|report| report.transaction == Some(id)).filter(|_| ok);
-            let mut diffs = report.map_or(Vec::new(), |report| diffs(&report.plan, &mut budget)).into_iter();
-            for intent in intents {
-                let mut event = Event { timestamp: now.clone(), phase: Phase::Outcome, ok: Some(ok), ..intent };
-                if !ok {
-                    let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
-                    event.error_kind = Some(kind.as_str().into());
+        let outcomes: Vec<_> = begun
+            .iter()
+            .map(|(id, told)| {
+                let report = reports.iter().find(|report| report.transaction == Some(*id)).filter(|_| ended(id));
+                (*id, told, report.map_or(Vec::new(), |report| diffs(&report.plan, &mut budget)))
+            })
+            .collect();
+        let failed = failure.filter(|_| begun.iter().all(|(id, told)| ended(id) || told.is_empty()));
+        if outcomes.iter().all(|(_, told, _)| told.is_empty()) && failed.is_none() {
+            return Ok(());
+        }
+        let opening = self.opening(Phase::Outcome);
+        let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
+        self.append(|lines| {
+            for (id, told, diffs) in &outcomes {
+                let closing = closing(Some(ended(id)), (!ended(id)).then_some(kind), Some(*id));
+                let mut diffs = diffs.iter().flat_map(Strings::iter);
+                for change in told.iter() {
+                    lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
                 }
-                event.diff = diffs.next().flatten();
-                events.push(event);
             }
-        }
-        if let Some((kind, path)) = failure
-            && events.iter().all(|event| event.ok == Some(true))
-        {
-            events.push(Event {
-                ok: Some(false),
-                error_kind: Some(kind.as_str().into()),
-                ..self.event(Phase::Failed, self.operation, path.unwrap_or_default())
-            });
-        }
-        if events.is_empty() { Ok(()) } else { self.audit.append(self.workspace, &events, self.durable) }
+            match failed {
+                Some((_, path)) => {
+                    let mut opening = self.opening(Phase::Failed);
+                    what(&mut opening, self.operation, path.unwrap_or_default());
+                    lines.push(&[&opening, &closing(Some(false), Some(kind), None)])
+                }
+                None => Ok(()),
+            }
+        })
     }
 
     /// Writes what became of a patch: its outcomes, or that it failed.
@@ -169,41 +169,73 @@ impl<'r> Recorder<'r> {
     ///
     /// When the log cannot be written.
     pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
-        let events: Vec<_> = recovered
-            .iter()
-            .map(|one| Event {
-                ok: Some(one.outcome == Outcome::Completed),
-                transaction_id: Some(one.id.to_string()),
-                ..self.event(Phase::Recovered, Operation::Patch, "")
+        if recovered.is_empty() {
+            return Ok(());
+        }
+        let mut opening = self.opening(Phase::Recovered);
+        what(&mut opening, Operation::Patch, "");
+        self.append(|lines| {
+            recovered.iter().try_for_each(|one| {
+                let closing = closing(Some(one.outcome == Outcome::Completed), None, Some(one.id));
+                lines.push(&[&opening, &closing])
             })
-            .collect();
-        if events.is_empty() { Ok(()) } else { self.audit.append(self.workspace, &events, self.durable) }
+        })
     }
+
+    fn append(&self, write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>) -> Result<(), AuditError> {
+        let file = self.audit.write(self.workspace, self.durable, write)?;
+        if self.durable { Ok(file.sync()?) } else { Ok(()) }
+    }
+}
+
+/// What is done, and to which path.
+fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
+    json::field(out, "operation", operation.as_str());
+    json::field(out, "path", path);
+}
+
+/// What a line ends with, but for its place in the chain.
+fn closing(ok: Option<bool>, error: Option<ErrorKind>, id: Option<TransactionId>) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some(ok) = ok {
+        json::flag(&mut out, "ok", ok);
+    }
+    if let Some(error) = error {
+        json::field(&mut out, "errorKind", error.as_str());
+    }
+    if let Some(id) = id {
+        json::field(&mut out, "transactionId", &id.to_string());
+    }
+    out
 }
 
 impl CommitObserver for Recorder<'_> {
     fn planned(&mut self, plan: &Plan) {
-        let mut events: Vec<_> = plan.changes.iter().map(|change| self.of_change(change)).collect();
+        let mut told = Strings::with_capacity(plan.changes.len(), 256 * plan.changes.len());
+        for change in &plan.changes {
+            told.push(|out| self.change(out, change));
+        }
         // Directories are told of where nothing else changes.
-        if events.is_empty() {
+        if told.is_empty() {
             let gone = plan.remove_dirs.last().map(|dir| (Operation::Delete, dir));
             let made = plan.create_dirs.first().map(|dir| (Operation::Create, dir));
-            let told = gone.or(made).map(|(operation, dir)| self.event(Phase::Intent, operation, dir.as_str()));
-            events.extend(told);
+            if let Some((operation, dir)) = gone.or(made) {
+                told.push(|out| what(out, operation, dir.as_str()));
+            }
         }
-        self.planned = Some(events);
+        self.planned = Some(Arc::new(told));
         self.inner.planned(plan);
     }
 
     fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
         self.inner.before_commit_point(id, transitions)?;
-        let mut events = self.planned.clone().ok_or("what is committed was not told to the audit log")?;
-        for event in &mut events {
-            event.transaction_id = Some(id.to_string());
-        }
-        let written = self.audit.write(self.workspace, &events, self.durable);
+        let told = self.planned.clone().ok_or("what is committed was not told to the audit log")?;
+        let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
+        let written = self.audit.write(self.workspace, self.durable, |lines| {
+            told.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
+        });
         self.file = Some(written.map_err(|error| error.to_string())?);
-        self.begun.push((id, events));
+        self.begun.push((id, told));
         Ok(())
     }
 
@@ -218,48 +250,4 @@ impl CommitObserver for Recorder<'_> {
     fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
         self.inner.ended(workspace, result);
     }
-}
-
-/// The diffs of a plan's changes, as far as the budget goes.
-fn diffs(plan: &Plan, budget: &mut usize) -> Vec<Option<String>> {
-    let mut all = Vec::with_capacity(plan.changes.len());
-    for changes in plan.changes.chunks(CHANGES_AT_ONCE) {
-        if *budget == 0 {
-            break;
-        }
-        let diff = |change| diff(plan, change);
-        let texts: Vec<_> = if changes.len() < CHANGES_WORTH_A_THREAD {
-            changes.iter().map(diff).collect()
-        } else {
-            let (left, right) = changes.split_at(changes.len() / 2);
-            std::thread::scope(|scope| {
-                let right = scope.spawn(|| right.iter().map(diff).collect::<Vec<_>>());
-                let left: Vec<_> = left.iter().map(diff).collect();
-                left.into_iter().chain(right.join().expect("a diff does not panic")).collect()
-            })
-        };
-        for text in texts {
-            // What does not fit leaves room for those after it.
-            let text = text.filter(|text| text.len() <= *budget);
-            *budget -= text.as_ref().map_or(0, String::len);
-            all.push(text);
-        }
-    }
-    all
-}
-
-/// The diff of a change that is not too large.
-fn diff(plan: &Plan, change: &Change) -> Option<String> {
-    let transition = &plan.transitions[change.transition];
-    let size = match &transition.after {
-        Some(after) => match &after.content {
-            Content::Spliced { splices, .. } | Content::SplicedFrom { splices, .. } => {
-                splices.iter().map(|splice| (splice.end - splice.start + splice.text.len()) as u64).sum()
-            }
-            Content::CopyOf(_) => 0,
-            _ => after.size + transition.before.as_ref().map_or(0, |before| before.metadata.size),
-        },
-        None => transition.before.as_ref().map_or(0, |before| before.metadata.size),
-    };
-    (size <= MAX_DIFFED).then(|| capped(&plan.diff(change)))
 }

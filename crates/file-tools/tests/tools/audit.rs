@@ -81,6 +81,74 @@ fn intents_come_before_and_outcomes_after() {
     assert!(verified.len() == 1 && verified[0].ok && verified[0].signed && verified[0].lines == 6, "{verified:?}");
 }
 
+/// What a patch writes is written without `serde`, and events are read with it.
+#[test]
+fn lines_of_patches_are_events_to_the_byte() {
+    let bench = Bench::new(&[("old \"1\"", b"\"\tx\\\n\x1b[0m\n"), ("bin", b"\0"), ("m", b"1\n2\n"), ("gone", b"")]);
+    let audit = Audit::new(session("s"), Some("an \"agent\"\n\u{7f}\u{1}é".into()));
+    let apply = |text: &str, atomic: bool| {
+        let mut settings = Settings { atomic, ..Settings::new(Options::default()) };
+        settings.commit.durability = Durability::Process;
+        let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
+        let (workspace, mut nobody) = (bench.workspace(), ());
+        let mut recorder = Recorder::new(&audit, &workspace, "ap\\ply", Operation::Edit, false, &mut nobody);
+        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
+        recorder.applied(&applied).unwrap();
+        assert_eq!(applied.failure.is_none(), atomic, "{:?}", applied.failure);
+    };
+    let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n-\"\tx\\\n+y\n\
+                *** Delete File: bin\n*** Delete File: gone\n*** Update File: m\n*** Move to: n\n@@\n-1\n+3\n";
+    apply(&format!("{text}*** End Patch\n"), true);
+    apply("*** Begin Patch\n*** Add File: z\n+z\n*** Delete File: \"none\"\n*** End Patch\n", false);
+    let log = fs::read_to_string(bench.path(".apply-patch/audit/s.jsonl")).unwrap();
+    let mut phases = String::new();
+    for line in log.lines() {
+        let event: Event = serde_json::from_str(line).unwrap();
+        let text = serde_json::to_string(&event).unwrap();
+        let (own, _) = line.rsplit_once(",\"seq\":").unwrap();
+        assert_eq!(own, text.strip_suffix('}').unwrap());
+        phases.push_str(&format!("{:?} {:?}\n", event.phase, event.operation));
+    }
+    let each = ["Create", "Edit", "Move", "Delete", "Delete"];
+    let expected = ["Intent", "Outcome"].map(|phase| each.map(|operation| format!("{phase} {operation}\n")).concat());
+    assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Edit\n");
+}
+
+/// The diffs of a commit are 4 MiB together at most: what does not fit leaves room for what comes after.
+#[test]
+fn diffs_are_left_out_where_they_are_too_many() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None);
+    let mut settings = Settings::new(Options::new(Profile::Codex));
+    settings.commit.durability = Durability::Process;
+    let mut text = String::from("*** Begin Patch\n");
+    let large = format!("+{}\n", "x".repeat(63)).repeat(900);
+    for file in 0..300 {
+        text += &format!("*** Add File: f{file:03}\n{}", if file % 3 == 0 { large.as_str() } else { "+s\n" });
+    }
+    text += "*** End Patch\n";
+    let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
+    let mut nobody = ();
+    let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
+    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
+    recorder.applied(&applied).unwrap();
+    let found = lines(&bench, "s.jsonl");
+    let mut budget = 4 << 20;
+    let mut left_out = 0;
+    for (change, line) in applied.reports[0].plan.changes.iter().zip(&found[300..]) {
+        let diff = String::from_utf8(applied.reports[0].plan.diff(change)).unwrap();
+        let expected = (diff.len() <= budget).then_some(diff.as_str());
+        assert_eq!(line["diff"].as_str(), expected, "{}", change.path);
+        budget -= expected.map_or(0, str::len);
+        left_out += usize::from(expected.is_none());
+    }
+    assert!(left_out > 20 && found[599]["diff"].is_string(), "{left_out}");
+    // They are more than are written at once.
+    let verified = verify(&workspace, None).unwrap();
+    assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
+}
+
 #[test]
 fn the_log_tells_what_files_should_be() {
     let bench = Bench::new(&[("a", b"a"), ("b", b"b"), ("c", b"c"), ("d", b"d")]);

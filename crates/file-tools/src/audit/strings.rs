@@ -1,0 +1,32 @@
+//! Many byte strings in one allocation.
+
+use std::ops::Range;
+
+/// Byte strings in order; a string may be empty.
+#[derive(Debug, Default)]
+pub(super) struct Strings {
+    bytes: Vec<u8>,
+    places: Vec<Range<usize>>,
+}
+
+impl Strings {
+    /// Has room for so many strings, and bytes of all together.
+    pub(super) fn with_capacity(strings: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), places: Vec::with_capacity(strings) }
+    }
+
+    /// Adds a string, which `write` appends to what it is given.
+    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let from = self.bytes.len();
+        write(&mut self.bytes);
+        self.places.push(from..self.bytes.len());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.places.iter().map(|place| &self.bytes[place.clone()])
+    }
+}
