@@ -77,6 +77,7 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         | Rule::empty_lines
         | Rule::pad
         | Rule::blank
+        | Rule::line_feed
         | Rule::patch
         | Rule::codex_patch
         | Rule::accepted

@@ -195,7 +195,7 @@ fn damage_to_the_real_grammar_is_found() {
     for (from, to, start) in [
         // The path swallows the line that follows it.
         (
-            "path = @{ !(\" \" | \"\\t\" | \"\\r\" | \"\\n\") ~ ANY ~ (!\"\\n\" ~ ANY)* ~ \"\\n\" }",
+            "path = @{ !(\" \" | \"\\t\" | \"\\r\" | \"\\n\") ~ ANY ~ (!line_feed ~ ANY)* ~ \"\\n\" }",
             "path = @{ (!\"\\n\" ~ ANY)+ ~ \"\\n\"? }",
             "patch",
         ),
