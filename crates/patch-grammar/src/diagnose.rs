@@ -3,7 +3,7 @@
 //! Pest's line is right; its column points at the start of the token that failed, and its rule
 //! names mean nothing to people. So the line is looked at again: what is it like, and what is it in?
 
-use pest::error::{Error, ErrorVariant, InputLocation};
+use pest_itself::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{Rule, symbol};

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+// Where the generated parser looks for it.
+pub(crate) use pest_itself::error::Error;
+
 /// The first thing in a text that keeps it from being a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {

@@ -1,6 +1,6 @@
 //! The parser that pest generates, and the grammar as text.
 
-use pest::Parser as _;
+use pest_itself::Parser as _;
 
 /// The text of `grammar/apply_patch.pest`, the only definition of the language.
 pub const GRAMMAR: &str = include_str!("apply_patch.pest");

@@ -1,6 +1,6 @@
 //! The walk from pest's pairs to the tree.
 
-use pest::iterators::Pair;
+use pest_itself::iterators::Pair;
 
 use crate::ast::{AddedLines, Hunk, Line, LineKind, Operation, Patch, Section, Spanned};
 use crate::diagnose;

@@ -1,6 +1,6 @@
 //! From text to tree: what may stand around the patch, then the grammar, then the walk.
 
-use pest::Parser as _;
+use pest_itself::Parser as _;
 
 use crate::ast::Patch;
 use crate::diagnose;

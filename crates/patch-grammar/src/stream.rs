@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pest::Parser as _;
+use pest_itself::Parser as _;
 
 use crate::ast::{Patch, Section};
 use crate::error::ParseError;

@@ -38,13 +38,13 @@ impl Grammar {
     }
 }
 
-fn syntax(errors: &[pest::error::Error<Meta>]) -> ExportError {
+fn syntax(errors: &[pest_itself::error::Error<Meta>]) -> ExportError {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
     ExportError::Syntax { message: lines.join("\n") }
 }
 
 /// The doc comment of each rule.
-fn docs(pairs: pest::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
+fn docs(pairs: pest_itself::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
     let mut docs = BTreeMap::new();
     let mut doc: Vec<&str> = Vec::new();
     for pair in pairs.filter(|pair| pair.as_rule() == Meta::grammar_rule) {
