@@ -2,7 +2,7 @@
 //! know: one argument or standard input, profile `codex`, `A|M|D` lines on success. It stays atomic.
 
 use std::ffi::OsString;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use patch_engine::transaction::{CommitOptions, Workspace};
@@ -14,7 +14,7 @@ use crate::commands::options;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{self, Input};
 use crate::{audit, json, render};
 
 /// Whether the program was called by the name of that tool.
@@ -26,18 +26,17 @@ pub(crate) fn is_called(args: &[OsString]) -> bool {
 /// Applies the patch that is the only argument, or stands on standard input.
 pub(crate) fn run(args: &[OsString]) -> Exit {
     let bytes = match args {
-        [_] => {
-            let mut bytes = Vec::new();
-            if let Err(error) = std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
-                render::message(&format!("cannot read standard input: {error}"));
-                return Exit::DoesNotApply;
-            }
-            if bytes.is_empty() {
+        [_] => match input::stdin() {
+            Ok(bytes) if bytes.is_empty() => {
                 render::message("give the patch as the only argument, or on standard input");
                 return Exit::Usage;
             }
-            bytes
-        }
+            Ok(bytes) => bytes,
+            Err(error) => {
+                render::message(&format!("cannot read standard input: {error}"));
+                return Exit::DoesNotApply;
+            }
+        },
         [_, patch] => match patch.to_str() {
             Some(patch) => patch.as_bytes().to_vec(),
             None => {

@@ -70,16 +70,23 @@ impl Source {
                 Err(fs_guard::Error::TooLarge { .. }) => Err(NoInput::TooLong),
                 Err(error) => Err(NoInput::Failed(error.to_string())),
             },
-            Self::Stdin => {
-                let mut bytes = Vec::new();
-                match std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes) {
-                    Ok(read) if read as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
-                    Ok(_) => Ok(Input::new(bytes, "standard input")),
-                    Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
-                }
-            }
+            Self::Stdin => match stdin() {
+                Ok(bytes) if bytes.len() as u64 > MAX_PATCH_SIZE => Err(NoInput::TooLong),
+                Ok(bytes) => Ok(Input::new(bytes, "standard input")),
+                Err(error) => Err(NoInput::Failed(format!("cannot read standard input: {error}"))),
+            },
         }
     }
+}
+
+/// Reads standard input to its end, or one byte more than a patch may have.
+pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // With a byte of room left, the end is seen without growing. Where there is no room, the reading says so.
+    let room = fs_guard::stdin_size().min(MAX_PATCH_SIZE) + 1;
+    let _ = bytes.try_reserve_exact(room as usize);
+    std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads the patch from `file`, or from standard input.

@@ -34,6 +34,17 @@ impl InputFile {
     }
 }
 
+/// How many bytes the regular file has that is standard input; 0 when it is something else, or cannot be looked at.
+///
+/// This is how much room reading it takes, not how much will be read: the file may grow, or have been read in part.
+#[must_use]
+pub fn stdin_size() -> u64 {
+    match sys::stat_stdin() {
+        Ok(seen) if seen.kind == FileKind::File => seen.size,
+        _ => 0,
+    }
+}
+
 /// Reads a file that the user named, of at most `limit` bytes.
 pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)

@@ -39,7 +39,7 @@ pub use dirs::Dirs;
 pub use error::{Error, Rule};
 pub use fold::fold;
 pub use globs::{GlobError, Globs};
-pub use input::{InputFile, read_config, read_input, real_path};
+pub use input::{InputFile, read_config, read_input, real_path, stdin_size};
 pub use kind::ErrorKind;
 pub use list::DirEntry;
 pub use lock::LockFile;

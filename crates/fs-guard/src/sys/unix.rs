@@ -171,6 +171,11 @@ pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
     read("fstat", || fs::fstat(fd)).map(|stat| metadata(&stat))
 }
 
+/// Looks at what standard input is.
+pub(crate) fn stat_stdin() -> io::Result<Metadata> {
+    read("fstat", || fs::fstat(io::stdin())).map(|stat| metadata(&stat))
+}
+
 /// Looks at `name` in `dir`; a link is never followed.
 pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
     read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))

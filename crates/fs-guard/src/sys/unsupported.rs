@@ -52,6 +52,7 @@ missing! {
     open_terminal() -> Fd;
     open_at(&Fd, &str, Open) -> Fd;
     stat(&Fd) -> Metadata;
+    stat_stdin() -> Metadata;
     stat_at(&Fd, &str) -> Metadata;
     stat_at_bytes(&Fd, &[u8]) -> Metadata;
     read_some(&Fd, &mut [u8]) -> usize;
