@@ -6,7 +6,7 @@ use std::path::Path;
 use file_tools::specs::EXAMPLES;
 use serde_json::{Value, json};
 
-use crate::program::{Run, run};
+use crate::program::{Run, run, run_other};
 
 fn write(dir: &Path, path: &str, content: &[u8]) {
     let path = dir.join(path);
@@ -242,6 +242,25 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
     let dir = workspace(&[]);
     let run = call(&dir, &["--json"], &vec![b' '; (64 << 20) + 1]);
     assert_eq!((run.code, run.json().expect("JSON")["error"]["kind"].clone()), (5, json!("file_too_large")));
+}
+
+#[test]
+fn standard_input_that_is_a_file_is_read_from_where_it_stands() {
+    let text = "no patch\n*** Begin Patch\n*** Add File: a\n+1\n*** End Patch\n";
+    for (line, code, words) in [
+        (r#"{ read -r first; "$0"; } < ../text"#, 0, ""),
+        (r#"ln -s "$0" ../apply_patch; { read -r first; ../apply_patch; } < ../text"#, 0, ""),
+        (r#""$0" < ../text"#, 1, "other text before"),
+        (r#"truncate -s 65M ../text; "$0" < ../text"#, 5, "longer than 64 MiB"),
+        (r#""$0" < .."#, 5, "cannot read standard input"),
+    ] {
+        let dir = workspace(&[]);
+        write(dir.path(), "text", text.as_bytes());
+        let args = ["-c", line, env!("CARGO_BIN_EXE_apply-patch")];
+        let run = run_other("sh", &dir.path().join("w"), dir.path(), &args, b"");
+        assert!(run.code == code && run.stderr.contains(words), "{line}: {run:?}");
+        assert_eq!(read(&dir.path().join("w"), "a"), (code == 0).then(|| "1\n".to_owned()), "{line}");
+    }
 }
 
 #[test]
