@@ -107,7 +107,7 @@ impl Root {
         };
         match error.raw_os_error() {
             Some(code::NOENT) => Ok(None),
-            Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, how, error),
+            Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, how),
             _ => Err(error).at("open", path),
         }
     }
@@ -148,7 +148,7 @@ impl Root {
     }
 
     /// Says why a path could not be resolved.
-    fn explain(&self, path: &RelPath, how: Open, error: io::Error) -> Result<Option<Fd>, Error> {
+    fn explain(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let named = || path.as_str().to_owned();
         let mut at: Option<Fd> = None;
         let mut end = 0;
@@ -186,10 +186,7 @@ impl Root {
             end += 1;
         }
         // All is well now: someone swapped a component meanwhile.
-        match error.raw_os_error() {
-            Some(code::NOTDIR) => Err(error).at("open", path),
-            _ => Err(Error::Changed { path: named() }),
-        }
+        Err(Error::Changed { path: named() })
     }
 
     /// The error for a path with a link in it.
