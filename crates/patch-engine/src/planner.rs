@@ -25,9 +25,6 @@ const OTHER_FILES: usize = 20;
 /// For how many rejected hunks of a patch that is done: each costs a walk over those files.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
-/// How much of a file is looked at for a NUL byte.
-pub(crate) const BINARY_PREFIX: usize = 8 << 10;
-
 /// Plans a patch: reads every file it needs once, and computes every post-image.
 ///
 /// Sections act in order, each on what those before it leave.
@@ -360,7 +357,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Ok(base);
         }
         let source = self.source(path, &base)?;
-        if source[..source.len().min(BINARY_PREFIX)].contains(&0) {
+        if diff::is_binary(&source) {
             return Err(Problem::Binary { size: base.size, sha256: base.sha256 }.into());
         }
         // It was made of the file on disk: it holds if that is where this section found it.

@@ -14,10 +14,11 @@ use std::thread;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
 use patch_grammar::{Hunk, Operation, Patch, Section};
 
+use crate::diff::is_binary;
 use crate::edit::{self, Edit};
 use crate::locate::HunkReject;
 use crate::options::Options;
-use crate::planner::{BINARY_PREFIX, Disk, load_unhashed};
+use crate::planner::{Disk, load_unhashed};
 use crate::transition::Splice;
 
 /// How many sections are prepared at a time: their files are in memory together.
@@ -156,9 +157,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
         let path = self.root.check(section.path.text, access).ok()?;
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;
         let bytes = bytes?;
-        let editable = !hunks.is_empty()
-            && metadata.kind == FileKind::File
-            && !bytes[..bytes.len().min(BINARY_PREFIX)].contains(&0);
+        let editable = !hunks.is_empty() && metadata.kind == FileKind::File && !is_binary(&bytes);
         let edit = || editable.then(|| Edited::new(&bytes, hunks, self.options).ok()).flatten();
         let (sha256, edited) = if editable && bytes.len() >= SIZE_WORTH_A_THREAD {
             thread::scope(|scope| {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
+use super::is_binary;
 use crate::transition::Splice;
 
 /// How many lines of context a diff shows.
@@ -15,10 +16,6 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// Fewer lines are compared in no time, however they differ.
 const LINES_WORTH_A_CLOCK: usize = 1000;
-
-pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
-}
 
 /// Writes the hunks between two files; `None` when one is binary.
 pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {

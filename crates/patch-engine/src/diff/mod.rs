@@ -11,8 +11,13 @@ use crate::transaction::{self, LogEntry, Workspace};
 use crate::transition::{Content, Splice};
 use crate::turn_diff::LINK;
 
-use hunks::{is_binary, write_spliced};
+use hunks::write_spliced;
 pub(crate) use hunks::{spliced, whole};
+
+/// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
+}
 
 /// One side of a diff of one file.
 #[derive(Debug, Clone, Copy)]
