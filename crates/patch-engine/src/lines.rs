@@ -1,39 +1,56 @@
 //! A file as lines: where each begins, without copying any.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// An index of the lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order
-/// mark belongs to the file and not to its first line.
+/// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs to
+/// the file and not to its first line.
+///
+/// Where each line begins is worked out when a line is asked for that is not among those whose
+/// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of all.
 #[derive(Debug)]
 pub(crate) struct Lines<'f> {
     bytes: &'f [u8],
-    /// Where each line begins, and one more entry for the end.
-    starts: Vec<u32>,
     bom: usize,
+    len: OnceCell<usize>,
+    /// Lines, ascending, and the bytes where they begin.
+    marked: OnceCell<Vec<Mark>>,
+    /// Where each line begins, and one more entry for the end.
+    starts: OnceCell<Vec<u32>>,
+}
+
+/// A line, and the byte where it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark {
+    pub(crate) line: u32,
+    pub(crate) byte: u32,
 }
 
 impl<'f> Lines<'f> {
-    /// Indexes `bytes`, which must be shorter than 4 GiB (the engine's limit for one file is lower).
+    /// `bytes` must be shorter than 4 GiB (the engine's limit for one file is lower).
     pub(crate) fn new(bytes: &'f [u8]) -> Self {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        let mut starts = Vec::with_capacity(bytes.len() / 32 + 2);
-        starts.push(0);
-        starts.extend(memchr::memchr_iter(b'\n', bytes).map(|end| offset(end + 1)));
-        if bytes.len() > bom && bytes.last() != Some(&b'\n') {
-            starts.push(offset(bytes.len()));
-        }
-        Self { bytes, starts, bom }
+        Self { bytes, bom, len: OnceCell::new(), marked: OnceCell::new(), starts: OnceCell::new() }
     }
 
     pub(crate) fn bytes(&self) -> &'f [u8] {
         self.bytes
     }
 
+    /// How many lines there are.
     pub(crate) fn len(&self) -> usize {
-        self.starts.len() - 1
+        *self.len.get_or_init(|| {
+            let terminated = memchr::memchr_iter(b'\n', self.bytes).count();
+            terminated + usize::from(self.bytes.len() > self.bom && !self.bytes.ends_with(b"\n"))
+        })
+    }
+
+    /// Remembers how many lines there are: whoever walked over all of them knows.
+    pub(crate) fn counted(&self, len: usize) {
+        self.len.get_or_init(|| len);
     }
 
     pub(crate) fn has_bom(&self) -> bool {
@@ -42,21 +59,81 @@ impl<'f> Lines<'f> {
 
     /// The byte where line `index` begins, after a byte-order mark; the end of the file for `len()`.
     pub(crate) fn start(&self, index: usize) -> usize {
-        match index {
-            0 => self.bom,
-            _ => self.starts[index] as usize,
+        if index == 0 {
+            return self.bom;
         }
+        if let (None, Some(marked)) = (self.starts.get(), self.marked.get())
+            && let Ok(nth) = marked.binary_search_by_key(&index, |mark| mark.line as usize)
+        {
+            return marked[nth].byte as usize;
+        }
+        self.starts()[index] as usize
+    }
+
+    fn starts(&self) -> &[u32] {
+        self.starts.get_or_init(|| {
+            let mut starts = Vec::with_capacity(self.bytes.len() / 32 + 2);
+            starts.push(0);
+            starts.extend(LineFeeds::new(self.bytes, self.bom).map(|feed| offset(feed + 1)));
+            if !self.ends_in_newline() {
+                starts.push(offset(self.bytes.len()));
+            }
+            self.counted(starts.len() - 1);
+            starts
+        })
+    }
+
+    /// Remembers where lines begin: for each place and number of lines these lines, the one before
+    /// and the one after. Only the first call counts.
+    pub(crate) fn mark(&self, places: impl Iterator<Item = (Mark, usize)>) {
+        if self.starts.get().is_some() {
+            return;
+        }
+        let mut marked = Vec::new();
+        for (mark, len) in places {
+            if let Some(line) = self.line_before(mark.byte as usize) {
+                marked.push(Mark { line: mark.line - 1, byte: offset(line.start) });
+            }
+            marked.push(mark);
+            let lines = self.walk_from(mark.byte as usize).take(len);
+            marked.extend((mark.line + 1..).zip(lines).map(|(line, range)| Mark { line, byte: offset(range.end) }));
+        }
+        marked.sort_unstable();
+        self.marked.get_or_init(|| marked);
+    }
+
+    /// The lines from the one that begins at byte `at` on, with their terminators.
+    pub(crate) fn walk_from(&self, at: usize) -> Walk<'f> {
+        Walk { start: at, feeds: LineFeeds::new(self.bytes, at) }
+    }
+
+    /// All lines, with their terminators.
+    pub(crate) fn walk(&self) -> Walk<'f> {
+        self.walk_from(self.bom)
+    }
+
+    /// The line before the one that begins at byte `at`, with its terminator.
+    pub(crate) fn line_before(&self, at: usize) -> Option<Range<usize>> {
+        let end = at.checked_sub(1).filter(|&end| end >= self.bom)?;
+        let start = memchr::memrchr(b'\n', &self.bytes[self.bom..end]).map_or(self.bom, |found| self.bom + found + 1);
+        Some(start..at)
+    }
+
+    /// A line of [`walk`](Self::walk) without its terminator.
+    #[inline]
+    pub(crate) fn text(&self, line: Range<usize>) -> &'f [u8] {
+        let line = &self.bytes[line];
+        &line[..line.len() - terminator_len(line)]
     }
 
     /// Line `index` with its terminator.
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
-        self.start(index)..self.starts[index + 1] as usize
+        self.start(index)..self.start(index + 1)
     }
 
     /// Line `index` without its terminator.
     pub(crate) fn content(&self, index: usize) -> &'f [u8] {
-        let line = &self.bytes[self.range(index)];
-        &line[..line.len() - terminator_len(line)]
+        self.text(self.range(index))
     }
 
     /// The terminator of line `index`: `\n`, `\r\n`, or nothing at the end of the file.
@@ -67,11 +144,12 @@ impl<'f> Lines<'f> {
 
     /// Whether the last line has a terminator; true for an empty file.
     pub(crate) fn ends_in_newline(&self) -> bool {
-        self.len() == 0 || self.bytes.last() == Some(&b'\n')
+        self.bytes.len() == self.bom || self.bytes.ends_with(b"\n")
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
-        (0..self.len()).map(|index| self.content(index))
+        let starts = self.starts();
+        (1..starts.len()).map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
     }
 
     /// The terminator that most lines have; LF when none has any.
@@ -80,6 +158,93 @@ impl<'f> Lines<'f> {
         let crlf = memchr::memmem::find_iter(self.bytes, b"\r\n").count();
         if crlf * 2 > lf { b"\r\n" } else { b"\n" }
     }
+}
+
+/// Lines, one after the other, with their terminators.
+#[derive(Debug)]
+pub(crate) struct Walk<'f> {
+    start: usize,
+    feeds: LineFeeds<'f>,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Range<usize>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.start;
+        self.start = match self.feeds.next() {
+            Some(feed) => feed + 1,
+            None => self.feeds.bytes.len(),
+        };
+        (start < self.start).then_some(start..self.start)
+    }
+}
+
+/// The places of line feeds. To search for each with `memchr` would cost more than a line of source
+/// code is long.
+#[derive(Debug)]
+struct LineFeeds<'f> {
+    bytes: &'f [u8],
+    /// What is not looked at yet.
+    next: usize,
+    /// The block that was looked at last, and a bit for each line feed in it that is to come.
+    block: usize,
+    mask: u64,
+}
+
+impl<'f> LineFeeds<'f> {
+    fn new(bytes: &'f [u8], from: usize) -> Self {
+        Self { bytes, next: from, block: from, mask: 0 }
+    }
+
+    /// Goes on to a block with a line feed; near the end of the file, and in a long line, to the next
+    /// line feed alone.
+    fn advance(&mut self) -> Option<()> {
+        /// After so many bytes without a line feed, a line is called long.
+        const LONG: usize = 256;
+        let patience = self.next + LONG;
+        while self.mask == 0 {
+            let rest = &self.bytes[self.next..];
+            self.block = self.next;
+            match rest.first_chunk() {
+                Some(block) if self.next < patience => {
+                    self.mask = line_feeds(block);
+                    self.next += block.len();
+                }
+                _ => {
+                    self.block += memchr::memchr(b'\n', rest)?;
+                    self.mask = 1;
+                    self.next = self.block + 1;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl Iterator for LineFeeds<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.mask == 0 {
+            self.advance()?;
+        }
+        let bit = self.mask.trailing_zeros() as usize;
+        self.mask &= self.mask - 1;
+        Some(self.block + bit)
+    }
+}
+
+/// A bit for each byte that is a line feed. The compiler turns this into vector instructions.
+#[inline]
+fn line_feeds(block: &[u8; 64]) -> u64 {
+    let found = block.map(|byte| u8::from(byte == b'\n'));
+    let (words, _) = found.as_chunks::<8>();
+    // The product gathers the lowest bit of each byte in the highest byte.
+    let gathered = words.iter().map(|&word| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56);
+    gathered.enumerate().fold(0, |mask, (nth, bits)| mask | bits << (8 * nth))
 }
 
 fn terminator_len(line: &[u8]) -> usize {
@@ -114,6 +279,49 @@ mod tests {
             let found: Vec<_> = (0..index.len()).map(|i| (index.content(i), index.terminator(i))).collect();
             assert_eq!(found, lines, "{bytes:?}");
             assert_eq!(index.ends_in_newline(), newline, "{bytes:?}");
+            assert_eq!(index.iter().collect::<Vec<_>>(), lines.iter().map(|line| line.0).collect::<Vec<_>>());
+            let mut at = bytes.len();
+            for line in (0..lines.len()).rev() {
+                assert_eq!(index.line_before(at), Some(index.range(line)), "{bytes:?}");
+                at = index.start(line);
+            }
+            assert_eq!(index.line_before(at), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn finds_every_line_feed_in_blocks_long_lines_and_tails() {
+        for period in [1, 2, 3, 7, 63, 64, 65, 200, 255, 256, 257, 300, 1000] {
+            for len in [0, 1, 63, 64, 65, 127, 128, 129, 1000, 2100] {
+                let bytes: Vec<u8> = (0..len).map(|at| if at % period == period - 1 { b'\n' } else { b'x' }).collect();
+                let lines = Lines::new(&bytes);
+                for at in [0, 1.min(len), len / 2] {
+                    let wanted: Vec<&[u8]> = bytes[at..].split_inclusive(|&byte| byte == b'\n').collect();
+                    let found: Vec<&[u8]> = lines.walk_from(at).map(|line| &bytes[line]).collect();
+                    assert_eq!(found, wanted, "{period} {len} {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn marked_lines_are_known_without_an_index_and_others_with_one() {
+        for bytes in [&b"a\nbb\r\nccc\n\ne\nf"[..], b"\xef\xbb\xbfa\nbb\nccc\n\n\nf\n"] {
+            let whole = Lines::new(bytes);
+            for first in 0..6 {
+                for len in 0..=6 - first {
+                    let lines = Lines::new(bytes);
+                    let mark = Mark { line: first as u32, byte: whole.start(first) as u32 };
+                    lines.mark(std::iter::once((mark, len)));
+                    for line in first.saturating_sub(1)..=first + len {
+                        assert_eq!(lines.start(line), whole.start(line), "{bytes:?} {first} {len} {line}");
+                    }
+                    assert!(lines.starts.get().is_none());
+                    for line in 0..=6 {
+                        assert_eq!(lines.start(line), whole.start(line), "{bytes:?} {first} {len} {line}");
+                    }
+                }
+            }
         }
     }
 

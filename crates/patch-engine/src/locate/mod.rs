@@ -6,8 +6,12 @@
 //! `codex`). Similarity appears only in the words of a refusal.
 
 mod draft;
+mod headers;
 mod indent;
+mod landmarks;
+mod matches;
 mod needle;
+mod numbers;
 mod ordered;
 mod pass;
 mod post_state;

@@ -6,7 +6,7 @@ use patch_grammar::{Hunk, LineKind};
 
 use super::pass::Pass;
 use super::scope::without_line_numbers;
-use crate::lines::{BOM, Lines};
+use crate::lines::{BOM, Lines, Mark};
 
 /// What is looked for.
 #[derive(Debug)]
@@ -74,11 +74,10 @@ impl<'p> Needle<'p> {
         std::iter::once(0).chain(all)
     }
 
-    /// Whether the hunk's lines stand at `start` of the file.
-    pub(crate) fn fits(&self, lines: &Lines<'_>, start: usize, dropped: usize, pass: Pass) -> bool {
-        let old = self.old_without(dropped);
-        start + old.len() <= lines.len()
-            && old.iter().enumerate().all(|(offset, text)| pass.same(text, lines.content(start + offset)))
+    /// Whether the hunk's lines stand from a line of the file on.
+    pub(crate) fn fits(&self, lines: &Lines<'_>, at: Mark, dropped: usize, pass: Pass) -> bool {
+        let mut found = lines.walk_from(at.byte as usize);
+        self.old_without(dropped).iter().all(|text| found.next().is_some_and(|line| pass.same(text, lines.text(line))))
     }
 
     /// The kinds of the hunk's lines in order, without `dropped` separators.

@@ -6,16 +6,19 @@
 //! every hunk as far down as it can go; the placement is unique when both are the same.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::draft::{Draft, Node};
+use super::headers::Headers;
+use super::matches::{self, Found, Matches, Rest};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
-use super::scope::{self, Scope, ScopeEnds};
-use super::search::{Automaton, Numbers, Occurrences, SATURATION, Search};
+use super::scope::{self, Scope};
+use super::search::SATURATION;
 use super::{Ambiguous, Located, Note, Placed, Rules};
-use crate::lines::Lines;
+use crate::lines::{Lines, Mark};
 
 /// Where one hunk may go.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ enum Places {
     /// All of them, ascending.
     Listed(Vec<u32>),
     /// Too many to list: found one at a time, within these ranges.
-    Searched { search: Search, pass_index: usize, allowed: Vec<Range<u32>> },
+    Searched { rest: Rest, allowed: Rc<[Range<u32>]> },
     /// The hunk goes to the end of the file, after all others.
     Appended,
 }
@@ -63,22 +66,17 @@ impl Claim {
     }
 }
 
-/// The numbered lines of the file for one pass.
-struct PassIds {
-    ids: Vec<u32>,
-}
-
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
+    let Found { matches, numbered, marks } = matches::find(lines, &needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
-    let mut finder = Finder { lines, rules, effort, needles: &needles, pass_ids: Vec::new(), rejects: Vec::new() };
-    let found = finder.matches();
-    let candidates = finder.narrow(found);
-    let (pass_ids, mut rejects) = (finder.pass_ids, finder.rejects);
-    let context = Context { lines, rules, effort, needles: &needles, pass_ids: &pass_ids };
+    let mut finder = Finder { lines, rules, effort, needles: &needles, numbered: &numbered, rejects: Vec::new() };
+    let candidates = finder.narrow(matches);
+    let mut rejects = finder.rejects;
+    let context = Context { lines, rules, effort, needles: &needles, numbered: &numbered };
     let placement = context.place(&candidates, &mut rejects);
     if !rejects.is_empty() {
         rejects.sort_by_key(|reject| reject.hunk);
@@ -97,6 +95,13 @@ pub(crate) fn locate<'f, 'p>(
     hunks.sort_by_key(|(needle, candidates, (start, _))| {
         (matches!(candidates.places, Places::Appended), *start, start + candidates.len, needle.index)
     });
+    lines.mark(hunks.iter().filter_map(|(_, candidates, (start, _))| {
+        let mark = match candidates.places {
+            Places::Appended => Mark { line: lines.len() as u32, byte: lines.bytes().len() as u32 },
+            _ => marks[marks.binary_search_by_key(start, |mark| mark.line as usize).ok()?],
+        };
+        Some((mark, candidates.len))
+    }));
     let mut draft = Draft::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
     for (needle, candidates, (start, further)) in hunks {
@@ -114,100 +119,40 @@ pub(crate) fn locate<'f, 'p>(
     Ok(Located { draft, placed })
 }
 
-/// The first two steps: all matches of every hunk, then what the headers leave of them.
+/// The second step: what the headers leave of the matches.
 struct Finder<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
     effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
-    pass_ids: Vec<PassIds>,
+    numbered: &'a [Vec<u32>],
     rejects: Vec<HunkReject>,
 }
 
-/// All matches of a hunk.
-struct Matches {
-    pass: Pass,
-    pass_index: usize,
-    dropped: usize,
-    occurrences: Occurrences,
-    sequence: Vec<u32>,
-}
-
-impl<'f> Finder<'_, 'f, '_> {
-    /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and
-    /// for those that match nowhere.
-    fn matches(&mut self) -> Vec<Option<Matches>> {
-        let mut found: Vec<Option<Matches>> = self.needles.iter().map(|_| None).collect();
-        for &pass in &self.rules.passes {
-            let mut numbers = Numbers::new(pass);
-            let mut sequences = Vec::new();
-            let mut wanted = Vec::new();
-            for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
-                if found[needle.index].is_some() {
-                    continue;
-                }
-                if let Some(fixed) = needle.fixed {
-                    found[needle.index] = self.match_fixed(needle, fixed, pass);
-                    continue;
-                }
-                for dropped in needle.variants() {
-                    sequences.push(needle.old_without(dropped).iter().map(|line| numbers.insert(line)).collect());
-                    wanted.push((needle.index, dropped));
-                }
-            }
-            if sequences.is_empty() {
-                continue;
-            }
-            let ids: Vec<u32> = self.lines.iter().map(|line| numbers.get(line)).collect();
-            let all = Automaton::new(&sequences).run(ids.iter().copied());
-            let pass_index = self.pass_ids.len();
-            self.pass_ids.push(PassIds { ids });
-            for (((index, dropped), occurrences), sequence) in wanted.into_iter().zip(all).zip(sequences) {
-                if !occurrences.starts.is_empty() && found[index].is_none() {
-                    found[index] = Some(Matches { pass, pass_index, dropped, occurrences, sequence });
-                }
-            }
-        }
-        found
-    }
-
-    fn match_fixed(&self, needle: &Needle<'_>, fixed: Fixed, pass: Pass) -> Option<Matches> {
-        for dropped in needle.variants() {
-            let len = needle.old_without(dropped).len();
-            let start = match fixed {
-                Fixed::Start => Some(0),
-                Fixed::End => self.lines.len().checked_sub(len),
-            };
-            if let Some(start) = start
-                && needle.fits(self.lines, start, dropped, pass)
-            {
-                let occurrences = Occurrences { starts: vec![start as u32], more: false };
-                return Some(Matches { pass, pass_index: 0, dropped, occurrences, sequence: Vec::new() });
-            }
-        }
-        None
-    }
-
+impl<'a, 'p> Finder<'a, '_, 'p> {
     /// What the headers leave of the matches; `None` and a reject where they leave nothing.
     fn narrow(&mut self, found: Vec<Option<Matches>>) -> Vec<Option<Candidates>> {
-        let mut anchors = Anchors { lines: self.lines, rules: self.rules, ends: None, found: Vec::new() };
-        anchors.find_headers(self.needles);
         let needles = self.needles;
+        let mut headers = Headers::new(self.lines, needles, &self.rules.passes);
         needles
             .iter()
             .zip(found)
             .map(|(needle, matches)| {
                 let narrowed = match matches {
-                    _ if needle.is_insertion() => self.narrow_insertion(needle, &mut anchors),
+                    _ if needle.is_insertion() => self.narrow_insertion(needle, &mut headers),
                     None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
-                    Some(matches) => self.narrow_matches(needle, matches, &mut anchors),
+                    Some(matches) => self.narrow_matches(needle, matches, &mut headers),
                 };
                 narrowed.map_err(|trouble| self.rejects.push(needle.reject(trouble))).ok()
             })
             .collect()
     }
 
-    fn narrow_insertion(&self, needle: &Needle<'_>, anchors: &mut Anchors<'_>) -> Result<Candidates, HunkTrouble> {
+    fn narrow_insertion(
+        &self,
+        needle: &'a Needle<'p>,
+        headers: &mut Headers<'a, 'p>,
+    ) -> Result<Candidates, HunkTrouble> {
         let listed = |places: Vec<u32>| Candidates {
             pass: Pass::Exact,
             dropped: 0,
@@ -223,7 +168,7 @@ impl<'f> Finder<'_, 'f, '_> {
             }
             return Ok(Candidates { places: Places::Appended, ..listed(Vec::new()) });
         }
-        match anchors.resolve(&needle.headers) {
+        match headers.resolve(needle) {
             Some(scope) => Ok(listed(scope.anchors.iter().map(|anchor| anchor + 1).collect())),
             None => Err(anchor_not_found(needle, Vec::new())),
         }
@@ -231,119 +176,67 @@ impl<'f> Finder<'_, 'f, '_> {
 
     fn narrow_matches(
         &self,
-        needle: &Needle<'_>,
+        needle: &'a Needle<'p>,
         matches: Matches,
-        anchors: &mut Anchors<'_>,
+        headers: &mut Headers<'a, 'p>,
     ) -> Result<Candidates, HunkTrouble> {
-        let Matches { pass, pass_index, dropped, occurrences, sequence } = matches;
+        let Matches { pass, dropped, mut starts, rest } = matches;
         let len = needle.old_without(dropped).len();
         let mut notes = Vec::new();
-        let everywhere = std::iter::once(0..self.lines.len() as u32).collect();
-        let allowed: Vec<Range<u32>> = if needle.headers.is_empty() {
-            everywhere
+        let everywhere = || Rc::from([0..self.lines.len() as u32]);
+        let allowed: Rc<[Range<u32>]> = if needle.headers.is_empty() {
+            everywhere()
         } else {
-            match anchors.resolve(&needle.headers) {
-                Some(scope) => self.scope_or_below(&scope, &occurrences, &sequence, pass_index),
+            match headers.resolve(needle) {
+                Some(scope) => self.scope_or_below(&scope, &starts, rest.as_ref(), len),
                 None if pass == Pass::Exact
-                    && occurrences.starts.len() == 1
+                    && starts.len() == 1
                     && !(self.rules.stacked_headers_must_match && needle.headers.len() > 1) =>
                 {
                     notes.push(Note::HeaderNotFound);
-                    everywhere
+                    everywhere()
                 }
                 None => {
-                    let candidates =
-                        refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order, self.effort);
+                    let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
                     return Err(anchor_not_found(needle, candidates));
                 }
             }
         };
-        let places = if occurrences.more {
-            Places::Searched { search: Search::new(&sequence), pass_index, allowed }
+        let places = if let Some(rest) = rest {
+            Places::Searched { rest, allowed }
         } else {
-            let mut starts = occurrences.starts.clone();
-            starts.retain(|&start| scope::contains(&allowed, start));
-            if starts.is_empty() {
+            if !starts.iter().any(|&start| scope::contains(&allowed, start)) {
                 let header = needle.headers.last().copied().unwrap_or_default().to_owned();
-                let candidates =
-                    refuse::candidates(self.lines, &occurrences.starts, len, self.rules.order, self.effort);
+                let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
                 return Err(HunkTrouble::OutsideScope { header, candidates });
             }
+            starts.retain(|&start| scope::contains(&allowed, start));
             Places::Listed(starts)
         };
         Ok(Candidates { pass, dropped, len, places, notes })
     }
 
     /// The scopes if a match begins in one; else everything below the first anchor.
-    fn scope_or_below(
-        &self,
-        scope: &Scope,
-        occurrences: &Occurrences,
-        sequence: &[u32],
-        pass_index: usize,
-    ) -> Vec<Range<u32>> {
-        let any = if occurrences.more {
-            let ids = &self.pass_ids[pass_index].ids;
-            let search = Search::new(sequence);
-            scope.inside.iter().any(|range| {
-                search
-                    .next(&ids[..ids.len().min(range.end as usize + sequence.len() - 1)], range.start as usize)
-                    .is_some()
-            })
-        } else {
-            occurrences.starts.iter().any(|&start| scope::contains(&scope.inside, start))
+    fn scope_or_below(&self, scope: &Scope, starts: &[u32], rest: Option<&Rest>, len: usize) -> Rc<[Range<u32>]> {
+        let any = match rest {
+            Some(Rest { search, numbering }) => {
+                let ids = &self.numbered[*numbering];
+                scope.inside.iter().any(|range| {
+                    search.next(&ids[..ids.len().min(range.end as usize + len - 1)], range.start as usize).is_some()
+                })
+            }
+            None => starts.iter().any(|&start| scope::contains(&scope.inside, start)),
         };
         if any {
-            return scope.inside.clone();
+            return Rc::clone(&scope.inside);
         }
         let first = scope.anchors.first().copied().unwrap_or(0);
-        std::iter::once(first..self.lines.len() as u32).collect()
+        Rc::from([first..self.lines.len() as u32])
     }
 }
 
 fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<super::Candidate>) -> HunkTrouble {
     HunkTrouble::AnchorNotFound { header: needle.headers.join(" / "), candidates }
-}
-
-/// Finds the lines that headers name: all headers of all hunks in one walk a pass.
-struct Anchors<'a> {
-    lines: &'a Lines<'a>,
-    rules: &'a Rules,
-    ends: Option<ScopeEnds>,
-    /// Per pass, each header and the lines equal to it.
-    found: Vec<std::collections::HashMap<String, Vec<u32>>>,
-}
-
-impl Anchors<'_> {
-    fn find_headers(&mut self, needles: &[Needle<'_>]) {
-        let headers: Vec<&str> = needles.iter().flat_map(|needle| needle.headers.iter().copied()).collect();
-        if headers.is_empty() {
-            return;
-        }
-        self.ends = Some(ScopeEnds::new(self.lines));
-        for &pass in &self.rules.passes {
-            let mut numbers = Numbers::new(pass);
-            let mut places: Vec<Vec<u32>> = Vec::new();
-            let ids: Vec<u32> = headers.iter().map(|header| numbers.insert(header.as_bytes())).collect();
-            places.resize(ids.iter().max().map_or(0, |&max| max as usize + 1), Vec::new());
-            for (index, line) in self.lines.iter().enumerate() {
-                if let Some(places) = places.get_mut(numbers.get(line) as usize) {
-                    places.push(index as u32);
-                }
-            }
-            let named = headers.iter().zip(ids);
-            self.found.push(named.map(|(header, id)| ((*header).to_owned(), places[id as usize].clone())).collect());
-        }
-    }
-
-    fn resolve(&mut self, headers: &[&str]) -> Option<Scope> {
-        let ends = self.ends.as_ref().expect("made when any hunk has a header");
-        let passes = &self.rules.passes;
-        scope::resolve(headers, passes, ends, |header, pass| {
-            let index = passes.iter().position(|&other| other == pass).expect("one of the rules' passes");
-            self.found[index].get(header).cloned().unwrap_or_default()
-        })
-    }
 }
 
 /// The third step: one placement of all hunks.
@@ -352,7 +245,7 @@ struct Context<'a, 'f, 'p> {
     rules: &'a Rules,
     effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
-    pass_ids: &'a [PassIds],
+    numbered: &'a [Vec<u32>],
 }
 
 /// For each hunk its first line and what there is to say about it.
@@ -486,8 +379,8 @@ impl Context<'_, '_, '_> {
             Places::Listed(starts) => {
                 starts.get(starts.partition_point(|&start| (start as usize) < from)).map(|&start| start as usize)
             }
-            Places::Searched { search, pass_index, allowed } => {
-                let ids = &self.pass_ids[*pass_index].ids;
+            Places::Searched { rest: Rest { search, numbering }, allowed } => {
+                let ids = &self.numbered[*numbering];
                 let mut from = from as u32;
                 for range in &allowed[allowed.partition_point(|range| range.end <= from)..] {
                     from = from.max(range.start);
@@ -509,8 +402,8 @@ impl Context<'_, '_, '_> {
                 let after = starts.partition_point(|&start| start as usize <= until);
                 after.checked_sub(1).map(|index| starts[index] as usize)
             }
-            Places::Searched { search, pass_index, allowed } => {
-                let ids = &self.pass_ids[*pass_index].ids;
+            Places::Searched { rest: Rest { search, numbering }, allowed } => {
+                let ids = &self.numbered[*numbering];
                 let reach = allowed.partition_point(|range| range.start as usize <= until);
                 for range in allowed[..reach].iter().rev() {
                     let until = until.min(range.end as usize - 1);

@@ -32,22 +32,35 @@ impl Pass {
     }
 
     /// The part of `line` that this pass compares.
+    #[inline]
     pub(crate) fn key(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Exact => Cow::Borrowed(line),
             Self::Trailing => Cow::Borrowed(trim_end(line)),
             Self::Blanks => Cow::Borrowed(trim(line)),
-            Self::Unicode => {
-                let line = trim(line);
-                if line.is_ascii() { Cow::Borrowed(line) } else { Cow::Owned(fold_punctuation(line)) }
-            }
+            Self::Unicode => plain(trim(line)),
         }
     }
 
     /// Whether two lines are the same for this pass.
     pub(crate) fn same(self, left: &[u8], right: &[u8]) -> bool {
-        left == right || (self != Self::Exact && self.key(left) == self.key(right))
+        equal(left, right) || (self != Self::Exact && equal(&self.key(left), &self.key(right)))
     }
+
+    /// The strictest pass, up to this one, for which two lines are the same.
+    pub(crate) fn strictest(self, left: &[u8], right: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().take_while(|&pass| pass <= self).find(|pass| pass.same(left, right))
+    }
+}
+
+/// Whether two lines are equal, eight bytes at a time: not every C library compares short stretches
+/// fast.
+pub(crate) fn equal(left: &[u8], right: &[u8]) -> bool {
+    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
+    left.len() == right.len()
+        && left_rest.len() == right_rest.len()
+        && left.iter().zip(right).all(|(&left, &right)| u64::from_le_bytes(left) == u64::from_le_bytes(right))
+        && left_rest.iter().zip(right_rest).all(|(left, right)| left == right)
 }
 
 /// The number of bytes of `line` that are blanks at its beginning.
@@ -95,6 +108,18 @@ fn is_wide_space(a: u8, b: u8, c: u8) -> bool {
         (a, b, c),
         (0xe1, 0x9a, 0x80) | (0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf) | (0xe2, 0x81, 0x9f) | (0xe3, 0x80, 0x80)
     )
+}
+
+/// A line with typographic punctuation as ASCII.
+fn plain(line: &[u8]) -> Cow<'_, [u8]> {
+    if has_punctuation(line) { Cow::Owned(fold_punctuation(line)) } else { Cow::Borrowed(line) }
+}
+
+/// Whether there can be something for [`fold_punctuation`]: it needs memory, and most lines do not
+/// need it.
+fn has_punctuation(line: &[u8]) -> bool {
+    !line.is_ascii()
+        && line.windows(2).any(|pair| matches!(pair, [0xc2, 0xa0] | [0xe2, 0x80 | 0x81 | 0x88] | [0xe3, 0x80]))
 }
 
 /// Dashes U+2010–2015 and U+2212 become `-`, quotes U+2018–201B `'`, U+201C–201F `"`, and the spaces

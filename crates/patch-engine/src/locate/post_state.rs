@@ -8,10 +8,11 @@
 
 use super::draft::{Draft, Node};
 use super::needle::{Fixed, Needle};
+use super::numbers::{FOREIGN, Numbers};
 use super::pass::Pass;
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
-use super::search::{Automaton, FOREIGN, Numbers, Occurrences, SATURATION, Search};
+use super::search::{Automaton, Occurrences, SATURATION, Search};
 use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::Lines;
 
@@ -108,7 +109,7 @@ impl<'p> PassState<'p> {
             *reach = longest;
             longest = longest.max(if needle.fixed.is_none() { needle.old.len() } else { 0 });
         }
-        let ids: Vec<u32> = lines.iter().map(|line| numbers.get(line)).collect();
+        let ids: Vec<u32> = numbers.all(lines.iter()).collect();
         let automaton = Automaton::new(&sequences);
         let in_pre_image = automaton.run(ids.iter().copied());
         let in_changes = vec![Some(Vec::new()); sequences.len()];

@@ -8,11 +8,13 @@ use std::ops::RangeInclusive;
 
 use patch_grammar::LineKind;
 
+use super::landmarks;
 use super::needle::Needle;
+use super::numbers::{FOREIGN, Numbers};
 use super::pass::{Pass, indentation};
 use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
 use super::scope::{self, ScopeEnds};
-use super::search::{Automaton, FOREIGN, Numbers, SATURATION};
+use super::search::{Automaton, SATURATION};
 use super::{Order, Rules};
 use crate::lines::Lines;
 
@@ -87,9 +89,12 @@ fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclus
 
 /// The first place of a block of lines.
 fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
+    if let Some(spots) = landmarks::find(lines, &[block], pass) {
+        return spots[0].first().map(|spot| spot.mark.line as usize);
+    }
     let mut numbers = Numbers::new(pass);
     let sequence: Vec<u32> = block.iter().map(|line| numbers.insert(line)).collect();
-    let found = Automaton::new(&[sequence]).run(lines.iter().map(|line| numbers.get(line)));
+    let found = Automaton::new(&[sequence]).run(numbers.all(lines.iter()));
     found[0].starts.first().map(|&start| start as usize)
 }
 

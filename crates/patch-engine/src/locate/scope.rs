@@ -10,6 +10,7 @@
 //! same lines stood inside it.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::pass::{Pass, indentation};
 use crate::lines::Lines;
@@ -55,7 +56,7 @@ fn is_opener(text: &[u8]) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// The scopes, ascending and disjoint.
-    pub(crate) inside: Vec<Range<u32>>,
+    pub(crate) inside: Rc<[Range<u32>]>,
     /// The lines where the innermost header stands.
     pub(crate) anchors: Vec<u32>,
 }
@@ -95,7 +96,7 @@ pub(crate) fn resolve(
                 _ => inside.push(range),
             }
         }
-        scope = Some(Scope { inside, anchors });
+        scope = Some(Scope { inside: inside.into(), anchors });
     }
     scope
 }

@@ -6,68 +6,14 @@
 //! sequence is counted up to [`SATURATION`] and then taken out of the automaton's output chains.
 //! A caller that needs an occurrence beyond asks [`Search::next`] or [`Search::previous`].
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::pass::Pass;
+use super::numbers::FOREIGN;
 
 /// How many occurrences of one sequence are listed.
 pub(crate) const SATURATION: usize = 64;
 
-/// A line that is no line of the patch.
-pub(crate) const FOREIGN: u32 = u32::MAX;
-
 const NONE: u32 = u32::MAX;
-
-/// The numbers of the patch's lines, as one pass sees them.
-#[derive(Debug)]
-pub(crate) struct Numbers<'p> {
-    pass: Pass,
-    ids: HashMap<Cow<'p, [u8]>, u32, foldhash::fast::RandomState>,
-    /// A bit for every fingerprint that a line of the patch has: most lines of a file need no look
-    /// at the map.
-    seen: Box<[u64; 1024]>,
-}
-
-impl<'p> Numbers<'p> {
-    pub(crate) fn new(pass: Pass) -> Self {
-        Self { pass, ids: HashMap::default(), seen: Box::new([0; 1024]) }
-    }
-
-    /// The number of a line of the patch; a new one gets the next.
-    pub(crate) fn insert(&mut self, line: &'p [u8]) -> u32 {
-        let key = self.pass.key(line);
-        let bit = fingerprint(&key);
-        self.seen[bit >> 6] |= 1 << (bit & 63);
-        let next = u32::try_from(self.ids.len()).expect("a patch has fewer lines than bytes, at most 64 MiB");
-        *self.ids.entry(key).or_insert(next)
-    }
-
-    /// The number of a line of the file, or [`FOREIGN`].
-    pub(crate) fn get(&self, line: &[u8]) -> u32 {
-        let key = self.pass.key(line);
-        let bit = fingerprint(&key);
-        if self.seen[bit >> 6] & (1 << (bit & 63)) == 0 {
-            return FOREIGN;
-        }
-        self.ids.get(key.as_ref()).copied().unwrap_or(FOREIGN)
-    }
-}
-
-/// Sixteen bits of a line: its length, its first and its last eight bytes.
-fn fingerprint(line: &[u8]) -> usize {
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-    let (first, last) = match line.len() {
-        0..8 => {
-            let mut bytes = [0; 8];
-            bytes[..line.len()].copy_from_slice(line);
-            (u64::from_le_bytes(bytes), 0)
-        }
-        len => (word(&line[..8]), word(&line[len - 8..])),
-    };
-    let mixed = (first ^ last.rotate_left(23) ^ (line.len() as u64)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 48) as usize
-}
 
 /// Occurrences of one sequence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -342,17 +288,5 @@ mod tests {
             assert_eq!(occurrences.starts, (0..SATURATION as u32).collect::<Vec<_>>());
             assert!(occurrences.more);
         }
-    }
-
-    #[test]
-    fn a_line_of_the_file_has_the_number_of_the_same_line_of_the_patch() {
-        let mut numbers = Numbers::new(Pass::Trailing);
-        let lines = ["", "a", "abcdefgh", "abcdefgh1abcdefgh", "abcdefgh2abcdefgh"];
-        let ids: Vec<u32> = lines.iter().map(|line| numbers.insert(line.as_bytes())).collect();
-        assert_eq!(ids, [0, 1, 2, 3, 4]);
-        for (line, id) in lines.iter().zip(ids) {
-            assert_eq!(numbers.get(format!("{line} ").as_bytes()), id);
-        }
-        assert_eq!(numbers.get(b"abcdefgh3abcdefgh"), FOREIGN);
     }
 }

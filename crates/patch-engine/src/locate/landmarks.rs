@@ -1,0 +1,338 @@
+//! Finds every place of many blocks of lines by one line of each, its landmark: the rarest in the
+//! patch, and the longest of those.
+//!
+//! The file is walked once; of a few blocks each landmark is searched for instead. No line gets a
+//! number, and lines that are no landmark are not looked at again; where one stands, its block is
+//! compared line by line. What that costs is counted: if landmarks stand nearly everywhere, or a block
+//! in more places than are listed, there is no answer, and the automaton of
+//! [`search`](super::search) has to do it, whose time is linear for every input.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::numbers::{Fingerprints, fingerprint};
+use super::pass::Pass;
+use super::search::SATURATION;
+use crate::lines::{Lines, Mark};
+
+/// How many landmarks are searched for one by one; more are cheaper to find together.
+const FEW: usize = 4;
+
+/// How many bytes of a landmark are searched for, at most: as many as need no preparation.
+const SEARCHED: usize = 32;
+
+/// What comparing one line costs, beside its bytes.
+const LINE: usize = 32;
+
+/// What may be spent on comparing, however short the file is.
+const LEAST_EFFORT: usize = 1 << 15;
+
+/// A place of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// Its first line.
+    pub(crate) mark: Mark,
+    /// The strictest pass that sees it.
+    pub(crate) pass: Pass,
+}
+
+/// A line of a block that is looked for.
+struct Landmark {
+    print: u64,
+    block: usize,
+    /// Where in the block it is.
+    offset: usize,
+}
+
+/// All places where `blocks` stand as `pass` sees them, for each block from the first to the last;
+/// `None` if finding them this way would be slow, or one has more than [`SATURATION`].
+///
+/// No block is empty.
+pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option<Vec<Vec<Spot>>> {
+    // Each its own loop: what a line costs is nearly all there is.
+    match pass {
+        Pass::Exact => {
+            let landmarks = choose(blocks, fingerprint);
+            search(lines, blocks, &landmarks).or_else(|| walk(lines, blocks, &landmarks, pass, fingerprint))
+        }
+        _ => {
+            let print = |line: &[u8]| fingerprint(&pass.key(line));
+            walk(lines, blocks, &choose(blocks, print), pass, print)
+        }
+    }
+}
+
+/// Searches for one landmark after the other; `None` also if they are too many for that.
+fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], landmarks: &[Landmark]) -> Option<Vec<Vec<Spot>>> {
+    let bytes = lines.bytes();
+    let wanted = |landmark: &Landmark| blocks[landmark.block][landmark.offset];
+    if landmarks.len() > FEW || landmarks.iter().any(|landmark| wanted(landmark).is_empty()) {
+        return None;
+    }
+    let mut effort = Effort::new(lines);
+    let mut found = vec![Vec::new(); blocks.len()];
+    for landmark in landmarks {
+        let wanted = wanted(landmark);
+        let finder = memmem::Finder::new(&wanted[..wanted.len().min(SEARCHED)]);
+        let mut line = lines.start(0);
+        while let Some(at) = finder.find(&bytes[line..]).map(|at| line + at) {
+            effort.spend(0)?;
+            if (at == line || bytes[at - 1] == b'\n')
+                && let Some((byte, pass)) =
+                    compare(lines, blocks[landmark.block], landmark.offset, at, Pass::Exact, &mut effort)?
+            {
+                found[landmark.block].push(Spot { mark: Mark { line: 0, byte }, pass });
+            }
+            // No line begins before the next line feed.
+            let Some(feed) = memchr::memchr(b'\n', &bytes[at..]) else { break };
+            line = at + feed + 1;
+        }
+    }
+    if found.iter().any(|spots| spots.len() > SATURATION) {
+        return None;
+    }
+    let mut spots: Vec<&mut Spot> = found.iter_mut().flatten().collect();
+    spots.sort_unstable_by_key(|spot| spot.mark.byte);
+    let (mut line, mut from) = (0, 0);
+    for spot in spots {
+        let byte = spot.mark.byte as usize;
+        line += memchr::memchr_iter(b'\n', &bytes[from..byte]).count();
+        from = byte;
+        spot.mark.line = line as u32;
+    }
+    lines.counted(line + memchr::memchr_iter(b'\n', &bytes[from..]).count() + usize::from(!lines.ends_in_newline()));
+    Some(found)
+}
+
+/// Looks at every line of the file.
+fn walk(
+    lines: &Lines<'_>,
+    blocks: &[&[&[u8]]],
+    landmarks: &[Landmark],
+    pass: Pass,
+    print: impl Fn(&[u8]) -> u64,
+) -> Option<Vec<Vec<Spot>>> {
+    let mut seen = Fingerprints::default();
+    for landmark in landmarks {
+        seen.insert(landmark.print);
+    }
+    let mut found = vec![Vec::new(); blocks.len()];
+    let mut effort = Effort::new(lines);
+    let mut count = 0;
+    for line in lines.walk() {
+        let (at, print) = (line.start, print(lines.text(line)));
+        if seen.contains(print) {
+            let first = landmarks.partition_point(|landmark| landmark.print < print);
+            for &Landmark { block, offset, .. } in
+                landmarks[first..].iter().take_while(|landmark| landmark.print == print)
+            {
+                if let Some((byte, pass)) = compare(lines, blocks[block], offset, at, pass, &mut effort)? {
+                    if found[block].len() == SATURATION {
+                        return None;
+                    }
+                    found[block].push(Spot { mark: Mark { line: count - offset as u32, byte }, pass });
+                }
+            }
+        }
+        count += 1;
+    }
+    lines.counted(count as usize);
+    Some(found)
+}
+
+/// What may still be spent on comparing.
+struct Effort(usize);
+
+impl Effort {
+    fn new(lines: &Lines<'_>) -> Self {
+        Self(LEAST_EFFORT + 2 * lines.bytes().len())
+    }
+
+    /// Takes what it costs to look at a line.
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes + LINE)?;
+        Some(())
+    }
+}
+
+/// The landmark of each block, by fingerprint.
+fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<Landmark> {
+    let prints: Vec<u64> = blocks.iter().flat_map(|block| block.iter()).map(|line| print(line)).collect();
+    // How often a line stands in the patch, more or less: some lines share a counter.
+    let mut counts = [0_u16; 1024];
+    let counter = |print: u64| (print >> 54) as usize;
+    for &print in &prints {
+        let count = &mut counts[counter(print)];
+        *count = count.saturating_add(1);
+    }
+    let mut prints = &prints[..];
+    let mut landmarks = Vec::with_capacity(blocks.len());
+    for (index, block) in blocks.iter().enumerate() {
+        let (own, rest) = prints.split_at(block.len());
+        prints = rest;
+        let rank = |&(offset, &print): &(usize, &u64)| (counts[counter(print)], usize::MAX - block[offset].len());
+        let (offset, &print) = own.iter().enumerate().min_by_key(rank).expect("no block is empty");
+        landmarks.push(Landmark { print, block: index, offset });
+    }
+    landmarks.sort_unstable_by_key(|landmark| landmark.print);
+    landmarks
+}
+
+/// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and the
+/// strictest pass that sees it; `None` when the effort is spent.
+fn compare(
+    lines: &Lines<'_>,
+    block: &[&[u8]],
+    offset: usize,
+    at: usize,
+    pass: Pass,
+    effort: &mut Effort,
+) -> Option<Option<(u32, Pass)>> {
+    let mut strictest = Pass::Exact;
+    let mut same = |wanted: &[u8], line: Range<usize>| {
+        effort.spend(line.len())?;
+        let seen = pass.strictest(wanted, lines.text(line));
+        strictest = strictest.max(seen.unwrap_or(strictest));
+        Some(seen.is_some())
+    };
+    let mut below = lines.walk_from(at);
+    for wanted in &block[offset..] {
+        let Some(line) = below.next() else { return Some(None) };
+        if !same(wanted, line)? {
+            return Some(None);
+        }
+    }
+    let mut first = at;
+    for wanted in block[..offset].iter().rev() {
+        let Some(line) = lines.line_before(first) else { return Some(None) };
+        first = line.start;
+        if !same(wanted, line)? {
+            return Some(None);
+        }
+    }
+    Some(Some((first as u32, strictest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first lines and passes of all places, found by looking everywhere.
+    fn naive(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Vec<(u32, u32, Pass)> {
+        let grade = |start: usize| {
+            let found = block.iter().enumerate().map(|(nth, wanted)| {
+                let line = Some(start + nth).filter(|&line| line < lines.len())?;
+                pass.strictest(wanted, lines.content(line))
+            });
+            found.max_by_key(|pass| pass.map_or((1, Pass::Exact), |pass| (0, pass))).flatten()
+        };
+        (0..lines.len()).filter_map(|line| Some((line as u32, lines.start(line) as u32, grade(line)?))).collect()
+    }
+
+    /// Checks both ways to find against the naive one; gives back how many places there are.
+    fn check(bytes: &[u8], blocks: &[&[&[u8]]]) -> usize {
+        let mut places = 0;
+        for pass in Pass::ALL {
+            let lines = Lines::new(bytes);
+            let wanted: Vec<_> = blocks.iter().map(|block| naive(&lines, block, pass)).collect();
+            let of = |found: Option<Vec<Vec<Spot>>>| {
+                let spot = |spot: &Spot| (spot.mark.line, spot.mark.byte, spot.pass);
+                found.map(|found| found.iter().map(|spots| spots.iter().map(spot).collect()).collect::<Vec<Vec<_>>>())
+            };
+            let print = |line: &[u8]| fingerprint(&pass.key(line));
+            let landmarks = choose(blocks, print);
+            let told = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
+            let walked = Lines::new(bytes);
+            assert_eq!(of(walk(&walked, blocks, &landmarks, pass, print)).as_ref(), Some(&wanted), "{told}");
+            assert_eq!(walked.len(), lines.iter().count(), "{told}");
+            if pass == Pass::Exact {
+                let searched = Lines::new(bytes);
+                if let Some(found) = of(search(&searched, blocks, &landmarks)) {
+                    assert_eq!(found, wanted, "{told}");
+                    assert_eq!(searched.len(), walked.len(), "{told}");
+                } else {
+                    assert!(blocks.iter().any(|block| block.contains(&&b""[..])) || blocks.len() > FEW, "{told}");
+                }
+            }
+            places = wanted.iter().flatten().count();
+        }
+        places
+    }
+
+    #[test]
+    fn finds_blocks_at_every_kind_of_line_boundary() {
+        for (bytes, block, places) in [
+            ("a\nb\nc\n", &["b"][..], 1),
+            ("ab\nb\nbb\nb", &["b"], 2),
+            ("a\nb", &["a", "b"], 1),
+            ("a\nb", &["a", "b", ""], 0),
+            ("a\nb\n", &["b", ""], 0),
+            ("a\r\nb\r\n", &["a", "b"], 1),
+            ("a\r\nb\nc\r", &["a", "b", "c\r"], 1),
+            ("a\r\r\n", &["a\r"], 1),
+            ("a\r\n", &["a\r"], 1),
+            ("a\na\na\na\n", &["a", "a"], 3),
+            ("aaa\naaaa\naa\naaa", &["aaa"], 2),
+            ("\n\n\n", &["", ""], 2),
+            ("", &[""], 0),
+            ("\u{feff}a\nb\n", &["a", "b"], 1),
+            ("\u{feff}", &[""], 0),
+            ("a\nb\nc", &["a", "b", "c"], 1),
+            ("b\nb\na\n", &["a", "b"], 0),
+            (" a\n\ta \n", &["a"], 2),
+            ("x \u{2013} y\n", &["x - y"], 1),
+        ] {
+            let block: Vec<&[u8]> = block.iter().map(|line| line.as_bytes()).collect();
+            assert_eq!(check(bytes.as_bytes(), &[&block]), places, "{bytes:?} {block:?}");
+        }
+    }
+
+    #[test]
+    fn finds_what_a_naive_search_finds() {
+        const WORDS: [&str; 8] = ["", "a", "aa", " a", "a\r", "a line that is longer than others are", "\u{e9}", "b "];
+        let mut seed: u64 = 11;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        let mut places = 0;
+        for _ in 0..6000 {
+            let words = 1 + random(WORDS.len());
+            let mut file = if random(8) == 0 { "\u{feff}".to_owned() } else { String::new() };
+            let mut texts = Vec::new();
+            for _ in 0..random(12) {
+                texts.push(WORDS[random(words)]);
+                file += texts[texts.len() - 1];
+                file += ["\n", "\n", "\r\n"][random(3)];
+            }
+            if random(3) == 0 {
+                file += WORDS[random(words)];
+            }
+            let blocks: Vec<Vec<&[u8]>> = (0..1 + random(6))
+                .map(|_| match random(2) {
+                    0 => (0..1 + random(3)).map(|_| WORDS[random(words)].as_bytes()).collect(),
+                    _ => {
+                        let from = random(texts.len() + 1);
+                        let cut = texts[from..].iter().take(1 + random(4)).map(|line| line.as_bytes());
+                        if from == texts.len() { vec![&b"a"[..]] } else { cut.collect() }
+                    }
+                })
+                .collect();
+            places += check(file.as_bytes(), &blocks.iter().map(|block| &block[..]).collect::<Vec<_>>());
+        }
+        assert!(places > 6000, "only {places} places");
+    }
+
+    #[test]
+    fn gives_up_where_the_automaton_is_better() {
+        let twice = "same\n".repeat(2 * SATURATION);
+        assert_eq!(find(&Lines::new(twice.as_bytes()), &[&[b"same"]], Pass::Exact), None, "too many places");
+        let long = "same\n".repeat(5000);
+        let block: Vec<&[u8]> = [vec![&b"same"[..]; 500], vec![b"last"]].concat();
+        let found = find(&Lines::new(long.as_bytes()), &[&block], Pass::Exact);
+        assert_eq!(found, Some(vec![Vec::new()]), "the rare line is looked for");
+        let block = vec![&b"same"[..]; 6000];
+        assert_eq!(find(&Lines::new(long.as_bytes()), &[&block], Pass::Exact), None, "too much to compare");
+    }
+}

@@ -1,0 +1,131 @@
+//! Numbers for the lines of a patch, so that lines are compared once and numbers from then on; and
+//! fingerprints, so that most lines of a file are not compared at all.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::pass::{Pass, equal};
+
+/// A line that is no line of the patch.
+pub(crate) const FOREIGN: u32 = u32::MAX;
+
+/// The numbers of the patch's lines, as one pass sees them.
+#[derive(Debug)]
+pub(crate) struct Numbers<'p> {
+    pass: Pass,
+    ids: HashMap<Cow<'p, [u8]>, u32, foldhash::fast::RandomState>,
+    seen: Fingerprints,
+}
+
+impl<'p> Numbers<'p> {
+    pub(crate) fn new(pass: Pass) -> Self {
+        Self { pass, ids: HashMap::default(), seen: Fingerprints::default() }
+    }
+
+    /// The number of a line of the patch; a new one gets the next.
+    pub(crate) fn insert(&mut self, line: &'p [u8]) -> u32 {
+        let key = self.pass.key(line);
+        self.seen.insert(fingerprint(&key));
+        let next = u32::try_from(self.ids.len()).expect("a patch has fewer lines than bytes, at most 64 MiB");
+        *self.ids.entry(key).or_insert(next)
+    }
+
+    /// The number of a line of the file, or [`FOREIGN`].
+    pub(crate) fn get(&self, line: &[u8]) -> u32 {
+        let key = self.pass.key(line);
+        if self.seen.contains(fingerprint(&key)) { self.ids.get(&key).copied().unwrap_or(FOREIGN) } else { FOREIGN }
+    }
+
+    /// The numbers of all lines of a file.
+    pub(crate) fn all<'f>(&self, lines: impl Iterator<Item = &'f [u8]>) -> impl Iterator<Item = u32> {
+        // Tables repeat a line many times.
+        let mut last = (Cow::Borrowed(&[][..]), self.get(&[]));
+        lines.map(move |line| {
+            let key = self.pass.key(line);
+            if !self.seen.contains(fingerprint(&key)) {
+                return FOREIGN;
+            }
+            if !equal(&key, &last.0) {
+                let id = self.ids.get(&key).copied().unwrap_or(FOREIGN);
+                last = (key, id);
+            }
+            last.1
+        })
+    }
+}
+
+/// A set of fingerprints that holds more than was put in, about one in a thousand with a few dozen.
+#[derive(Debug)]
+pub(crate) struct Fingerprints(Box<[u64; 1024]>);
+
+impl Default for Fingerprints {
+    fn default() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+}
+
+impl Fingerprints {
+    pub(crate) fn insert(&mut self, fingerprint: u64) {
+        let bit = fingerprint >> 48;
+        self.0[(bit >> 6) as usize] |= 1 << (bit & 63);
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, fingerprint: u64) -> bool {
+        let bit = fingerprint >> 48;
+        self.0[(bit >> 6) as usize] & (1 << (bit & 63)) != 0
+    }
+}
+
+/// A number that is the same for equal lines and rarely for others: of a line's length, its first 64
+/// and its last eight bytes. The upper bits are the best.
+#[inline]
+pub(crate) fn fingerprint(line: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let Some(&last) = line.last_chunk() else {
+        let (first, last) = short_ends(line);
+        return (first ^ last.rotate_left(23) ^ (line.len() as u64)).wrapping_mul(FACTOR);
+    };
+    let (words, _) = line[..line.len().min(64)].as_chunks();
+    let mix = |mixed: u64, &word: &[u8; 8]| (mixed.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR);
+    mix(words.iter().fold(line.len() as u64, mix), &last)
+}
+
+/// All bytes of a line of fewer than eight.
+fn short_ends(line: &[u8]) -> (u64, u64) {
+    match (line, line.first_chunk().zip(line.last_chunk())) {
+        (_, Some((&first, &last))) => (u32::from_le_bytes(first).into(), u32::from_le_bytes(last).into()),
+        (&[first, middle, last], _) => (u64::from_le_bytes([0, first, middle, 0, 0, 0, 0, 0]), last.into()),
+        (&[first, last], _) => (u64::from(first) << 8, last.into()),
+        (&[only], _) => (u64::from(only) << 8, 0),
+        _ => (0, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_file_has_the_number_of_the_same_line_of_the_patch() {
+        let mut numbers = Numbers::new(Pass::Trailing);
+        let lines = ["", "a", "abcdefgh", "abcdefgh1abcdefgh", "abcdefgh2abcdefgh"];
+        let ids: Vec<u32> = lines.iter().map(|line| numbers.insert(line.as_bytes())).collect();
+        assert_eq!(ids, [0, 1, 2, 3, 4]);
+        for (line, id) in lines.iter().zip(ids) {
+            assert_eq!(numbers.get(format!("{line} ").as_bytes()), id);
+        }
+        assert_eq!(numbers.get(b"abcdefgh3abcdefgh"), FOREIGN);
+        let all: Vec<u32> = numbers.all([&b"a"[..], b"a", b"x", b"a ", b"", b""].into_iter()).collect();
+        assert_eq!(all, [1, 1, FOREIGN, 1, 0, 0]);
+    }
+
+    #[test]
+    fn short_lines_have_fingerprints_of_their_own() {
+        let lines = ["", "a", "b", "ab", "ba", "aab", "aba", "}", "},", "});", "abcd", "abcde", "abcdefg", "abcdefgh"];
+        let mut prints: Vec<u64> = lines.iter().map(|line| fingerprint(line.as_bytes()) >> 48).collect();
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), lines.len());
+    }
+}
