@@ -183,9 +183,9 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
         let Matches { pass, dropped, mut starts, rest } = matches;
         let len = needle.old_without(dropped).len();
         let mut notes = Vec::new();
-        let everywhere = || Rc::from([0..self.lines.len() as u32]);
+        let below = |line: u32| std::iter::once(line..self.lines.len() as u32).collect();
         let allowed: Rc<[Range<u32>]> = if needle.headers.is_empty() {
-            everywhere()
+            below(0)
         } else {
             match headers.resolve(needle) {
                 Some(scope) => self.scope_or_below(&scope, &starts, rest.as_ref(), len),
@@ -194,7 +194,7 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
                     && !(self.rules.stacked_headers_must_match && needle.headers.len() > 1) =>
                 {
                     notes.push(Note::HeaderNotFound);
-                    everywhere()
+                    below(0)
                 }
                 None => {
                     let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
@@ -231,7 +231,7 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
             return Rc::clone(&scope.inside);
         }
         let first = scope.anchors.first().copied().unwrap_or(0);
-        Rc::from([first..self.lines.len() as u32])
+        std::iter::once(first..self.lines.len() as u32).collect()
     }
 }
 
