@@ -1,6 +1,6 @@
 //! The store as one reads it: finished transactions and the files they displaced.
 
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 use std::time::SystemTime;
 
 use fs_guard::{Dir, Root, STATE_DIR, Sha256, Spot};
@@ -25,7 +25,7 @@ pub struct Store<'r> {
     pub(crate) root: &'r Root,
     pub(crate) dir: Dir,
     key_place: KeyPlace,
-    key: OnceLock<Option<Key>>,
+    key: OnceCell<Option<Key>>,
 }
 
 /// A displaced file.
@@ -81,7 +81,7 @@ impl<'r> Store<'r> {
     }
 
     pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
-        Self { root, dir, key_place, key: OnceLock::new() }
+        Self { root, dir, key_place, key: OnceCell::new() }
     }
 
     /// Returns the state directory.

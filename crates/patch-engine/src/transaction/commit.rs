@@ -11,7 +11,7 @@ use super::options::{CommitObserver, CommitOptions, Durability};
 use super::publish::{self, Expected};
 use super::rollback::roll_back;
 use super::siblings;
-use super::stage;
+use super::stage::Stager;
 use super::workspace::Locked;
 use crate::transition::Transition;
 
@@ -145,25 +145,30 @@ impl Commit<'_> {
         } else {
             vec![None; self.plan.len()]
         };
-        let slots = self.plan.iter().enumerate().zip(&names).map(|((index, transition), sibling)| match sibling {
-            None => Ok(pending.slot(slot_number(index))),
-            Some(name) => Ok(dirs.place(&transition.path)?.dir().spot(name)),
-        });
-        let slots: Vec<Spot> = slots.collect::<Result<_, CommitError>>()?;
         let durable = self.options.durability == Durability::Full;
-        let files = stage::stage(dirs, &self.locked.store, self.plan, &slots, durable)?;
-        let records = self.plan.iter().zip(&files).zip(names).enumerate();
-        let records = records.map(|(index, ((transition, file), sibling))| {
+        let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);
+        let mut files = Vec::with_capacity(self.plan.len());
+        let mut records = Vec::with_capacity(self.plan.len());
+        for ((index, transition), sibling) in self.plan.iter().enumerate().zip(names) {
+            let path = &transition.path;
+            let slot = match &sibling {
+                None => pending.slot(slot_number(index)),
+                Some(name) => dirs.place(path)?.dir().spot(name),
+            };
+            let file = match &transition.after {
+                Some(post) => Some(stager.stage(path, post, &slot)?),
+                None => None,
+            };
             let after = file.as_ref().zip(transition.after.as_ref());
-            Record {
+            records.push(Record {
                 slot: slot_number(index),
-                path: transition.path.as_str().into(),
+                path: path.as_str().into(),
                 before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256)),
                 after: after.map(|(file, post)| FileState::of(file.metadata(), post.sha256)),
                 sibling,
-            }
-        });
-        let records = records.collect();
+            });
+            files.push(file);
+        }
         let journal = self.journal(dirs, pending.id(), records)?;
         Ok(Staged { journal, files })
     }

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
 use workspace_trash::{Store, stored_path};
@@ -11,67 +9,24 @@ use workspace_trash::{Store, stored_path};
 use super::error::{CommitError, Drift};
 use crate::transition::{Content, PostImage, Splice, Transition};
 
-/// A thread costs about 80 µs, as much as to write a dozen small files.
-const FILES_WORTH_A_THREAD: usize = 64;
-
-/// More threads than this only wait for the directory in which they all make files.
-const MOST_THREADS: usize = 4;
-
-/// Writes the new files of a plan, each to its slot, and gives them in the plan's order: none for what goes away.
-///
-/// Many files are written on several threads. When several cannot be written, one error is given.
-pub(super) fn stage(
-    dirs: &Dirs<'_>,
-    store: &Store<'_>,
-    plan: &[Transition],
-    slots: &[Spot],
-    durable: bool,
-) -> Result<Vec<Option<StagedFile>>, CommitError> {
-    let seen = plan.iter().filter_map(|t| Some((t.path.as_str(), &t.before.as_ref()?.metadata))).collect();
-    let new = plan.iter().filter(|t| t.after.is_some()).count();
-    let work: Vec<(&Transition, &Spot)> = plan.iter().zip(slots).collect();
-    let stop = AtomicBool::new(false);
-    let run = |dirs: &Dirs<'_>, work: &[(&Transition, &Spot)]| {
-        let stager = Stager { dirs, store, seen: &seen, keep_open: durable && new <= 2 };
-        let mut files = Vec::with_capacity(work.len());
-        for (Transition { path, after, .. }, slot) in work {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let file = after.as_ref().map(|post| stager.stage(path, post, slot)).transpose();
-            files.push(file.inspect_err(|_| stop.store(true, Ordering::Relaxed))?);
-        }
-        Ok(files)
-    };
-    if new < FILES_WORTH_A_THREAD {
-        return run(dirs, &work);
-    }
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let mut parts = work.chunks(work.len().div_ceil(threads));
-    let own = parts.next().unwrap_or_default();
-    thread::scope(|scope| {
-        let root = dirs.root();
-        let others: Vec<_> = parts.map(|part| scope.spawn(|| run(&Dirs::new(root), part))).collect();
-        let mut files = run(dirs, own);
-        for other in others {
-            let more = other.join().expect("staging does not panic");
-            files = files.and_then(|files| Ok([files, more?].into_iter().flatten().collect()));
-        }
-        files
-    })
-}
-
-struct Stager<'p> {
+/// Stages the new files of a plan.
+pub(super) struct Stager<'p> {
     dirs: &'p Dirs<'p>,
     store: &'p Store<'p>,
     /// What planning saw, by path: for attributes of files that move.
-    seen: &'p HashMap<&'p str, &'p Metadata>,
+    seen: HashMap<&'p str, &'p Metadata>,
     keep_open: bool,
 }
 
-impl Stager<'_> {
+impl<'p> Stager<'p> {
+    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p [Transition], durable: bool) -> Self {
+        let seen = plan.iter().filter_map(|t| Some((t.path.as_str(), &t.before.as_ref()?.metadata))).collect();
+        let new = plan.iter().filter(|t| t.after.is_some()).count();
+        Self { dirs, store, seen, keep_open: durable && new <= 2 }
+    }
+
     /// Writes the file that shall be at `path` to `slot`.
-    fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
+    pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
         match &post.content {
             Content::Bytes(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
             Content::Spliced { source, splices } => {

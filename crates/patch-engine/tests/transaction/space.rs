@@ -269,7 +269,7 @@ fn inside() {
     }
 }
 
-/// So many new files are staged on several threads; somewhere among them the room ends.
+/// So many new files: somewhere among them the room ends.
 fn sweep_many(place: &Path, key: &Path) {
     let text: String = (0..200).map(|n| format!("*** Add File: f{n}\n+line {n}\n")).collect();
     let text = format!("*** Begin Patch\n{text}*** End Patch\n");
