@@ -52,7 +52,7 @@ pub(crate) fn choose(patch: &Patch<'_>) -> Result<Chosen, Failure> {
     }
     if !text.is_empty() {
         let bytes = format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes();
-        chosen.patch = Some(Input { bytes, name: "the chosen part".into(), from_diff: false });
+        chosen.patch = Some(Input::new(bytes, "the chosen part"));
     }
     Ok(chosen)
 }
@@ -74,15 +74,21 @@ impl Person {
         let path = section.path.text;
         let whole = ended(&patch.text[section.span.clone()]);
         let (move_to, hunks) = match &section.operation {
-            Operation::Add(_) => return self.whole(&whole, &format!("A {path}"), "Add this file", left_out),
-            Operation::Delete => return self.whole("", &format!("D {path}"), "Delete this file", left_out),
+            Operation::Add(_) => {
+                let taken = self.takes(&whole, format!("A {path}"), "Add this file", left_out)?;
+                return Ok(Ok(if taken { whole } else { String::new() }));
+            }
+            Operation::Delete => {
+                let taken = self.takes("", format!("D {path}"), "Delete this file", left_out)?;
+                return Ok(Ok(if taken { format!("*** Delete File: {path}\n") } else { String::new() }));
+            }
             Operation::Update { move_to, hunks } => (move_to, hunks),
         };
         let mut header = format!("*** Update File: {path}\n");
         let mut takes_move = false;
         if let Some(to) = move_to {
             let name = format!("R {path} -> {}", to.text);
-            takes_move = self.whole("-", &name, "Move this file", left_out)?.is_ok_and(|text| !text.is_empty());
+            takes_move = self.takes("", name, "Move this file", left_out)?;
             if takes_move {
                 header += &format!("*** Move to: {}\n", to.text);
             }
@@ -104,24 +110,18 @@ impl Person {
     }
 
     /// Asks about something that is taken or left as a whole.
-    fn whole(
+    fn takes(
         &mut self,
-        text: &str,
-        name: &str,
+        shown: &str,
+        name: String,
         question: &str,
         left_out: &mut Vec<String>,
-    ) -> std::io::Result<Result<String, Failure>> {
-        let shown = if name.starts_with('A') { text } else { "" };
-        match self.ask(shown, name, question, false)? {
-            Answer::Yes | Answer::All => Ok(Ok(match name.split_at(2) {
-                ("D ", path) => format!("*** Delete File: {path}\n"),
-                _ => text.to_owned(),
-            })),
-            _ => {
-                left_out.push(name.to_owned());
-                Ok(Ok(String::new()))
-            }
+    ) -> std::io::Result<bool> {
+        let taken = matches!(self.ask(shown, &name, question, false)?, Answer::Yes | Answer::All);
+        if !taken {
+            left_out.push(name);
         }
+        Ok(taken)
     }
 
     fn ask(&mut self, text: &str, name: &str, question: &str, is_hunk: bool) -> std::io::Result<Answer> {
@@ -196,7 +196,7 @@ fn ended(text: &str) -> String {
 }
 
 fn edited(text: &str) -> Result<String, Failure> {
-    let input = Input { bytes: text.into(), name: "the hunk".into(), from_diff: false };
+    let input = Input::new(text.into(), "the hunk");
     let bytes = approve::edit(&input)?.bytes;
     String::from_utf8(bytes).map(|text| ended(&text)).map_err(|_| Failure::Input("the edited hunk is not UTF-8".into()))
 }
