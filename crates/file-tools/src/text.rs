@@ -2,16 +2,10 @@
 
 use std::borrow::Cow;
 
+pub(crate) use patch_engine::is_binary;
+
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// How much of a file is looked at for a NUL byte.
-const BINARY_PREFIX: usize = 8 << 10;
-
-/// Whether a file is no text: a NUL byte in its first 8 KiB.
-pub(crate) fn is_binary(bytes: &[u8]) -> bool {
-    bytes[..bytes.len().min(BINARY_PREFIX)].contains(&0)
-}
 
 /// How the lines of a file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,6 +26,7 @@ mod turn_diff;
 pub mod write;
 
 pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
+pub use diff::is_binary;
 pub use edit::{Edit, edit};
 pub use fs_guard::{ErrorKind, Sha256};
 pub use locate::{

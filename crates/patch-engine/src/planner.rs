@@ -12,7 +12,7 @@ use crate::edit;
 use crate::locate::{HunkTrouble, Note, Placed};
 use crate::options::{Expected, Options};
 use crate::plan::{Change, Operation, Plan, PlanNote};
-use crate::prepare::{Edited, Prepared, Preparer};
+use crate::prepare::{self, Edited, Prepared, Preparer};
 use crate::reject::{Problem, Reject};
 use crate::transition::{Content, PostImage, PreImage, Transition};
 
@@ -215,14 +215,8 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Err(Problem::Stale { expected, actual }.into());
         }
         let replaced = self.make_way(index, &path)?;
-        let (bytes, sha256) = match self.prepared.take().and_then(|prepared| prepared.added) {
-            Some(added) => added,
-            None => {
-                let bytes = edit::added(lines, self.options.add_newline);
-                let sha256 = Sha256::of(&bytes);
-                (bytes, sha256)
-            }
-        };
+        let prepared = self.prepared.take().and_then(|prepared| prepared.added);
+        let (bytes, sha256) = prepared.unwrap_or_else(|| prepare::added(lines, self.options));
         self.check_size(&path, bytes.len() as u64)?;
         self.write(
             &path,

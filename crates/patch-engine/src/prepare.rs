@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
-use patch_grammar::{Hunk, Operation, Patch, Section};
+use patch_grammar::{AddedLines, Hunk, Operation, Patch, Section};
 
 use crate::diff::is_binary;
 use crate::edit::{self, Edit};
@@ -71,6 +71,13 @@ impl Edited {
         let (sha256, size) = hash_spliced(source, &edit.splices);
         Ok(Self { edit, sha256, size })
     }
+}
+
+/// The bytes of a new file, and their hash.
+pub(crate) fn added(lines: &AddedLines<'_>, options: &Options) -> (Vec<u8>, Sha256) {
+    let bytes = edit::added(lines, options.add_newline);
+    let sha256 = Sha256::of(&bytes);
+    (bytes, sha256)
 }
 
 fn hash_spliced(source: &[u8], splices: &[Splice]) -> (Sha256, u64) {
@@ -146,9 +153,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
         let (access, hunks) = match &section.operation {
             Operation::Add(lines) => {
                 let path = self.root.check(section.path.text, Access::Create).ok()?;
-                let bytes = edit::added(lines, self.options.add_newline);
-                let sha256 = Sha256::of(&bytes);
-                return Some(Prepared { path, disk: None, edited: None, added: Some((bytes, sha256)) });
+                return Some(Prepared { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
             }
             Operation::Delete => (Access::Delete, &[][..]),
             Operation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),

@@ -15,7 +15,8 @@ use hunks::write_spliced;
 pub(crate) use hunks::{spliced, whole};
 
 /// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
-pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+#[must_use]
+pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
 }
 
