@@ -22,6 +22,10 @@ const SHOWN: usize = 60;
 pub(crate) fn policy(config: &Config, given: Option<args::Approve>) -> ApprovalPolicy {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let preset = if person { args::Approve::Auto } else { args::Approve::Never };
+    settled(config, given, preset)
+}
+
+fn settled(config: &Config, given: Option<args::Approve>, preset: args::Approve) -> ApprovalPolicy {
     match config.settle("approve", given, Some(preset)) {
         Some(args::Approve::Ask) => ApprovalPolicy::Always,
         Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
@@ -38,11 +42,7 @@ pub(crate) struct Asker {
 
 impl Asker {
     pub(crate) fn new(config: &Config) -> Self {
-        let policy = match config.settle("approve", None, Some(args::Approve::Never)) {
-            Some(args::Approve::Ask) => ApprovalPolicy::Always,
-            Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
-            Some(args::Approve::Never) | None => ApprovalPolicy::Never,
-        };
+        let policy = settled(config, None, args::Approve::Never);
         // What is guarded stays refused: a program names what it allows.
         Self { approvals: Approvals::new(policy), prompt: Prompt::new(false) }
     }

@@ -64,7 +64,7 @@ impl From<NoInput> for Failure {
 
 impl Failure {
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
-        Self::Parse(Box::new((input.copy(), error)))
+        Self::Parse(Box::new((input.clone(), error)))
     }
 
     /// Prints what went wrong and gives the exit code.

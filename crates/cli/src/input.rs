@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::render;
 
 /// A text and the name it goes by in messages.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Input {
     pub(crate) bytes: Vec<u8>,
     pub(crate) name: String,
@@ -23,11 +23,6 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
         Self { bytes, name: name.into(), from_diff: false }
-    }
-
-    /// The same text, for a failure that outlives the patch.
-    pub(crate) fn copy(&self) -> Self {
-        Self { bytes: self.bytes.clone(), name: self.name.clone(), from_diff: self.from_diff }
     }
 }
 

@@ -192,7 +192,7 @@ fn run(
     let prompt = Prompt::new(settings.atomic && !args.sandbox);
     loop {
         // A person may want to edit it.
-        let again = asks.then(|| input.copy());
+        let again = asks.then(|| input.clone());
         let exit = with_input(input, &settings.options, |patch| {
             attempt(global, args, workspace, &settings, patch, (&mut approvals, &prompt), events)
         })?;

@@ -30,7 +30,7 @@ pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
                 let workspace = workspace.insert(apply::open(global, &args.rules)?);
                 super::tidy(global, workspace);
                 let plan = patch_engine::plan(workspace.root(), &patch, &options)
-                    .map_err(|rejects| Failure::Rejected(Box::new((input.copy(), rejects))))?;
+                    .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
                 let git = args.to == Form::Git;
                 for change in &plan.changes {
                     let diff = plan.diff(change);

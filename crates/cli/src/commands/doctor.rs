@@ -9,7 +9,7 @@ use patch_engine::transaction::Workspace;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::config::{Config, user_file};
+use crate::config::{Config, WORKSPACE_FILE, user_file};
 use crate::exit::Exit;
 use crate::{json, render};
 
@@ -122,7 +122,6 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     let unfinished = !found.problems.is_empty();
     let lock = if unfinished { None } else { workspace.lock(Duration::ZERO).err() };
     match lock {
-        Some(error) if error.kind() == ErrorKind::Timeout => found.problem("lock", error.to_string()),
         Some(error) => found.problem("lock", error.to_string()),
         None if unfinished => {}
         None => found.add("lock", "free", true),
@@ -166,7 +165,7 @@ fn settings(global: &Global, found: &mut Findings) {
         if shown.given.is_some() || bound.is_some() {
             let given =
                 shown.given.as_ref().map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
-            let held = bound.map(|bound| format!("; held to {bound} by .apply-patch.toml")).unwrap_or_default();
+            let held = bound.map(|bound| format!("; held to {bound} by {WORKSPACE_FILE}")).unwrap_or_default();
             found.lines.push((shown.key.to_owned(), given + &held));
         }
         let value = if shown.given.is_some() { Value::from(value) } else { Value::Null };
