@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::thread;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_grammar::{Operation as Written, Patch, Section};
@@ -12,7 +13,7 @@ use crate::edit;
 use crate::locate::{HunkTrouble, Note, Placed};
 use crate::options::{Expected, Options};
 use crate::plan::{Change, Operation, Plan, PlanNote};
-use crate::prepare::{self, Edited, Prepared, Preparer};
+use crate::prepare::{self, Ahead, Edited, Prepared, Preparer};
 use crate::reject::{Problem, Reject};
 use crate::transition::{Content, PostImage, PreImage, Transition};
 
@@ -34,16 +35,36 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
 pub fn plan(root: &Root, patch: &Patch<'_>, options: &Options) -> Result<Plan, Vec<Reject>> {
-    let mut planner = Planner::new(root, patch, options);
-    planner.check_expectations();
-    for (index, section) in patch.sections.iter().enumerate() {
-        planner.prepare(index);
-        planner.section(index, section);
-    }
-    planner.finish()
+    let named = named(patch);
+    let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
+        let path = section.path.text;
+        // What is expected of a file is checked before, and its bytes are here then.
+        named[path].len() == 1 && !options.expected.contains_key(path)
+    });
+    let preparer = Preparer::new(root, patch, options, alone.map(|(index, _)| index).collect());
+    thread::scope(|scope| {
+        let mut planner = Planner::new(root, patch, options, named, preparer.start(scope));
+        planner.check_expectations();
+        for (index, section) in patch.sections.iter().enumerate() {
+            planner.prepared = planner.ahead.take(index);
+            planner.section(index, section);
+        }
+        planner.finish()
+    })
 }
 
-struct Planner<'a, 'p> {
+/// The sections that name each path.
+fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
+    let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, section) in patch.sections.iter().enumerate() {
+        for path in [Some(&section.path), destination(section)].into_iter().flatten() {
+            named.entry(path.text).or_default().push(index);
+        }
+    }
+    named
+}
+
+struct Planner<'s, 'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,
     options: &'a Options,
@@ -52,7 +73,7 @@ struct Planner<'a, 'p> {
     order: Vec<RelPath>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
-    preparer: Preparer<'a, 'p>,
+    ahead: Ahead<'s, 'a, 'p>,
     /// What was prepared of the section that is planned now.
     prepared: Option<Prepared>,
     /// The paths of the section that is planned now.
@@ -113,14 +134,14 @@ struct New {
 
 pub(crate) type Outcome<T> = Result<T, Problem>;
 
-impl<'a, 'p> Planner<'a, 'p> {
-    fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options) -> Self {
-        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, section) in patch.sections.iter().enumerate() {
-            for path in [Some(&section.path), destination(section)].into_iter().flatten() {
-                named.entry(path.text).or_default().push(index);
-            }
-        }
+impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
+    fn new(
+        root: &'a Root,
+        patch: &'p Patch<'p>,
+        options: &'a Options,
+        named: HashMap<&'p str, Vec<usize>>,
+        ahead: Ahead<'s, 'a, 'p>,
+    ) -> Self {
         Self {
             root,
             patch,
@@ -128,7 +149,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             entries: HashMap::new(),
             order: Vec::new(),
             named,
-            preparer: Preparer::new(root, patch, options),
+            ahead,
             prepared: None,
             checked: Vec::new(),
             folded: HashMap::new(),
@@ -157,15 +178,6 @@ impl<'a, 'p> Planner<'a, 'p> {
                 self.rejects.push(Reject { section: None, path: path.clone(), hunk: None, patch_line: None, problem });
             }
         }
-    }
-
-    fn prepare(&mut self, index: usize) {
-        let Self { preparer, named, options, patch, .. } = self;
-        self.prepared = preparer.take(index, |section| {
-            let path = patch.sections[section].path.text;
-            // What is expected of a file was checked before, and its bytes are here.
-            named[path].len() == 1 && !options.expected.contains_key(path)
-        });
     }
 
     fn actual(&mut self, path: &str) -> Outcome<Option<Sha256>> {

@@ -2,13 +2,13 @@
 //! processors; and the bytes of new ones.
 //!
 //! Sections act in order, but most patches name each path once; what such a section makes of its file
-//! does not depend on the others. It is worked out here for a window of sections at a time, and the
-//! planner takes it where it still holds. Whatever goes wrong here is left out: the planner then
+//! does not depend on the others. It is worked out here ahead of the planner, which takes it where it
+//! still holds. Whatever goes wrong here is left out: the planner then
 //! does the same in its own order, and words the refusal.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
@@ -21,11 +21,11 @@ use crate::options::Options;
 use crate::planner::{Disk, load_unhashed};
 use crate::transition::Splice;
 
-/// How many sections are prepared at a time: their files are in memory together.
-const WINDOW: usize = 256;
+/// How many sections are prepared at most before the planner takes them: their files are in memory together.
+const SECTIONS_AHEAD: usize = 256;
 
-/// When this many bytes of files are in memory, no further one is read for the window.
-const WINDOW_BYTES: usize = 32 << 20;
+/// When this many bytes of files wait for the planner, no further one is read.
+const BYTES_AHEAD: usize = 32 << 20;
 
 /// A thread costs about 80 µs, as much as a few small files.
 const SECTIONS_WORTH_A_THREAD: usize = 8;
@@ -94,59 +94,101 @@ fn hash_spliced(source: &[u8], splices: &[Splice]) -> (Sha256, u64) {
     (hasher.finish(), size)
 }
 
-/// Prepares sections, a window at a time.
+/// Prepares sections ahead of the planner.
 pub(crate) struct Preparer<'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,
     options: &'a Options,
-    /// The sections before this one were prepared.
-    reached: usize,
-    ready: HashMap<usize, Prepared>,
+    /// The sections to prepare, in order.
+    sections: Vec<usize>,
+    progress: Mutex<Progress>,
+    /// There is room for more, or no need of it.
+    room: Condvar,
+    /// What the planner waits for is there.
+    arrived: Condvar,
+}
+
+/// How far the work is.
+#[derive(Debug, Default)]
+struct Progress {
+    /// How many of the sections were begun.
+    begun: usize,
+    /// How many of them the planner took.
+    taken: usize,
+    /// What is prepared and not taken; nothing where something went wrong.
+    ready: HashMap<usize, Option<Prepared>>,
+    /// How many bytes of files that is.
+    bytes: usize,
+    /// The section that the planner waits for.
+    wanted: Option<usize>,
+    /// How many threads wait for room.
+    waiting: usize,
+    /// The planner is done.
+    ended: bool,
+}
+
+impl Progress {
+    /// Whether this much can be prepared beyond what is taken.
+    fn has_room(&self, sections: usize, bytes: usize) -> bool {
+        self.begun - self.taken < sections && self.bytes < bytes
+    }
 }
 
 impl<'a, 'p> Preparer<'a, 'p> {
-    pub(crate) fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options) -> Self {
-        Self { root, patch, options, reached: 0, ready: HashMap::new() }
+    /// Will prepare `sections`: of each no other names its path.
+    pub(crate) fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options, sections: Vec<usize>) -> Self {
+        let progress = Mutex::default();
+        Self { root, patch, options, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
     }
 
-    /// What is prepared of section `index`; `alone` tells of a section whether no other names its path.
-    pub(crate) fn take(&mut self, index: usize, alone: impl Fn(usize) -> bool) -> Option<Prepared> {
-        if index >= self.reached {
-            self.reached = self.patch.sections.len().min(index + WINDOW);
-            let window: Vec<usize> = (index..self.reached).filter(|&section| alone(section)).collect();
-            let taken;
-            (self.ready, taken) = self.prepare(&window);
-            self.reached = window.get(taken).copied().unwrap_or(self.reached).max(index + 1);
-        }
-        self.ready.remove(&index)
-    }
-
-    /// Prepares sections of the window, and tells how many it came to.
-    fn prepare(&self, window: &[usize]) -> (HashMap<usize, Prepared>, usize) {
-        let ready = Mutex::new(HashMap::with_capacity(window.len()));
-        let next = AtomicUsize::new(0);
-        let loaded = AtomicUsize::new(0);
-        let work = || {
-            while loaded.load(Ordering::Relaxed) < WINDOW_BYTES
-                && let Some(&index) = window.get(next.fetch_add(1, Ordering::Relaxed))
-            {
-                if let Some(prepared) = self.section(&self.patch.sections[index]) {
-                    loaded.fetch_add(prepared.size(), Ordering::Relaxed);
-                    ready.lock().unwrap_or_else(PoisonError::into_inner).insert(index, prepared);
-                }
-            }
-        };
-        let threads = match window.len() {
+    /// Starts to prepare, where that is worth a thread.
+    pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Ahead<'s, 'a, 'p> {
+        let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
             _ => thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
         };
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
+        for _ in 1..threads {
+            // Without it there is only less help.
+            let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
+        }
+        Ahead { preparer: self, next: 0 }
+    }
+
+    fn help(&self) {
+        let mut progress = self.lock();
+        loop {
+            if progress.ended || progress.begun == self.sections.len() {
+                return;
             }
-            work();
-        });
-        (ready.into_inner().unwrap_or_else(PoisonError::into_inner), next.into_inner().min(window.len()))
+            if progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD) {
+                progress = self.one(progress);
+            } else {
+                progress.waiting += 1;
+                progress = self.room.wait(progress).unwrap_or_else(PoisonError::into_inner);
+                progress.waiting -= 1;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prepares the next section.
+    fn one<'s>(&'s self, mut progress: MutexGuard<'s, Progress>) -> MutexGuard<'s, Progress> {
+        let index = self.sections[progress.begun];
+        progress.begun += 1;
+        drop(progress);
+        // The planner must not wait for what never comes. It will do the same, and panic itself.
+        let work = || self.section(&self.patch.sections[index]);
+        let prepared = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
+        let mut progress = self.lock();
+        progress.bytes += prepared.as_ref().map_or(0, Prepared::size);
+        progress.ready.insert(index, prepared);
+        if progress.wanted == Some(index) {
+            self.arrived.notify_one();
+        }
+        progress
     }
 
     fn section(&self, section: &'p Section<'p>) -> Option<Prepared> {
@@ -175,5 +217,52 @@ impl<'a, 'p> Preparer<'a, 'p> {
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
         Some(Prepared { path, disk, edited, added: None })
+    }
+}
+
+/// The planner's side of a preparer. When it goes, the work ends.
+pub(crate) struct Ahead<'s, 'a, 'p> {
+    preparer: &'s Preparer<'a, 'p>,
+    /// The sections before this one of the preparer's were taken.
+    next: usize,
+}
+
+impl Ahead<'_, '_, '_> {
+    /// What is prepared of section `index`; they are asked for in order.
+    ///
+    /// Whoever has to wait for one prepares others.
+    pub(crate) fn take(&mut self, index: usize) -> Option<Prepared> {
+        let preparer = self.preparer;
+        if preparer.sections.get(self.next) != Some(&index) {
+            return None;
+        }
+        self.next += 1;
+        let mut progress = preparer.lock();
+        let prepared = loop {
+            if let Some(prepared) = progress.ready.remove(&index) {
+                break prepared;
+            }
+            let more = progress.begun < preparer.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
+            if progress.begun < self.next || more {
+                progress = preparer.one(progress);
+            } else {
+                progress.wanted = Some(index);
+                progress = preparer.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
+            }
+        };
+        progress.taken += 1;
+        progress.bytes -= prepared.as_ref().map_or(0, Prepared::size);
+        // Not for each section: waking costs more than preparing a small one.
+        if progress.waiting > 0 && progress.has_room(SECTIONS_AHEAD / 2, BYTES_AHEAD / 2) {
+            preparer.room.notify_all();
+        }
+        prepared
+    }
+}
+
+impl Drop for Ahead<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.preparer.lock().ended = true;
+        self.preparer.room.notify_all();
     }
 }

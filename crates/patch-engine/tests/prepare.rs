@@ -31,7 +31,7 @@ fn envelope(sections: impl Iterator<Item = String>) -> String {
 }
 
 #[test]
-fn more_sections_than_a_window_give_every_file_its_own_change() {
+fn more_sections_than_are_prepared_ahead_give_every_file_its_own_change() {
     let patch = envelope((0..700).map(|index| match index % 7 {
         3 => format!("*** Delete File: f{index}\n"),
         5 => format!("*** Update File: f{index}\n*** Move to: g{index}\n@@\n-file {index}\n+moved {index}\n"),
@@ -47,6 +47,26 @@ fn more_sections_than_a_window_give_every_file_its_own_change() {
             _ => "changed",
         };
         assert!(diffs.contains(&format!("-file {index}\n+{new} {index}\n end\n")), "{index}");
+    }
+}
+
+#[test]
+fn more_bytes_than_are_read_ahead_are_read_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let padding = "padding\n".repeat(3 << 17);
+    let patch = envelope((0..16).map(|index| {
+        fs::write(dir.path().join(format!("f{index}")), format!("file {index}\n{padding}")).unwrap();
+        update(&format!("f{index}"), &format!("file {index}"), &format!("changed {index}"))
+    }));
+    let workspace = Workspace::open(dir.path(), fs_guard::Policy::default()).unwrap();
+    let options = Options::new(Profile::Codex);
+    let patch = patch_engine::parse(&patch, &options.parse).unwrap();
+    let plan = patch_engine::plan(workspace.root(), &patch, &options).unwrap();
+    let paths: Vec<_> = plan.changes.iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(paths, (0..16).map(|index| format!("f{index}")).collect::<Vec<_>>());
+    for (index, change) in plan.changes.iter().enumerate() {
+        let diff = String::from_utf8(plan.diff(change)).unwrap();
+        assert!(diff.contains(&format!("-file {index}\n+changed {index}\n")), "{diff}");
     }
 }
 
