@@ -56,7 +56,7 @@ pub(crate) fn failed(workspace: &Workspace, tool: &str, error: &ToolError) {
     let audit = Audit::new(SessionName::cli(), None);
     let mut nobody = ();
     let mut recorder = Recorder::new(&audit, workspace, tool, Operation::Patch, true, &mut nobody);
-    if let Err(error) = recorder.finish(&[], &[], Some((error.kind, error.path.as_deref()))) {
+    if let Err(error) = recorder.finish(&[], Some((error.kind, error.path.as_deref()))) {
         late(&error);
     }
 }

@@ -30,7 +30,7 @@ impl Progress {
 }
 
 impl CommitObserver for Progress {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         if !self.wanted || plan.transitions.len() < LEAST {
             return;
         }

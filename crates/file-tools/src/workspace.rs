@@ -225,7 +225,7 @@ impl FileTools {
         if ensure_state(&self.workspace, self.settings.lock_timeout).is_ok() {
             let mut nobody = ();
             let mut recorder = Recorder::new(&self.audit, &self.workspace, tool, operation, durable, &mut nobody);
-            let _ = recorder.finish(&[], &[], Some((error.kind, error.path.as_deref())));
+            let _ = recorder.finish(&[], Some((error.kind, error.path.as_deref())));
         }
     }
 }
@@ -257,7 +257,7 @@ pub(crate) struct Call<'c> {
 pub(crate) struct Watch<'w, 'c>(&'w RefCell<&'c mut dyn Hooks>);
 
 impl CommitObserver for Watch<'_, '_> {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         if let Some(observer) = self.0.borrow_mut().observer() {
             observer.planned(plan);
         }
@@ -314,7 +314,7 @@ impl Call<'_> {
         let nothing = failure.is_some() && committed.transactions.is_empty() && !recorder.has_begun();
         if !nothing {
             // The files are changed and the intent is logged; that the outcome is missing shows there.
-            let _ = recorder.finish(&committed.transactions, &committed.reports, failure);
+            let _ = recorder.finish(&committed.transactions, failure);
             self.logged = true;
         }
         let noted = tools.ledger.note(&tools.workspace, &committed.touched);
@@ -331,6 +331,7 @@ impl Call<'_> {
     ) -> Result<Report, ToolError> {
         let options = self.commit_options();
         let tools = self.tools;
+        let mut report = None;
         let committed = self.audited(|observer, approve| {
             let mut recovered = Vec::new();
             let mut plan = |root: &Root| {
@@ -342,10 +343,10 @@ impl Call<'_> {
                 patch_engine::carry_out(&tools.workspace, timeout, &options, &mut plan, observer, &mut recovered);
             let mut committed = Committed { recovered, ..Committed::default() };
             match result {
-                Ok(report) => {
-                    committed.touched = touched(&report.plan.transitions);
-                    committed.transactions.extend(report.transaction);
-                    committed.reports.push(report);
+                Ok(done) => {
+                    committed.touched = touched(&done.plan.transitions);
+                    committed.transactions.extend(done.transaction);
+                    report = Some(done);
                 }
                 Err(error) => committed.failure = Some(error),
             }
@@ -353,7 +354,7 @@ impl Call<'_> {
         });
         match committed.failure {
             Some(error) => Err(error),
-            None => Ok(committed.reports.into_iter().next().expect("a commit without failure has a report")),
+            None => Ok(report.expect("a commit without failure has a report")),
         }
     }
 }
@@ -368,7 +369,6 @@ pub(crate) fn touched(transitions: &[Transition]) -> Vec<(String, Option<Sha256>
 #[derive(Default)]
 pub(crate) struct Committed {
     pub(crate) transactions: Vec<TransactionId>,
-    pub(crate) reports: Vec<Report>,
     pub(crate) recovered: Vec<patch_engine::transaction::Recovered>,
     pub(crate) touched: Vec<(String, Option<Sha256>)>,
     pub(crate) failure: Option<ToolError>,

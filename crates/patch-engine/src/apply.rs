@@ -1,5 +1,6 @@
 //! The whole road: lock, plan, ask, commit, report.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fs_guard::Root;
@@ -51,7 +52,7 @@ pub struct Report {
     /// Its id; `None` when the patch changes nothing.
     pub transaction: Option<TransactionId>,
     /// What was done.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// For each transition of the plan, where the file it displaced is kept, relative to the root.
     pub trashed: Vec<Option<String>>,
 }
@@ -181,7 +182,7 @@ pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
         workspace.root().forget();
         let early = if lock_first { Some(workspace.lock(lock_timeout)?) } else { None };
         recovered.extend(early.iter().flat_map(|locked| locked.recovered().iter().cloned()));
-        let plan = plan(workspace.root())?;
+        let plan = Arc::new(plan(workspace.root())?);
         if plan.is_empty() {
             return Ok(Report { transaction: None, plan, trashed: Vec::new() });
         }

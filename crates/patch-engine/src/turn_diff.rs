@@ -73,7 +73,8 @@ impl TurnDiff {
     /// are not in memory are read from the workspace. What has gone there, or was changed since by
     /// someone else, is named in the diff as binary.
     pub fn applied(&mut self, workspace: &Workspace, report: &Report) {
-        let Report { plan: Plan { transitions, changes, .. }, trashed, .. } = report;
+        let Report { plan, trashed, .. } = report;
+        let Plan { transitions, changes, .. } = &**plan;
         for (index, transition) in transitions.iter().enumerate() {
             self.begin(&transition.path, transition.before.as_ref(), || {
                 trashed.get(index)?.as_deref().and_then(|path| displaced(workspace, path))

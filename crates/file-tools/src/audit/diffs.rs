@@ -1,6 +1,7 @@
 //! The diffs that outcome lines carry.
 
-use std::thread;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use patch_engine::transition::Content;
 use patch_engine::{Change, Plan};
@@ -12,89 +13,59 @@ use crate::changes::{MAX_DIFF, capped_text};
 /// Diffs of larger changes are left out.
 const MAX_DIFFED: u64 = 1 << 20;
 
-/// The diffs of so many changes are made before it is looked how much they leave of what may be written.
-const CHANGES_AT_ONCE: usize = 256;
+/// All diffs of one commit together.
+const MAX_DIFFS: usize = 4 << 20;
 
 /// A thread costs about as much as the diffs of a few small changes.
 const CHANGES_WORTH_A_THREAD: usize = 32;
 
-/// Makes the diffs of a plan's changes, each as a field of its line. A diff that does not fit into what is left
-/// of `budget` is left out: its field is empty, or missing at the end.
-pub(super) fn diffs(plan: &Plan, budget: &mut usize) -> Vec<Strings> {
-    let mut all = Vec::new();
-    for changes in plan.changes.chunks(CHANGES_AT_ONCE) {
-        let room = *budget;
-        if room == 0 {
-            break;
+/// The diffs of a plan's changes: made while it is committed, where that is worth a thread.
+#[derive(Debug)]
+pub(super) enum Diffs {
+    Later(Arc<Plan>),
+    Begun(JoinHandle<Strings>),
+}
+
+impl Diffs {
+    pub(super) fn begin(plan: &Arc<Plan>) -> Self {
+        let later = Self::Later(Arc::clone(plan));
+        if plan.changes.len() < CHANGES_WORTH_A_THREAD {
+            return later;
         }
-        // Where little fits, little is made.
-        if changes.len() < CHANGES_WORTH_A_THREAD || room < MAX_DIFF {
-            all.push(Made::new(plan, changes, room).within(budget));
-            continue;
+        let plan = Arc::clone(plan);
+        thread::Builder::new().spawn(move || diffs(&plan, MAX_DIFFS)).map_or(later, Self::Begun)
+    }
+
+    /// Each as a field of its change's line; empty for a change whose diff is left out.
+    pub(super) fn finish(self) -> Strings {
+        match self {
+            Self::Later(plan) => diffs(&plan, MAX_DIFFS),
+            Self::Begun(thread) => thread.join().expect("a diff does not panic"),
         }
-        let (left, right) = changes.split_at(changes.len() / 2);
-        let other = || Made::new(plan, right, room);
-        thread::scope(|scope| {
-            let thread = thread::Builder::new().spawn_scoped(scope, other);
-            all.push(Made::new(plan, left, room).within(budget));
-            let right = thread.map_or_else(|_| other(), |thread| thread.join().expect("a diff does not panic"));
-            all.push(right.within(budget));
+    }
+}
+
+/// A diff that does not fit into what is left of `room` is left out; that leaves room for those after it.
+fn diffs(plan: &Plan, mut room: usize) -> Strings {
+    let expected = |change| (512 + size(plan, change)).min(MAX_DIFF as u64) as usize;
+    let expected = plan.changes.iter().map(expected).sum::<usize>().min(room);
+    let mut fields = Strings::with_capacity(plan.changes.len(), expected + expected / 8);
+    let mut diff = Vec::new();
+    for change in &plan.changes {
+        fields.push(|out| {
+            if size(plan, change) > MAX_DIFFED || plan.least_diff(change).min(MAX_DIFF) > room {
+                return;
+            }
+            diff.clear();
+            plan.write_diff(change, &mut diff);
+            let text = capped_text(&diff);
+            if text.len() <= room {
+                room -= text.len();
+                json::field(out, "diff", &text);
+            }
         });
     }
-    all
-}
-
-/// The diffs of some changes: each of them fits, but maybe not all.
-struct Made {
-    fields: Strings,
-    /// How long each diff is, without escapes.
-    lengths: Vec<usize>,
-}
-
-impl Made {
-    fn new(plan: &Plan, changes: &[Change], room: usize) -> Self {
-        let expected = |change| (512 + size(plan, change)).min(MAX_DIFF as u64) as usize;
-        let expected = changes.iter().map(expected).sum::<usize>().min(room);
-        let fields = Strings::with_capacity(changes.len(), expected + expected / 8);
-        let mut made = Self { fields, lengths: Vec::with_capacity(changes.len()) };
-        let mut diff = Vec::new();
-        for change in changes {
-            let mut length = 0;
-            made.fields.push(|out| {
-                if size(plan, change) > MAX_DIFFED || plan.least_diff(change).min(MAX_DIFF) > room {
-                    return;
-                }
-                diff.clear();
-                plan.write_diff(change, &mut diff);
-                let text = capped_text(&diff);
-                if text.len() <= room {
-                    length = text.len();
-                    json::field(out, "diff", &text);
-                }
-            });
-            made.lengths.push(length);
-        }
-        made
-    }
-
-    /// Leaves out what does not fit; that leaves room for those after it.
-    fn within(self, budget: &mut usize) -> Strings {
-        let all: usize = self.lengths.iter().sum();
-        if all <= *budget {
-            *budget -= all;
-            return self.fields;
-        }
-        let mut kept = Strings::default();
-        for (field, length) in self.fields.iter().zip(self.lengths) {
-            kept.push(|out| {
-                if length <= *budget {
-                    *budget -= length;
-                    out.extend_from_slice(field);
-                }
-            });
-        }
-        kept
-    }
+    fields
 }
 
 /// About how much is compared for the diff of a change.

@@ -9,15 +9,12 @@ use patch_engine::transition::Transition;
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
 
 use super::chain::Lines;
-use super::diffs::diffs;
+use super::diffs::Diffs;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
 use super::{Audit, AuditError};
 use crate::error::ToolError;
-
-/// All diffs of one commit together.
-const MAX_DIFFS: usize = 4 << 20;
 
 /// Tells the log of one call, and hands on what it is told.
 ///
@@ -30,11 +27,19 @@ pub struct Recorder<'r> {
     operation: Operation,
     durable: bool,
     inner: &'r mut dyn CommitObserver,
-    /// What the lines of each change say of it, before the commit and after.
-    planned: Option<Arc<Strings>>,
-    /// The commits that came as far as their intents.
-    begun: Vec<(TransactionId, Arc<Strings>)>,
+    plans: Vec<Planned>,
+    /// The commits that came as far as their intents, each with the index of its plan.
+    begun: Vec<(TransactionId, usize)>,
     file: Option<AppendFile>,
+}
+
+/// What is said of a plan's changes.
+#[derive(Debug)]
+struct Planned {
+    /// Before the commit and after.
+    told: Strings,
+    /// After it only.
+    diffs: Option<Diffs>,
 }
 
 impl std::fmt::Debug for Recorder<'_> {
@@ -56,7 +61,7 @@ impl<'r> Recorder<'r> {
         inner: &'r mut dyn CommitObserver,
     ) -> Self {
         let tool = tool.to_owned();
-        Self { audit, workspace, tool, operation, durable, inner, planned: None, begun: Vec::new(), file: None }
+        Self { audit, workspace, tool, operation, durable, inner, plans: Vec::new(), begun: Vec::new(), file: None }
     }
 
     /// What all lines of a phase begin with.
@@ -98,39 +103,35 @@ impl<'r> Recorder<'r> {
 
     /// Writes what became of the commits: those of `committed` happened, others did not.
     ///
-    /// `reports` has their plans, as far as there are any, for the diffs.
-    ///
     /// # Errors
     ///
     /// When the log cannot be written. What was committed stays so: its intent is in the log.
     pub fn finish(
         &mut self,
         committed: &[TransactionId],
-        reports: &[Report],
         failure: Option<(ErrorKind, Option<&str>)>,
     ) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
+        let mut plans = std::mem::take(&mut self.plans);
         let ended = |id: &TransactionId| committed.contains(id);
-        // The diffs are made before the log is locked.
-        let mut budget = MAX_DIFFS;
-        let outcomes: Vec<_> = begun
-            .iter()
-            .map(|(id, told)| {
-                let report = reports.iter().find(|report| report.transaction == Some(*id)).filter(|_| ended(id));
-                (*id, told, report.map_or(Vec::new(), |report| diffs(&report.plan, &mut budget)))
-            })
-            .collect();
-        let failed = failure.filter(|_| begun.iter().all(|(id, told)| ended(id) || told.is_empty()));
-        if outcomes.iter().all(|(_, told, _)| told.is_empty()) && failed.is_none() {
+        // The diffs are waited for before the log is locked.
+        let mut diffs = |(id, plan): &(TransactionId, usize)| {
+            let diffs = if ended(id) { plans[*plan].diffs.take() } else { None };
+            diffs.map(Diffs::finish).unwrap_or_default()
+        };
+        let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
+        let told = |plan: usize| &plans[plan].told;
+        let failed = failure.filter(|_| begun.iter().all(|&(id, plan)| ended(&id) || told(plan).is_empty()));
+        if begun.iter().all(|&(_, plan)| told(plan).is_empty()) && failed.is_none() {
             return Ok(());
         }
         let opening = self.opening(Phase::Outcome);
         let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
         self.append(|lines| {
-            for (id, told, diffs) in &outcomes {
-                let closing = closing(Some(ended(id)), (!ended(id)).then_some(kind), Some(*id));
-                let mut diffs = diffs.iter().flat_map(Strings::iter);
-                for change in told.iter() {
+            for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
+                let closing = closing(Some(ended(&id)), (!ended(&id)).then_some(kind), Some(id));
+                let mut diffs = diffs.iter();
+                for change in told(plan).iter() {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
                 }
             }
@@ -160,7 +161,7 @@ impl<'r> Recorder<'r> {
         }
         let committed: Vec<_> = applied.reports.iter().filter_map(|report| report.transaction).collect();
         let failure = failure.as_ref().map(|error| (error.kind, error.path.as_deref()));
-        self.finish(&committed, &applied.reports, failure)
+        self.finish(&committed, failure)
     }
 
     /// Writes what became of interrupted transactions.
@@ -210,7 +211,7 @@ fn closing(ok: Option<bool>, error: Option<ErrorKind>, id: Option<TransactionId>
 }
 
 impl CommitObserver for Recorder<'_> {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         let mut told = Strings::with_capacity(plan.changes.len(), 256 * plan.changes.len());
         for change in &plan.changes {
             told.push(|out| self.change(out, change));
@@ -223,19 +224,20 @@ impl CommitObserver for Recorder<'_> {
                 told.push(|out| what(out, operation, dir.as_str()));
             }
         }
-        self.planned = Some(Arc::new(told));
+        self.plans.push(Planned { told, diffs: Some(Diffs::begin(plan)) });
         self.inner.planned(plan);
     }
 
     fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
         self.inner.before_commit_point(id, transitions)?;
-        let told = self.planned.clone().ok_or("what is committed was not told to the audit log")?;
+        let plan = self.plans.len().checked_sub(1).ok_or("what is committed was not told to the audit log")?;
+        let told = &self.plans[plan].told;
         let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
         let written = self.audit.write(self.workspace, self.durable, |lines| {
             told.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
         });
         self.file = Some(written.map_err(|error| error.to_string())?);
-        self.begun.push((id, told));
+        self.begun.push((id, plan));
         Ok(())
     }
 

@@ -39,6 +39,7 @@ mod jsonl;
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use patch_engine::approval::Verdict;
 use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
@@ -262,7 +263,7 @@ fn json(value: &impl Serialize) -> Option<String> {
 }
 
 impl CommitObserver for Events<'_> {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         self.pending = plan.changes.iter().map(|change| Item::new(plan, change, &self.call.root)).collect();
         self.paths = plan.transitions.iter().map(|transition| transition.path.to_string()).collect();
         self.published = 0;

@@ -117,17 +117,13 @@ impl FileTools {
             committed.transactions.extend(done.reports.iter().filter_map(|report| report.transaction));
             committed.touched = done.reports.iter().flat_map(|report| touched(&report.plan.transitions)).collect();
             committed.recovered.clone_from(&done.recovered);
-            // Reports go to the log for their diffs, and come back for the answer.
-            let mut done = done;
-            committed.reports = std::mem::take(&mut done.reports);
             applied = Some(done);
             committed
         });
         if let Some(error) = committed.failure {
             return Err(error);
         }
-        let mut applied = applied.expect("it was applied");
-        applied.reports = committed.reports;
+        let applied = applied.expect("it was applied");
         let summaries: Vec<_> = applied.reports.iter().map(|report| summary(&report.plan)).collect();
         Ok(Success::new(summaries.join("; "), PatchData::applied(&applied, atomic)))
     }

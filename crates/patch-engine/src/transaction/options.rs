@@ -1,6 +1,7 @@
 //! How a transaction is committed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fs_guard::{AppendFile, RelPath};
 use workspace_trash::{Retention, TransactionId};
@@ -55,8 +56,8 @@ pub struct CommitOptions {
 ///
 /// Two observers are one: a pair tells both, the first one first. Of two logs the first one's counts.
 pub trait CommitObserver {
-    /// This is what will be committed.
-    fn planned(&mut self, plan: &Plan) {
+    /// This is what will be committed; whoever works on it meanwhile can keep it.
+    fn planned(&mut self, plan: &Arc<Plan>) {
         let _ = plan;
     }
 
@@ -89,7 +90,7 @@ pub trait CommitObserver {
 impl CommitObserver for () {}
 
 impl<O: CommitObserver + ?Sized> CommitObserver for &mut O {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         (**self).planned(plan);
     }
 
@@ -112,7 +113,7 @@ impl<O: CommitObserver + ?Sized> CommitObserver for &mut O {
 
 /// Nobody may be told.
 impl<O: CommitObserver> CommitObserver for Option<O> {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         if let Some(observer) = self {
             observer.planned(plan);
         }
@@ -140,7 +141,7 @@ impl<O: CommitObserver> CommitObserver for Option<O> {
 }
 
 impl<A: CommitObserver, B: CommitObserver> CommitObserver for (A, B) {
-    fn planned(&mut self, plan: &Plan) {
+    fn planned(&mut self, plan: &Arc<Plan>) {
         self.0.planned(plan);
         self.1.planned(plan);
     }
