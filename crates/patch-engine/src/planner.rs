@@ -146,13 +146,13 @@ impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
             root,
             patch,
             options,
-            entries: HashMap::new(),
-            order: Vec::new(),
+            entries: HashMap::with_capacity(patch.sections.len()),
+            order: Vec::with_capacity(patch.sections.len()),
             named,
             ahead,
             prepared: None,
             checked: Vec::new(),
-            folded: HashMap::new(),
+            folded: HashMap::with_capacity(patch.sections.len()),
             create_dirs: Vec::new(),
             directories: HashMap::new(),
             placed: Vec::new(),
@@ -655,11 +655,11 @@ impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
             self.rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
             return Err(self.rejects);
         }
-        let mut transitions = Vec::new();
+        let mut transitions = Vec::with_capacity(self.order.len());
         let mut removals = Vec::new();
-        let mut changes = Vec::new();
+        let mut changes = Vec::with_capacity(self.order.len());
         let mut moved: HashSet<RelPath> = HashSet::new();
-        let mut pre_images = HashMap::new();
+        let mut pre_images = HashMap::with_capacity(self.order.len());
         for path in std::mem::take(&mut self.order) {
             let entry = self.entries.remove(&path).expect("every touched path has an entry");
             let before = entry.disk.map(|disk| {

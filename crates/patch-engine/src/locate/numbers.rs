@@ -55,12 +55,14 @@ impl<'p> Numbers<'p> {
 }
 
 /// A set of fingerprints that holds more than was put in, about one in a thousand with a few dozen.
+///
+/// It is made for each file; on the heap that would be two fresh pages of memory each time.
 #[derive(Debug)]
-pub(crate) struct Fingerprints(Box<[u64; 1024]>);
+pub(crate) struct Fingerprints([u64; 1024]);
 
 impl Default for Fingerprints {
     fn default() -> Self {
-        Self(Box::new([0; 1024]))
+        Self([0; 1024])
     }
 }
 
