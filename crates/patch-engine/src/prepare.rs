@@ -19,7 +19,6 @@ use crate::edit::{self, Edit};
 use crate::locate::HunkReject;
 use crate::options::Options;
 use crate::planner::{Disk, load_unhashed};
-use crate::transition::Splice;
 
 /// How many sections are prepared at most before the planner takes them: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -68,8 +67,35 @@ impl Edited {
     /// Applies hunks to a file.
     pub(crate) fn new<'p>(source: &[u8], hunks: &'p [Hunk<'p>], options: &Options) -> Result<Self, Vec<HunkReject>> {
         let edit = edit::edit(source, hunks, &options.placement, options.final_newline)?;
-        let (sha256, size) = hash_spliced(source, &edit.splices);
-        Ok(Self { edit, sha256, size })
+        Ok(Self::hash(edit, source, 0, Hasher::new()))
+    }
+
+    /// The same, and the hash of the file itself: they share the work up to the first change.
+    fn with_source<'p>(
+        source: &[u8],
+        hunks: &'p [Hunk<'p>],
+        options: &Options,
+    ) -> Result<(Sha256, Self), Vec<HunkReject>> {
+        let edit = edit::edit(source, hunks, &options.placement, options.final_newline)?;
+        let (same, rest) = source.split_at(edit.splices.first().map_or(source.len(), |splice| splice.start));
+        let mut hasher = Hasher::new();
+        hasher.update(same);
+        let edited = Self::hash(edit, source, same.len(), hasher.clone());
+        hasher.update(rest);
+        Ok((hasher.finish(), edited))
+    }
+
+    /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
+    fn hash(edit: Edit, source: &[u8], mut from: usize, mut hasher: Hasher) -> Self {
+        let mut size = source.len() as u64;
+        for splice in &edit.splices {
+            hasher.update(&source[from..splice.start]);
+            hasher.update(&splice.text);
+            size = size + splice.text.len() as u64 - (splice.end - splice.start) as u64;
+            from = splice.end;
+        }
+        hasher.update(&source[from..]);
+        Self { edit, sha256: hasher.finish(), size }
     }
 }
 
@@ -78,20 +104,6 @@ pub(crate) fn added(lines: &AddedLines<'_>, options: &Options) -> (Vec<u8>, Sha2
     let bytes = edit::added(lines, options.add_newline);
     let sha256 = Sha256::of(&bytes);
     (bytes, sha256)
-}
-
-fn hash_spliced(source: &[u8], splices: &[Splice]) -> (Sha256, u64) {
-    let mut hasher = Hasher::new();
-    let mut size = source.len() as u64;
-    let mut from = 0;
-    for splice in splices {
-        hasher.update(&source[from..splice.start]);
-        hasher.update(&splice.text);
-        size = size + splice.text.len() as u64 - (splice.end - splice.start) as u64;
-        from = splice.end;
-    }
-    hasher.update(&source[from..]);
-    (hasher.finish(), size)
 }
 
 /// Prepares sections ahead of the planner.
@@ -205,15 +217,15 @@ impl<'a, 'p> Preparer<'a, 'p> {
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File && !is_binary(&bytes);
-        let edit = || editable.then(|| Edited::new(&bytes, hunks, self.options).ok()).flatten();
         let (sha256, edited) = if editable && bytes.len() >= SIZE_WORTH_A_THREAD {
             thread::scope(|scope| {
                 let hash = scope.spawn(|| Sha256::of(&bytes));
-                let edited = edit();
+                let edited = Edited::new(&bytes, hunks, self.options).ok();
                 (hash.join().expect("hashing does not panic"), edited)
             })
         } else {
-            (Sha256::of(&bytes), edit())
+            let both = editable.then(|| Edited::with_source(&bytes, hunks, self.options).ok()).flatten();
+            both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
         Some(Prepared { path, disk, edited, added: None })
@@ -264,5 +276,34 @@ impl Drop for Ahead<'_, '_, '_> {
     fn drop(&mut self) {
         self.preparer.lock().ended = true;
         self.preparer.room.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_hashes_are_those_of_the_bytes() {
+        let long: String = (0..100).map(|line| format!("line {line} of a file of several blocks\n")).collect();
+        for (source, hunks) in [
+            ("a\nb\n", "@@\n-a\n+A\n b\n"),
+            ("a\nb\n", "@@\n a\n-b\n"),
+            ("a\nb\n", "@@\n a\n b\n"),
+            ("a", "@@\n-a\n+b\n"),
+            ("\u{feff}a\r\nb\r\n", "@@\n-a\n+A\n"),
+            (&long, "@@\n-line 2 of a file of several blocks\n@@\n-line 98 of a file of several blocks\n+new\n"),
+            (&long, "@@\n+end\n*** End of File\n"),
+        ] {
+            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+            let options = Options::default();
+            let patch = patch_grammar::parse(&text, &options.parse).unwrap();
+            let (before, edited) = Edited::with_source(source.as_bytes(), patch.sections[0].hunks(), &options).unwrap();
+            let after = edited.edit.apply(source.as_bytes());
+            assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
+            assert_eq!((edited.sha256, edited.size), (Sha256::of(&after), after.len() as u64), "{source:?} {hunks}");
+            let alone = Edited::new(source.as_bytes(), patch.sections[0].hunks(), &options).unwrap();
+            assert_eq!((alone.sha256, alone.size), (edited.sha256, edited.size), "{source:?} {hunks}");
+        }
     }
 }
