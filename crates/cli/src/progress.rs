@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -40,9 +41,9 @@ impl CommitObserver for Progress {
         bar.set_message("staging");
         let over = Arc::new(AtomicBool::new(false));
         let (late, is_over) = (bar.clone(), over.clone());
-        // The thread ends with the process when the commit is quicker.
-        std::thread::spawn(move || {
-            std::thread::sleep(PATIENCE);
+        // The thread ends with the process when the commit is quicker. Without it there is no bar.
+        let _ = thread::Builder::new().spawn(move || {
+            thread::sleep(PATIENCE);
             if !is_over.load(Ordering::SeqCst) {
                 late.set_draw_target(ProgressDrawTarget::stderr());
                 late.tick();

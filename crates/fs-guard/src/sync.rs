@@ -1,5 +1,7 @@
 //! Making many files durable at once.
 
+use std::thread;
+
 use crate::append::AppendFile;
 use crate::dir::{Dir, Spot};
 use crate::dirs::Dirs;
@@ -98,9 +100,14 @@ fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
         return spots.iter().try_for_each(one);
     }
     let share = spots.len().div_ceil(THREADS);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            spots.chunks(share).map(|chunk| scope.spawn(move || chunk.iter().try_for_each(one))).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a sync does not panic"))
+    let all = |spots: &[Spot]| spots.iter().try_for_each(one);
+    thread::scope(|scope| {
+        let begin = |share| thread::Builder::new().spawn_scoped(scope, move || all(share)).map_err(|_| share);
+        let workers: Vec<_> = spots.chunks(share).map(begin).collect();
+        workers.into_iter().try_for_each(|worker| match worker {
+            Ok(worker) => worker.join().expect("a sync does not panic"),
+            // There are no more threads to be had.
+            Err(share) => all(share),
+        })
     })
 }

@@ -219,9 +219,10 @@ impl<'a, 'p> Preparer<'a, 'p> {
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File && !is_binary(&bytes);
         let (sha256, edited) = if editable && bytes.len() >= SIZE_WORTH_A_THREAD {
             thread::scope(|scope| {
-                let hash = scope.spawn(|| Sha256::of(&bytes));
+                let hash = || Sha256::of(&bytes);
+                let thread = thread::Builder::new().spawn_scoped(scope, hash);
                 let edited = Edited::new(&bytes, hunks, self.options).ok();
-                (hash.join().expect("hashing does not panic"), edited)
+                (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
             })
         } else {
             let both = editable.then(|| Edited::with_source(&bytes, hunks, self.options).ok()).flatten();
