@@ -3,8 +3,8 @@
 //!
 //! Sections act in order, but most patches name each path once; what such a section makes of its file
 //! does not depend on the others. It is worked out here ahead of the planner, which takes it where it
-//! still holds. Whatever goes wrong here is left out: the planner then
-//! does the same in its own order, and words the refusal.
+//! still holds. Whatever goes wrong here is left out: the planner then does the same in its own order,
+//! and words the refusal.
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -163,7 +163,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
             // Without it there is only less help.
             let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
         }
-        Ahead { preparer: self, next: 0 }
+        Ahead(self)
     }
 
     fn help(&self) {
@@ -234,29 +234,24 @@ impl<'a, 'p> Preparer<'a, 'p> {
 }
 
 /// The planner's side of a preparer. When it goes, the work ends.
-pub(crate) struct Ahead<'s, 'a, 'p> {
-    preparer: &'s Preparer<'a, 'p>,
-    /// The sections before this one of the preparer's were taken.
-    next: usize,
-}
+pub(crate) struct Ahead<'s, 'a, 'p>(&'s Preparer<'a, 'p>);
 
 impl Ahead<'_, '_, '_> {
     /// What is prepared of section `index`; they are asked for in order.
     ///
     /// Whoever has to wait for one prepares others.
     pub(crate) fn take(&mut self, index: usize) -> Option<Prepared> {
-        let preparer = self.preparer;
-        if preparer.sections.get(self.next) != Some(&index) {
+        let preparer = self.0;
+        let mut progress = preparer.lock();
+        if preparer.sections.get(progress.taken) != Some(&index) {
             return None;
         }
-        self.next += 1;
-        let mut progress = preparer.lock();
         let prepared = loop {
             if let Some(prepared) = progress.ready.remove(&index) {
                 break prepared;
             }
             let more = progress.begun < preparer.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
-            if progress.begun < self.next || more {
+            if progress.begun == progress.taken || more {
                 progress = preparer.one(progress);
             } else {
                 progress.wanted = Some(index);
@@ -275,8 +270,8 @@ impl Ahead<'_, '_, '_> {
 
 impl Drop for Ahead<'_, '_, '_> {
     fn drop(&mut self) {
-        self.preparer.lock().ended = true;
-        self.preparer.room.notify_all();
+        self.0.lock().ended = true;
+        self.0.room.notify_all();
     }
 }
 

@@ -9,7 +9,7 @@ use patch_engine::transition::Transition;
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
 
 use super::chain::Lines;
-use super::diffs::Diffs;
+use super::diffs::{Diffs, MAX_DIFFS};
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
@@ -115,9 +115,10 @@ impl<'r> Recorder<'r> {
         let mut plans = std::mem::take(&mut self.plans);
         let ended = |id: &TransactionId| committed.contains(id);
         // The diffs are waited for before the log is locked.
+        let mut room = MAX_DIFFS;
         let mut diffs = |(id, plan): &(TransactionId, usize)| {
             let diffs = if ended(id) { plans[*plan].diffs.take() } else { None };
-            diffs.map(Diffs::finish).unwrap_or_default()
+            diffs.map(|diffs| diffs.finish(&mut room)).unwrap_or_default()
         };
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
         let told = |plan: usize| &plans[plan].told;

@@ -114,39 +114,46 @@ fn lines_of_patches_are_events_to_the_byte() {
     assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Edit\n");
 }
 
-/// The diffs of a commit are 4 MiB together at most: what does not fit leaves room for what comes after.
+/// The diffs of a call are 4 MiB together at most, of one commit or of many: what does not fit leaves room for what
+/// comes after.
 #[test]
 fn diffs_are_left_out_where_they_are_too_many() {
-    let bench = Bench::new(&[]);
-    let workspace = bench.workspace();
-    let audit = Audit::new(session("s"), None);
-    let mut settings = Settings::new(Options::new(Profile::Codex));
-    settings.commit.durability = Durability::Process;
-    let mut text = String::from("*** Begin Patch\n");
     let large = format!("+{}\n", "x".repeat(63)).repeat(900);
+    let mut text = String::from("*** Begin Patch\n");
     for file in 0..300 {
         text += &format!("*** Add File: f{file:03}\n{}", if file % 3 == 0 { large.as_str() } else { "+s\n" });
     }
     text += "*** End Patch\n";
-    let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
-    let mut nobody = ();
-    let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
-    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
-    recorder.applied(&applied).unwrap();
-    let found = lines(&bench, "s.jsonl");
-    let mut budget = 4 << 20;
-    let mut left_out = 0;
-    for (change, line) in applied.reports[0].plan.changes.iter().zip(&found[300..]) {
-        let diff = String::from_utf8(applied.reports[0].plan.diff(change)).unwrap();
-        let expected = (diff.len() <= budget).then_some(diff.as_str());
-        assert_eq!(line["diff"].as_str(), expected, "{}", change.path);
-        budget -= expected.map_or(0, str::len);
-        left_out += usize::from(expected.is_none());
+    for atomic in [true, false] {
+        let bench = Bench::new(&[]);
+        let workspace = bench.workspace();
+        let audit = Audit::new(session("s"), None);
+        let mut settings = Settings { atomic, ..Settings::new(Options::new(Profile::Codex)) };
+        settings.commit.durability = Durability::Process;
+        let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
+        let mut nobody = ();
+        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
+        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
+        recorder.applied(&applied).unwrap();
+        assert_eq!(applied.reports.len(), if atomic { 1 } else { 300 });
+        let found = lines(&bench, "s.jsonl");
+        let mut budget = 4 << 20;
+        let mut left_out = 0;
+        let changes = applied.reports.iter().flat_map(|report| {
+            let plan = &report.plan;
+            plan.changes.iter().map(|change| (change, String::from_utf8(plan.diff(change)).unwrap()))
+        });
+        for ((change, diff), line) in changes.zip(&found[300..]) {
+            let expected = (diff.len() <= budget).then_some(diff.as_str());
+            assert_eq!(line["diff"].as_str(), expected, "{}", change.path);
+            budget -= expected.map_or(0, str::len);
+            left_out += usize::from(expected.is_none());
+        }
+        assert!(left_out > 20 && found[599]["diff"].is_string(), "{left_out}");
+        // They are more than are written at once.
+        let verified = verify(&workspace, None).unwrap();
+        assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
     }
-    assert!(left_out > 20 && found[599]["diff"].is_string(), "{left_out}");
-    // They are more than are written at once.
-    let verified = verify(&workspace, None).unwrap();
-    assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
 }
 
 #[test]
