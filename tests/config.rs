@@ -143,21 +143,23 @@ fn a_patch_does_not_write_configuration_unasked() {
 #[test]
 fn what_is_wrong_in_a_file_is_said() {
     for (user, workspace, wanted) in [
-        ("forbiden = []\n", "", "there is no key `forbiden`; did you mean `forbidden`?"),
-        ("colour = \"never\"\n", "", "did you mean `color`?"),
-        ("x-y-z = 1\n", "", "there is no key `x-y-z`; there is profile, "),
-        ("profile = \"lax\"\n", "", "`profile` is one of strict, codex, not \"lax\""),
-        ("allow-delete = \"no\"\n", "", "`allow-delete` is true or false, not a value of type string"),
-        ("forbidden = [1]\n", "", "`forbidden` is a list of patterns, not of integers"),
-        ("profile = \n", "", "TOML parse error at line 1"),
+        ("forbiden = []\n", "", "line 1, column 1: unknown key; did you mean `forbidden`?"),
+        ("#\n  colour = \"never\"\n", "", "line 2, column 3: unknown key; did you mean `color`?"),
+        ("x-y-z = 1\n", "", "line 1, column 1: unknown key; the keys are profile, "),
+        ("profile = \"lax\"\n", "", "line 1, column 11: `profile` must be one of strict, codex\n"),
+        ("allow-delete = \"no\"\n", "", "line 1, column 16: `allow-delete` must be true or false\n"),
+        ("forbidden = [1]\n", "", "line 1, column 13: `forbidden` must be a list of globs\n"),
+        ("forbidden = [\"a\", \"b[\"]\n", "", "line 1, column 13: `forbidden`: glob 2 is malformed\n"),
+        ("lock-timeout = -1\n", "", "line 1, column 16: `lock-timeout` must be a number of seconds\n"),
+        ("profile = \n", "", "line 1, column 11: this is not TOML\n"),
         (
             "",
             "profile = \"codex\"\n",
-            "`profile` (codex) loosens, and a file in the workspace can only tighten; put it into ",
+            "this `profile` loosens, and a file in the workspace can only tighten; put it into ",
         ),
-        ("", "allow = [\"*\"]\n", "`allow` (*) loosens"),
-        ("", "pager = \"sh\"\n", "`pager` (sh) loosens"),
-        ("", "overwrite = true\n", "`overwrite` (true) loosens"),
+        ("", "allow = [\"*\"]\n", "this `allow` loosens"),
+        ("", "pager = \"sh\"\n", "this `pager` loosens"),
+        ("", "overwrite = true\n", "this `overwrite` loosens"),
     ] {
         let place = Place::new(user, workspace, UPDATE);
         let run = place.run("apply-patch", &[], &["../p"]);
@@ -173,10 +175,18 @@ fn what_is_wrong_in_a_file_is_said() {
     let place = Place::new("", "", UPDATE);
     let run = place.run("apply-patch", &[("APPLY_PATCH_FUZZ", "much")], &["../p"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("$APPLY_PATCH_FUZZ: `fuzz` is one of none, "), "{run:#?}");
-    // A FIFO in its place keeps nobody waiting.
-    rustix::fs::mkfifoat(rustix::fs::CWD, place.root().join("w/.apply-patch.toml"), 0o600.into()).expect("a FIFO");
-    assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 2);
+    assert!(run.stderr.contains("$APPLY_PATCH_FUZZ: `fuzz` must be one of none, "), "{run:#?}");
+}
+
+#[test]
+fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
+    let place = Place::new("", "", UPDATE);
+    std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml")).expect("a link");
+    let run = place.run("apply_patch", &[("API_KEY", "secret-1f0c")], &[UPDATE]);
+    assert_eq!(run.code, 1, "{run:#?}");
+    assert!(run.stderr.contains("leaves the workspace through the symbolic link"), "{run:#?}");
+    assert!(!format!("{run:?}").contains("secret-1f0c"), "{run:#?}");
+    assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n");
 }
 
 #[test]

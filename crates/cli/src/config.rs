@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use fs_guard::{Globs, Policy};
+use fs_guard::{Access, Error, Globs, Policy, Root};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::args;
 use crate::failure::Failure;
@@ -20,7 +23,11 @@ use crate::render;
 pub(crate) const WORKSPACE_FILE: &str = ".apply-patch.toml";
 
 /// The largest configuration file that is read, in bytes.
-const MAX_FILE: u64 = 1 << 20;
+const MAX_FILE: u64 = 64 << 10;
+
+/// The most patterns that a key may have, and the longest of them in bytes: each is compiled whenever the program starts.
+const MAX_GLOBS: usize = 256;
+const MAX_GLOB: usize = 1024;
 
 /// What a key can be.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +103,7 @@ impl Config {
     pub(crate) fn load(root: &Path, quiet: bool) -> Result<Self, Failure> {
         let mut config = Self { quiet, ..Self::default() };
         if let Some(path) = user_file()
-            && let Some(bytes) = read(&path)?
+            && let Some(bytes) = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?
         {
             for (key, values) in parse(&path, &bytes)? {
                 config.given.insert(key, (values, Source::UserFile(path.clone())));
@@ -114,14 +121,13 @@ impl Config {
             check(key, kind, &values).map_err(wrong)?;
             config.given.insert(key, (values, Source::Environment(name)));
         }
-        let path = root.join(WORKSPACE_FILE);
-        if let Some(bytes) = read(&path)? {
+        if let Some(bytes) = read_workspace_file(root)? {
+            let path = root.join(WORKSPACE_FILE);
             for (key, values) in parse(&path, &bytes)? {
                 if loosens(key, &values) {
-                    let shown = values.join(", ");
                     let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
                     return Err(Failure::Usage(format!(
-                        "{}: `{key}` ({shown}) loosens, and a file in the workspace can only tighten; put it into {place}, \
+                        "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
                          or into ${}, or give the flag",
                         path.display(),
                         variable(key)
@@ -237,70 +243,122 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(config.join("apply-patch/config.toml"))
 }
 
-fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    fs_guard::read_config(path, MAX_FILE).map_err(|error| Failure::Usage(format!("configuration: {error}")))
+/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. Whoever can write to the
+/// workspace may not choose another file that this process reads.
+fn read_workspace_file(root: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    let root = match Root::open(root, Policy::default()) {
+        Ok(root) => root,
+        Err(Error::Io { source, .. })
+            if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            // The command itself says so, if it needs a workspace.
+            return Ok(None);
+        }
+        Err(error) => return Err(unreadable(error)),
+    };
+    let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
+    match root.read(&path, MAX_FILE) {
+        Ok((_, seen)) if seen.nlink > 1 => {
+            let problem = format!("{WORKSPACE_FILE:?} has {} hard links; configuration has one name", seen.nlink);
+            Err(unreadable(problem))
+        }
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(unreadable(error)),
+    }
 }
 
-/// Reads a file: known keys, with values that they can have.
+fn unreadable(problem: impl fmt::Display) -> Failure {
+    Failure::Usage(format!("configuration: {problem}"))
+}
+
+/// Reads a file: known keys, with values that they can have. Errors name the place and never quote what stands there.
 fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<(&'static str, Vec<String>)>, Failure> {
     let wrong = |problem: &dyn fmt::Display| Failure::Usage(format!("{}: {problem}", path.display()));
     let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"it is not UTF-8"))?;
-    let table: toml::Table = toml::from_str(text).map_err(|error| wrong(&error.to_string().trim_end()))?;
+    let wrong_at = |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
+    let table = DeTable::parse(text)
+        .map_err(|error| wrong_at(error.span().map_or(text.len(), |span| span.start), "this is not TOML".into()))?;
     let mut all = Vec::new();
-    for (name, value) in table {
-        let Some(&(key, kind)) = KEYS.iter().find(|(key, _)| *key == name) else {
-            let near = KEYS.iter().map(|(key, _)| (strsim::jaro_winkler(key, &name), *key)).filter(|near| near.0 > 0.8);
-            let near = near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, key)| key);
+    for (name, value) in table.into_inner() {
+        let Some(&(key, kind)) = KEYS.iter().find(|(key, _)| key == name.get_ref()) else {
+            let near = KEYS.iter().map(|(key, _)| (strsim::jaro_winkler(key, name.get_ref()), *key));
+            let near = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, key)| key);
             let advice = match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {}", KEYS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ")),
+                None => format!("the keys are {}", KEYS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ")),
             };
-            return Err(wrong(&format!("there is no key `{name}`; {advice}")));
+            return Err(wrong_at(name.span().start, format!("unknown key; {advice}")));
         };
-        let values = match (kind, value) {
-            (Kind::Globs(_), toml::Value::Array(items)) => items
-                .into_iter()
-                .map(|item| match item {
-                    toml::Value::String(text) => Ok(text),
-                    other => Err(wrong(&format!("`{key}` is a list of patterns, not of {}s", other.type_str()))),
-                })
-                .collect::<Result<_, _>>()?,
-            (Kind::Bool, toml::Value::Boolean(yes)) => vec![yes.to_string()],
-            (Kind::Seconds, toml::Value::Integer(seconds)) => vec![seconds.to_string()],
-            (Kind::Seconds, toml::Value::Float(seconds)) => vec![seconds.to_string()],
-            (Kind::Word(_) | Kind::Free(_) | Kind::Command, toml::Value::String(text)) => vec![text],
-            (kind, other) => {
-                return Err(wrong(&format!("`{key}` is {}, not a value of type {}", wanted(kind), other.type_str())));
-            }
-        };
-        check(key, kind, &values).map_err(|problem| wrong(&problem))?;
+        let start = value.span().start;
+        let values = values(kind, value).ok_or_else(|| wrong_at(start, must_be(key, kind)))?;
+        check(key, kind, &values).map_err(|problem| wrong_at(start, problem))?;
         all.push((key, values));
     }
     Ok(all)
 }
 
-fn wanted(kind: Kind) -> String {
-    match kind {
-        Kind::Word(words) | Kind::Free(words) => format!("one of {}", words.join(", ")),
-        Kind::Bool => "true or false".into(),
-        Kind::Globs(_) => "a list of patterns".into(),
-        Kind::Seconds => "a number of seconds".into(),
-        Kind::Command => "a command".into(),
-    }
+/// The value as texts; `None` when it is of another type than the key's.
+fn values(kind: Kind, value: Spanned<DeValue<'_>>) -> Option<Vec<String>> {
+    Some(match (kind, value.into_inner()) {
+        (Kind::Globs(_), DeValue::Array(items)) => items
+            .into_iter()
+            .map(|item| match item.into_inner() {
+                DeValue::String(text) => Some(text.into_owned()),
+                _ => None,
+            })
+            .collect::<Option<_>>()?,
+        (Kind::Bool, DeValue::Boolean(yes)) => vec![yes.to_string()],
+        (Kind::Seconds, DeValue::Integer(seconds)) => vec![seconds.as_str().to_owned()],
+        (Kind::Seconds, DeValue::Float(seconds)) => vec![seconds.as_str().to_owned()],
+        (Kind::Word(_) | Kind::Free(_) | Kind::Command, DeValue::String(text)) => vec![text.into_owned()],
+        _ => return None,
+    })
 }
 
+/// A place in a text, in words.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    format!("line {}, column {}", before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+fn must_be(key: &str, kind: Kind) -> String {
+    let wanted = match kind {
+        Kind::Word(words) | Kind::Free(words) => format!("one of {}", words.join(", ")),
+        Kind::Bool => "true or false".into(),
+        Kind::Globs(_) => "a list of globs".into(),
+        Kind::Seconds => "a number of seconds".into(),
+        Kind::Command => "a command".into(),
+    };
+    format!("`{key}` must be {wanted}")
+}
+
+/// Checks values; what is wrong is said without them.
 fn check(key: &str, kind: Kind, values: &[String]) -> Result<(), String> {
     let good = match kind {
         Kind::Word(words) | Kind::Free(words) => words.contains(&values[0].as_str()),
         Kind::Bool => matches!(values[0].as_str(), "true" | "false"),
-        Kind::Globs(_) => match Globs::new(values) {
-            Ok(_) => true,
-            Err(error) => return Err(format!("`{key}`: {error}")),
-        },
+        Kind::Globs(_) => return check_globs(key, values),
         Kind::Seconds => args::seconds(&values[0]).is_ok(),
         Kind::Command => true,
     };
-    if good { Ok(()) } else { Err(format!("`{key}` is {}, not {:?}", wanted(kind), values[0])) }
+    if good { Ok(()) } else { Err(must_be(key, kind)) }
+}
+
+fn check_globs(key: &str, globs: &[String]) -> Result<(), String> {
+    if globs.len() > MAX_GLOBS {
+        return Err(format!("`{key}` has {} globs, more than {MAX_GLOBS}", globs.len()));
+    }
+    for (nth, glob) in globs.iter().enumerate() {
+        if glob.len() > MAX_GLOB {
+            return Err(format!("`{key}`: glob {} has {} bytes, more than {MAX_GLOB}", nth + 1, glob.len()));
+        }
+        if Globs::new([glob]).is_err() {
+            return Err(format!("`{key}`: glob {} is malformed", nth + 1));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a value can make the program do more than it would without; a bound that bounds nothing is meant to.
