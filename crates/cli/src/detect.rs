@@ -8,6 +8,9 @@ use std::ops::Range;
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
+/// How many of several patches an error lists.
+const SHOWN: usize = 10;
+
 /// What a part of a text looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -56,8 +59,11 @@ impl fmt::Display for Problem {
             ),
             Self::Several(all) => {
                 write!(f, "there are {} patches in it, and only one can be meant: ", all.len())?;
-                for (nth, (kind, lines)) in all.iter().enumerate() {
+                for (nth, (kind, lines)) in all.iter().take(SHOWN).enumerate() {
                     write!(f, "{}a {kind} in {}", if nth == 0 { "" } else { ", " }, shown(lines))?;
+                }
+                if all.len() > SHOWN {
+                    write!(f, " and {} more", all.len() - SHOWN)?;
                 }
                 f.write_str("; give the one alone")
             }
@@ -80,12 +86,12 @@ pub(crate) fn find(text: &str) -> Result<Found, Problem> {
         return Ok(Found { kind: Kind::Items, text: text.to_owned(), notes: Vec::new() });
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut all = candidates(&lines);
-    let (Some(found), true) = (all.pop(), all.is_empty()) else {
-        return Err(match candidates(&lines) {
-            none if none.is_empty() => Problem::Nothing,
-            all => Problem::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()),
-        });
+    let found = match <[Candidate; 1]>::try_from(candidates(&lines)) {
+        Ok([found]) => found,
+        Err(none) if none.is_empty() => return Err(Problem::Nothing),
+        Err(all) => {
+            return Err(Problem::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()));
+        }
     };
     let mut notes = Vec::new();
     let left_out: Vec<_> = [0..found.lines.start, found.lines.end..lines.len()]
@@ -127,12 +133,13 @@ struct Candidate {
 
 fn candidates(lines: &[&str]) -> Vec<Candidate> {
     let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
+    let ends = Ends::of(lines);
     while let Some(line) = lines.get(at) {
         match &fence {
             Some(open) if open.is_closed_by(line) => fence = None,
             None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
             _ => {
-                let candidate = envelope(lines, at, fence.as_ref()).or_else(|| diff(lines, at, fence.as_ref()));
+                let candidate = envelope(lines, at, &ends, fence.as_ref()).or_else(|| diff(lines, at, fence.as_ref()));
                 if let Some(candidate) = candidate {
                     at = candidate.lines.end;
                     all.push(candidate);
@@ -169,16 +176,52 @@ impl Fence {
     }
 }
 
+/// The lines with an end marker. They are looked for once: each of many envelopes without an end would else go through
+/// the rest of the text for it.
+#[derive(Debug)]
+struct Ends {
+    /// In file order: the line, how many blanks stand before the marker, and the fewest from there on.
+    all: Vec<(usize, usize, usize)>,
+}
+
+impl Ends {
+    fn of(lines: &[&str]) -> Self {
+        let mut all = Vec::new();
+        let mut fewest = usize::MAX;
+        for (at, line) in lines.iter().enumerate().rev().filter(|(_, line)| is_end(line)) {
+            fewest = fewest.min(blanks(line));
+            all.push((at, blanks(line), fewest));
+        }
+        all.reverse();
+        Self { all }
+    }
+
+    /// The first line after `at` that ends an envelope that is indented by `indent`: what is indented deeper is inside.
+    fn after(&self, at: usize, indent: usize) -> Option<usize> {
+        let rest = &self.all[self.all.partition_point(|&(end, ..)| end <= at)..];
+        rest.first().filter(|&&(.., fewest)| fewest <= indent)?;
+        rest.iter().find(|&&(_, blanks, _)| blanks <= indent).map(|&(end, ..)| end)
+    }
+}
+
+fn is_end(line: &str) -> bool {
+    #[cfg(test)]
+    tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
+    line.trim() == END
+}
+
+fn blanks(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
 /// The envelope that begins at line `at`.
-fn envelope(lines: &[&str], at: usize, fence: Option<&Fence>) -> Option<Candidate> {
-    let blanks = |line: &str| line.len() - line.trim_start_matches(' ').len();
+fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Option<Candidate> {
     let indent = blanks(lines[at]);
     if lines[at].trim() != BEGIN {
         return None;
     }
-    let ends = |line: &&str| line.trim() == END && blanks(line) <= indent;
     let rest = &lines[at + 1..];
-    let length = rest.iter().position(ends).map(|last| last + 1).unwrap_or_else(|| {
+    let length = ends.after(at, indent).map(|end| end - at).unwrap_or_else(|| {
         // Without an end the parser will say so; what comes after the fence is no part of it in any case.
         let stops = |line: &&str| fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN;
         rest.iter().position(stops).unwrap_or(rest.len())
@@ -331,7 +374,14 @@ pub(crate) fn normal_headers(diff: &str) -> (String, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// How many lines were compared with the end marker.
+        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+    }
 
     const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
@@ -425,6 +475,25 @@ mod tests {
         ] {
             let wanted = if wanted.is_empty() { Problem::Nothing } else { Problem::Several(wanted) };
             assert_eq!(find(&text), Err(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_work_grows_with_the_text_alone() {
+        for (text, patches) in [
+            ("*** Begin Patch\n".repeat(2000), 2000),
+            (PATCH.repeat(2000), 2000),
+            // Ends that are deeper than every beginning.
+            ("*** Begin Patch\n   *** End Patch\n".repeat(2000), 2000),
+            // Beginnings ever deeper, each shut out of the one before by a fence.
+            ((0..200).map(|blanks| format!("```\n{}*** Begin Patch\n```\n", " ".repeat(blanks))).collect(), 200),
+        ] {
+            LOOKED_AT.set(0);
+            let problem = find(&text).expect_err("several");
+            let lines = text.lines().count();
+            assert!(LOOKED_AT.get() <= 2 * lines, "{} of {lines} lines were looked at", LOOKED_AT.get());
+            assert!(matches!(&problem, Problem::Several(all) if all.len() >= patches), "{patches}");
+            assert!(problem.to_string().len() < 1000, "{problem}");
         }
     }
 
