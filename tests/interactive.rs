@@ -109,3 +109,17 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(!shown.contains('\u{1b}') && shown.contains("+one"), "{shown:?}");
 }
+
+#[test]
+fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
+    let patch = "*** Begin Patch\n*** Add File: n\n+\u{1b}[31mred\u{9b}0m\n*** End Patch\n";
+    for to in ["envelope", "git", "unified"] {
+        let dir = place(&[("w/a", "1\n"), ("p", patch)]);
+        let mut terminal = on_terminal(dir.path(), &format!("$it convert --to {to} ../p"), &[]);
+        let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
+        assert!(shown.contains("+\\u{1b}[31mred\\u{9b}0m") && !shown.contains(['\u{1b}', '\u{9b}']), "{to}: {shown:?}");
+        assert!(shown.contains("> FILE"), "{to}: {shown:?}");
+        let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["convert", "--to", to, "../p"], b"");
+        assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n") && piped.stderr.is_empty(), "{to}: {piped:?}");
+    }
+}

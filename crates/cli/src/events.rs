@@ -1,12 +1,11 @@
 //! `--events`: what happens as lines of JSON on standard output, instead of the summary.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use file_tools::events::{EventForm, Events};
 
-use crate::args;
 use crate::failure::Failure;
+use crate::{args, json};
 
 /// The events that the command line asks for, if it does.
 pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<Events<'static>> {
@@ -17,8 +16,7 @@ pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<E
         args::Events::Acp => EventForm::AcpV1,
         args::Events::AcpV2 => EventForm::AcpV2,
     };
-    // A broken pipe is a quiet end.
-    Some(Events::new(form, session, root, |line| drop(writeln!(std::io::stdout(), "{line}"))))
+    Some(Events::new(form, session, root, |line| json::line(line.to_owned())))
 }
 
 /// The name of the call: the one that was given, or one that nobody else has.

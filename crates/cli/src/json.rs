@@ -13,8 +13,11 @@ use crate::{failure, render};
 
 /// Prints a value as the answer.
 pub(crate) fn print(value: &impl Serialize) {
-    let text = serde_json::to_string(value).expect("a value with text keys can be written");
-    // A broken pipe is a quiet end.
+    line(serde_json::to_string(value).expect("a value with text keys can be written"));
+}
+
+/// Prints a line of JSON; a broken pipe is a quiet end.
+pub(crate) fn line(text: String) {
     let _ = writeln!(std::io::stdout(), "{}", escape(text));
 }
 

@@ -1,6 +1,5 @@
 //! `apply-patch trash list|show|restore|purge`.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use fs_guard::{Access, Sha256};
@@ -99,12 +98,7 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
         json::print(&json!({ "ok": true, "output": format!("{} bytes", bytes.len()), "data": { "content": text } }));
         return Ok(Exit::Done);
     }
-    // To a file or a pipe the bytes go as they are; a terminal would obey them.
-    if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-        let _ = write!(std::io::stdout(), "{}", render::sanitize(&String::from_utf8_lossy(&bytes)));
-    } else {
-        let _ = std::io::stdout().write_all(&bytes);
-    }
+    render::raw(&bytes);
     Ok(Exit::Done)
 }
 

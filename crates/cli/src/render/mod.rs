@@ -32,10 +32,22 @@ fn lines(texts: impl Iterator<Item = String>) {
     let _ = anstream::stdout().write_all(text.as_bytes());
 }
 
-/// Prints bytes on standard output as they are; a broken pipe is a quiet end.
+/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes. A
+/// broken pipe is a quiet end.
 pub(crate) fn raw(bytes: &[u8]) {
-    use std::io::Write as _;
-    let _ = std::io::stdout().write_all(bytes);
+    use std::io::{IsTerminal as _, Write as _};
+    let mut out = std::io::stdout();
+    if !out.is_terminal() {
+        let _ = out.write_all(bytes);
+        return;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let safe = sanitize(&text);
+    let _ = out.write_all(safe.as_bytes());
+    if safe.as_bytes() != bytes {
+        let _ = out.flush();
+        message("note: control characters are shown as escapes; for the exact bytes write to a file: `> FILE`");
+    }
 }
 
 /// Prints a message on standard error.

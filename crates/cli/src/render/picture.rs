@@ -41,7 +41,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
     let title = error.kind.to_string();
     // A text that is not UTF-8 has other offsets once it is shown.
     let excerpt = std::str::from_utf8(&input.bytes).ok().and_then(|_| Excerpt::new(&text, error.span.clone(), 2));
-    let Some(excerpt) = excerpt else {
+    let Some(excerpt) = excerpt.map(Excerpt::sanitized) else {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
         return;
     };
@@ -89,6 +89,7 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
     };
     let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
     let in_patch = line.and_then(|line| Excerpt::new(text, line_range(text, line as usize)?, 2));
+    let in_patch = in_patch.map(Excerpt::sanitized);
     let name = sanitize(name).into_owned();
     let label = match difference {
         Some(difference) if difference.found.is_some() => "the file has another line here",
@@ -107,7 +108,7 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
                 let around = Excerpt::lines(file, place.lines.clone())?;
                 let span = place.line.and_then(|line| line_range(file, line));
                 let span = span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
-                Some((Excerpt { span, ..around }, place.label.clone()))
+                Some((Excerpt { span, ..around }.sanitized(), place.label.clone()))
             })
         })
         .collect();
@@ -227,6 +228,24 @@ impl Excerpt {
         let start = range.start.checked_sub(self.offset)?;
         let end = (range.end - self.offset).max(start + 1);
         (end <= self.text.len()).then_some(start..end)
+    }
+
+    /// The same as a terminal may get it. ASCII is left to the one who draws: it has pictures of control characters, and
+    /// knows line ends.
+    fn sanitized(self) -> Self {
+        let mut text = String::with_capacity(self.text.len());
+        let (mut start, mut end) = (None, None);
+        for (at, c) in self.text.char_indices() {
+            if at >= self.span.start {
+                start.get_or_insert(text.len());
+            }
+            if at >= self.span.end {
+                end.get_or_insert(text.len());
+            }
+            if c.is_ascii() { text.push(c) } else { text += &sanitize(c.encode_utf8(&mut [0; 4])) }
+        }
+        let (start, end) = (start.unwrap_or(text.len()), end.unwrap_or(text.len()));
+        Self { text, span: start..end, ..self }
     }
 }
 
