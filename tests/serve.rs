@@ -1,5 +1,8 @@
 //! The MCP server as a client starts it. What it says is tested in its crate.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
 use crate::program::{Run, run};
@@ -57,4 +60,42 @@ fn what_is_pasted_starts_the_server() {
         );
     }
     assert_eq!(in_folder(&["mcp-config", "--client", "emacs"], "").0.code, 2);
+}
+
+#[test]
+fn a_call_is_answered_where_no_thread_is_to_be_had() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("a"), "one\n").expect("a file");
+    // A user that nobody is, so that the limit counts this process alone: it has threads to read and to write, and no more.
+    let user = 61_234;
+    if std::os::unix::fs::chown(dir.path(), Some(user), Some(user)).is_err() {
+        eprintln!("skipped: only root can be another user");
+        return;
+    }
+    let spawned = Command::new("prlimit")
+        .args(["--nproc=3", "setpriv", &format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups"])
+        .args([env!("CARGO_BIN_EXE_apply-patch"), "serve", "--mcp"])
+        .current_dir(dir.path())
+        .env("HOME", dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = spawned else {
+        eprintln!("skipped: prlimit is missing");
+        return;
+    };
+    let call = json!({ "name": "read_file", "arguments": { "path": "a" } });
+    let lines = initialize()
+        + &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()
+        + "\n"
+        + &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string()
+        + "\n";
+    // It answers what it was asked before it ends.
+    child.stdin.take().expect("piped").write_all(lines.as_bytes()).expect("it listens");
+    let ended = child.wait_with_output().expect("it ends");
+    let answers = String::from_utf8(ended.stdout).expect("UTF-8");
+    let answer: Value = answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    assert_eq!(answer["result"]["structuredContent"]["data"]["content"], "one\n", "{answers}");
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{answers}");
 }

@@ -10,6 +10,7 @@ mod roots;
 mod server;
 mod settings;
 mod wire;
+mod work;
 
 pub use config::{Client, client_config};
 pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, ServerSettings, tool_names, tools_named};
@@ -45,9 +46,13 @@ pub fn serve(
     let server = server::Server::new(settings)?;
     let system = |error: std::io::Error| ServeError::System(error.to_string());
     // Waiting for the client is the only thing that is asynchronous; files are read and written by other threads.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(8).build().map_err(system)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(system)?;
     let (transport, closed) = wire::Wire::start(input, output, server.max_message()).map_err(system)?;
-    runtime.block_on(server.run(transport, closed))
-    // The end of the runtime waits for commits that have begun.
+    let workers = server.workers();
+    runtime.block_on(async {
+        let served = server.run(transport, closed).await;
+        // Commits that have begun end.
+        workers.finished().await;
+        served
+    })
 }

@@ -21,6 +21,7 @@ use crate::ask::{Asked, Preview, Said, Seals};
 use crate::hooks::{CallHooks, Decision, Progress};
 use crate::settings::{Approval, ServerSettings, name, named};
 use crate::wire::Wire;
+use crate::work::Workers;
 use crate::{ServeError, answer, roots};
 
 /// How long a client is waited for to tell its roots.
@@ -51,6 +52,7 @@ struct Shared {
     /// The client has other roots than those that the tools were opened with.
     new_roots: AtomicBool,
     closed: Mutex<Option<watch::Receiver<bool>>>,
+    workers: Workers,
 }
 
 impl Server {
@@ -62,8 +64,21 @@ impl Server {
         let (tools, new_roots, closed) = (tokio::sync::Mutex::default(), AtomicBool::default(), Mutex::default());
         let root = root.to_string_lossy().into_owned();
         Ok(Self {
-            shared: Arc::new(Shared { seals: Seals::new()?, settings, session, root, tools, new_roots, closed }),
+            shared: Arc::new(Shared {
+                seals: Seals::new()?,
+                settings,
+                session,
+                root,
+                tools,
+                new_roots,
+                closed,
+                workers: Workers::new(),
+            }),
         })
+    }
+
+    pub(crate) fn workers(&self) -> Workers {
+        self.shared.workers.clone()
     }
 
     pub(crate) fn max_message(&self) -> usize {
@@ -345,7 +360,7 @@ impl CallOf<'_> {
             }
             None => (None, None),
         };
-        let ran = tokio::task::spawn_blocking(move || {
+        let ran = self.shared.workers.run(move || {
             let mut hooks = CallHooks::new(decision, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = tools.call_tool(tool, &args, &mut hooks);
             Ran { reply, nobody: hooks.nobody, preview: hooks.preview }
@@ -355,6 +370,6 @@ impl CallOf<'_> {
             // Progress comes before the answer, or not at all.
             let _ = told.await;
         }
-        ran.map_err(|error| ErrorData::internal_error(format!("the call ended in a defect: {error}"), None))
+        ran.ok_or_else(|| ErrorData::internal_error("the call ended in a defect", None))
     }
 }
