@@ -26,6 +26,7 @@ mod replay;
 mod sandbox;
 mod scenarios;
 mod serve;
+mod signals;
 mod stream;
 mod tool;
 mod tree;

@@ -17,7 +17,7 @@ use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
     after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
         5 I/O or lock, 6 changed in part, 7 no call of apply_patch (`intercept`),\n\
-        130/143 interrupted."
+        129/130/143 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     Partial = 6,
     /// `intercept`: the command is no call of `apply_patch`.
     NotApplyPatch = 7,
+    /// Interrupted by SIGHUP; rolled back.
+    HungUp = 129,
     /// Interrupted by SIGINT; rolled back.
     Interrupted = 130,
     /// Interrupted by SIGTERM; rolled back.

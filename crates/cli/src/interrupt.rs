@@ -1,6 +1,7 @@
-//! SIGINT and SIGTERM: before anything is written the program just ends; once files are staged, the
+//! SIGINT, SIGTERM and SIGHUP: before anything is written the program just ends; once files are staged, the
 //! commit is refused and rolled back; after the commit point it is finished.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -20,9 +21,13 @@ impl Interrupt {
     /// Begins to watch.
     pub(crate) fn watch() -> Self {
         let interrupt = Self { signal: Arc::default(), idle: Arc::new(AtomicBool::new(true)) };
-        for (signal, exit) in
-            [(signal_hook::consts::SIGINT, Exit::Interrupted), (signal_hook::consts::SIGTERM, Exit::Terminated)]
-        {
+        let all = [
+            (signal_hook::consts::SIGINT, Exit::Interrupted),
+            (signal_hook::consts::SIGTERM, Exit::Terminated),
+            (signal_hook::consts::SIGHUP, Exit::HungUp),
+        ];
+        let ignored = ignored();
+        for (signal, exit) in all.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0) {
             // Where handlers cannot be set, the signal ends the program and the journal says what to undo.
             let _ = signal_hook::flag::register_conditional_shutdown(signal, exit as i32, interrupt.idle.clone());
             let _ = signal_hook::flag::register_usize(signal, interrupt.signal.clone(), exit as usize);
@@ -40,9 +45,17 @@ impl Interrupt {
         match self.signal.load(Ordering::SeqCst) {
             0 => None,
             code if code == Exit::Interrupted as usize => Some(Exit::Interrupted),
+            code if code == Exit::HungUp as usize => Some(Exit::HungUp),
             _ => Some(Exit::Terminated),
         }
     }
+}
+
+/// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay ignored. Only Linux tells.
+fn ignored() -> u64 {
+    let status = fs_guard::read_config(Path::new("/proc/self/status"), 1 << 16).ok().flatten().unwrap_or_default();
+    let mask = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(std::str::from_utf8(mask).ok()?.trim(), 16).ok()).unwrap_or(0)
 }
 
 impl CommitObserver for Interrupt {
