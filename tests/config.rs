@@ -214,6 +214,15 @@ fn doctor_says_where_values_come_from() {
     names.sort_unstable();
     assert_eq!(names, [".apply-patch.toml", "a", "apply-patch"], "nothing is left behind");
 
+    // Nor by one that was killed, once the next one ran: it kept to the state directory.
+    fs::create_dir_all(place.root().join("w/.apply-patch/doctor")).expect("a folder");
+    for folder in ["w/.apply-patch", "w/.apply-patch/doctor"] {
+        crate::tree::set_mode(&place.root().join(folder), 0o700);
+    }
+    fs::write(place.root().join("w/.apply-patch/doctor/one"), "").expect("a file");
+    let run = place.run("apply-patch", &[], &["doctor"]);
+    assert!(run.code == 0 && !place.root().join("w/.apply-patch/doctor").exists(), "{run:#?}");
+
     assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
     let run = place.run("apply-patch", &[], &["doctor"]);
     for wanted in

@@ -62,3 +62,27 @@ fn what_was_ignored_stays_ignored() {
         assert_eq!(end, (Some(0), "two\n".into()), "{signal}");
     }
 }
+
+#[test]
+fn a_doctor_that_is_killed_leaves_nothing_among_the_files() {
+    let dir = place(&[("w/a", "one\n")]);
+    // Trying a file system out takes renames, and nothing else that it does takes any.
+    for when in 1..=3 {
+        let ended = Command::new("strace")
+            .args(["-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2"])
+            .args(["-e", &format!("inject=renameat2:signal=KILL:when={when}")])
+            .args([env!("CARGO_BIN_EXE_apply-patch"), "doctor"])
+            .current_dir(dir.path().join("w"))
+            .env("HOME", dir.path())
+            .env("XDG_STATE_HOME", dir.path().join("state"))
+            .output();
+        let Some(ended) = ended.ok().filter(|ended| !ended.stderr.starts_with(b"strace:")) else {
+            eprintln!("skipped: strace is missing or not allowed");
+            return;
+        };
+        assert!(!ended.status.success(), "it was killed: {ended:?}");
+        let mut names = crate::tree::look(&dir.path().join("w"), false).into_keys().collect::<Vec<_>>();
+        names.retain(|name| name.split('/').next() != Some(crate::scenarios::STATE));
+        assert_eq!(names, ["a"], "killed at call {when}");
+    }
+}

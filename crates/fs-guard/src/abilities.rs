@@ -1,7 +1,6 @@
 //! What a file system can do, found out by trying.
 
-use std::path::Path;
-
+use crate::dir::Dir;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Open, Rename};
 
@@ -27,25 +26,24 @@ impl Abilities {
     /// # Errors
     ///
     /// When files cannot be made there at all.
-    pub fn of(scratch: &Path) -> Result<Self, Error> {
-        let shown = scratch.display().to_string();
-        let dir = sys::open_root(scratch).at("open", &shown)?;
-        let make = |name: &str| sys::open_at(&dir, name, Open::CreateNew(0o600)).at("create a file in", &shown);
+    pub fn of(scratch: &Dir) -> Result<Self, Error> {
+        let (dir, shown) = (&scratch.handle, scratch.path());
+        let make = |name: &str| sys::open_at(dir, name, Open::CreateNew(0o600)).at("create a file in", shown);
         let (one, _two) = (make("one")?, make("two")?);
-        let seen = |name: &str| sys::stat_at(&dir, name).at("look at a file in", &shown);
+        let seen = |name: &str| sys::stat_at(dir, name).at("look at a file in", shown);
         let before = (seen("one")?, seen("two")?);
-        let exchange = sys::rename((&dir, "one"), (&dir, "two"), Rename::Exchange).is_ok()
+        let exchange = sys::rename((dir, "one"), (dir, "two"), Rename::Exchange).is_ok()
             && seen("one")?.same_inode(&before.1)
             && seen("two")?.same_inode(&before.0);
-        let refused = sys::rename((&dir, "one"), (&dir, "two"), Rename::NoReplace).is_err();
-        let no_replace = refused && sys::rename((&dir, "one"), (&dir, "three"), Rename::NoReplace).is_ok();
+        let refused = sys::rename((dir, "one"), (dir, "two"), Rename::NoReplace).is_err();
+        let no_replace = refused && sys::rename((dir, "one"), (dir, "three"), Rename::NoReplace).is_ok();
         let (from, to) = if no_replace { ("three", "four") } else { ("two", "four") };
         let still = seen(from)?;
-        sys::rename((&dir, from), (&dir, to), Rename::Replace).at("rename a file in", &shown)?;
+        sys::rename((dir, from), (dir, to), Rename::Replace).at("rename a file in", shown)?;
         Ok(Self {
             exchange,
             no_replace,
-            resolve_beneath: sys::open_beneath(&dir, to, Open::Read).is_some_and(|opened| opened.is_ok()),
+            resolve_beneath: sys::open_beneath(dir, to, Open::Read).is_some_and(|opened| opened.is_ok()),
             stable_inodes: seen(to)?.same_inode(&still),
             xattrs: sys::set_xattr(&one, b"user.apply-patch", b"1").is_ok(),
         })
@@ -61,12 +59,16 @@ pub fn can_confine() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Policy;
+    use crate::root::Root;
 
     #[test]
     fn an_ordinary_file_system_can_rename_and_keeps_inodes() {
         let dir = tempfile::tempdir().expect("a folder");
-        let found = Abilities::of(dir.path()).expect("files can be made");
+        let root = Root::open(dir.path(), Policy::default()).expect("a folder");
+        let scratch = root.as_dir("").and_then(|dir| dir.create_dir("scratch")).expect("a folder");
+        let found = Abilities::of(&scratch).expect("files can be made");
         assert!(found.stable_inodes, "{found:?}");
-        assert!(Abilities::of(&dir.path().join("missing")).is_err());
+        assert!(Abilities::of(&scratch).is_err(), "it is not empty any more");
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     }
     match super::open(global) {
         Ok(workspace) => {
-            file_system(global, &mut found);
+            file_system(&workspace, &mut found);
             state(&workspace, &mut found);
         }
         // Where there is no root this was said already.
@@ -69,13 +69,24 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     tell(global, found)
 }
 
-fn file_system(global: &Global, found: &mut Findings) {
-    let scratch = tempfile::Builder::new().prefix(".apply-patch-doctor-").tempdir_in(&global.root);
-    let scratch = match scratch {
-        Ok(scratch) => scratch,
-        Err(error) => return found.problem("file system", format!("files cannot be made in the root: {error}")),
-    };
-    match Abilities::of(scratch.path()) {
+/// The name of the directory in the state directory in which [`file_system`] tries things out.
+const SCRATCH: &str = "doctor";
+
+/// Finds out what the file system can do, in the state directory: a run that is killed leaves nothing among the user's files,
+/// and the next one removes it.
+fn abilities(workspace: &Workspace) -> Result<Abilities, fs_guard::Error> {
+    let root = workspace.root();
+    let (state, made) = root.create_state_dir()?;
+    let found = state.remove_tree(SCRATCH).and_then(|()| Abilities::of(&state.create_dir(SCRATCH)?));
+    let removed = state.remove_tree(SCRATCH);
+    if let Some(mtime) = made {
+        root.remove_state_dir(mtime)?;
+    }
+    removed.and(found)
+}
+
+fn file_system(workspace: &Workspace, found: &mut Findings) {
+    match abilities(workspace) {
         Ok(abilities) => {
             let all = [
                 ("swaps names in one step", "exchange", abilities.exchange),
@@ -96,7 +107,7 @@ fn file_system(global: &Global, found: &mut Findings) {
             };
             found.add("file system", text(true) + &missing, value);
         }
-        Err(error) => found.problem("file system", error.to_string()),
+        Err(error) => found.problem("file system", format!("files cannot be made in the root: {error}")),
     }
 }
 
