@@ -5,9 +5,9 @@ use std::path::Path;
 
 use file_tools::ops;
 use patch_engine::{MAX_PATCH_SIZE, convert};
+use patch_grammar::detect::{self, Problem};
 
 use crate::args::InputForm;
-use crate::detect::{self, Kind};
 use crate::failure::Failure;
 use crate::render;
 
@@ -92,32 +92,48 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
 /// The input as a patch in the envelope; what was done for that is said on standard error, unless `quiet`.
 pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Input, Failure> {
     let failed = |message: &dyn std::fmt::Display| Failure::Unreadable(format!("{}: {message}", input.name));
-    let lossy = || String::from_utf8_lossy(&input.bytes).into_owned();
-    let (kind, text) = match from {
-        InputForm::Envelope => return Ok(input),
-        InputForm::Unified => (Kind::Diff, lossy()),
-        InputForm::Openai => (Kind::Items, lossy()),
+    let (form, text) = match from {
         InputForm::Auto => {
             let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-            let found = detect::find(text).map_err(|problem| failed(&problem))?;
-            tell(&input, quiet, &found.notes);
-            (found.kind, found.text)
+            detected(&input, text, quiet).map_err(|problem| match problem {
+                Problem::Nothing => failed(
+                    &"there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
+                ),
+                several @ Problem::Several(_) => failed(&several),
+            })?
         }
+        InputForm::Envelope => return Ok(input),
+        form => (form, String::from_utf8_lossy(&input.bytes).into_owned()),
     };
-    let patch = match kind {
-        Kind::Envelope => return Ok(Input { bytes: text.into_bytes(), ..input }),
-        Kind::Diff => {
+    let patch = match form {
+        InputForm::Auto | InputForm::Envelope => return Ok(Input { bytes: text.into_bytes(), ..input }),
+        InputForm::Unified => {
             let (diff, notes) = detect::normal_headers(&text);
             tell(&input, quiet, &notes);
             convert::from_diff(&diff).map_err(|error| failed(&error))?
         }
-        Kind::Items => {
+        InputForm::Openai => {
             let converted = ops::calls(&text).and_then(|calls| ops::to_envelope(&calls));
             converted.map_err(|error| failed(&error))?
         }
     };
-    let from_diff = matches!(kind, Kind::Diff);
+    let from_diff = form == InputForm::Unified;
     Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name), from_diff })
+}
+
+/// The one patch of a text, and its form.
+fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String), Problem> {
+    let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if whole.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(whole).is_ok() {
+        return Ok((InputForm::Openai, whole.to_owned()));
+    }
+    let found = detect::find(text)?;
+    tell(input, quiet, &found.notes);
+    let form = match found.kind {
+        detect::Kind::Envelope => InputForm::Envelope,
+        detect::Kind::Diff => InputForm::Unified,
+    };
+    Ok((form, found.text))
 }
 
 fn tell(input: &Input, quiet: bool, notes: &[String]) {

@@ -8,7 +8,6 @@ mod args;
 mod audit;
 mod commands;
 mod config;
-mod detect;
 mod drop_in;
 mod events;
 mod exit;

@@ -18,6 +18,7 @@ extern crate pest as pest_itself;
 extern crate self as pest;
 
 mod ast;
+pub mod detect;
 mod diagnose;
 mod error;
 pub mod export;

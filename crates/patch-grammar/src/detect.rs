@@ -1,6 +1,6 @@
-//! `--from auto`: finds the one patch in a text as people and models hand it over.
+//! Finds the one patch or diff in a text as people and models hand it over: a chat answer, a mail, a script.
 //!
-//! Looks at the shape of lines only; whether what it finds is a patch is told by the parsers.
+//! Looks at the shape of lines only; whether what it finds is a patch, the parsers tell.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,13 +13,11 @@ const SHOWN: usize = 10;
 
 /// What a part of a text looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A patch between `*** Begin Patch` and `*** End Patch`.
     Envelope,
     /// A unified or git diff.
     Diff,
-    /// Items of the Responses API.
-    Items,
 }
 
 impl fmt::Display for Kind {
@@ -27,36 +25,36 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Envelope => "patch",
             Self::Diff => "diff",
-            Self::Items => "list of Responses API items",
         })
     }
 }
 
 /// The one patch of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) kind: Kind,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What it looks like.
+    pub kind: Kind,
     /// The patch itself. An envelope has an empty line for each line before it, so that line numbers stay true.
-    pub(crate) text: String,
+    pub text: String,
     /// What was done to get at it, to be told; none when the text was nothing but the patch.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Why there is no one patch.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
     /// Nothing looks like one.
     Nothing,
     /// More than one thing does; with its 1-based lines, last excluded.
     Several(Vec<(Kind, Range<usize>)>),
 }
 
+impl std::error::Error for Problem {}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str(
-                "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
-            ),
+            Self::Nothing => f.write_str("there is no patch in it: wanted `*** Begin Patch`, or a unified or git diff"),
             Self::Several(all) => {
                 write!(f, "there are {} patches in it, and only one can be meant: ", all.len())?;
                 for (nth, (kind, lines)) in all.iter().take(SHOWN).enumerate() {
@@ -80,11 +78,12 @@ fn shown(lines: &Range<usize>) -> String {
 }
 
 /// Finds the one patch in `text`.
-pub(crate) fn find(text: &str) -> Result<Found, Problem> {
+///
+/// # Errors
+///
+/// When nothing looks like a patch, or several things do.
+pub fn find(text: &str) -> Result<Found, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
-        return Ok(Found { kind: Kind::Items, text: text.to_owned(), notes: Vec::new() });
-    }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = match <[Candidate; 1]>::try_from(candidates(&lines)) {
         Ok([found]) => found,
@@ -113,7 +112,7 @@ pub(crate) fn find(text: &str) -> Result<Found, Problem> {
     }
     let text = match found.kind {
         Kind::Envelope => "\n".repeat(found.lines.start) + &body,
-        Kind::Diff | Kind::Items => body,
+        Kind::Diff => body,
     };
     Ok(Found { kind: found.kind, text, notes })
 }
@@ -329,7 +328,7 @@ fn dedent(line: &str, indent: usize) -> &str {
 }
 
 /// A diff whose headers are as git writes them: line feeds alone, and `/` in paths; and what was done for that.
-pub(crate) fn normal_headers(diff: &str) -> (String, Vec<String>) {
+pub fn normal_headers(diff: &str) -> (String, Vec<String>) {
     let lines: Vec<&str> = diff.split_inclusive('\n').collect();
     let (mut headers, mut at) = (Vec::new(), 0);
     while at < lines.len() {
@@ -451,7 +450,6 @@ mod tests {
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
                 None,
             ),
-            (" {\"type\":\"apply_patch_call\"}".into(), Kind::Items, " {\"type\":\"apply_patch_call\"}".into(), None),
         ] {
             let found = find(&text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
             assert_eq!((found.kind, &found.text), (kind, &wanted), "{text}");
