@@ -7,6 +7,7 @@ use file_tools::envelope::{self, Success};
 use file_tools::{FailureClass, ToolError};
 use patch_engine::{Applied, ErrorKind, Plan};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::{failure, render};
@@ -14,6 +15,21 @@ use crate::{failure, render};
 /// Prints a value as the answer.
 pub(crate) fn print(value: &impl Serialize) {
     line(serde_json::to_string(value).expect("a value with text keys can be written"));
+}
+
+/// Prints the envelope of a success.
+pub(crate) fn done(output: impl Into<String>, data: impl Serialize) {
+    print(&success(output, data));
+}
+
+/// The envelope of a success.
+pub(crate) fn success(output: impl Into<String>, data: impl Serialize) -> Value {
+    json!({ "ok": true, "output": output.into(), "data": data })
+}
+
+/// The envelope of a failure that has details of its own.
+pub(crate) fn refusal(error: Value) -> Value {
+    json!({ "ok": false, "error": error })
 }
 
 /// Prints a line of JSON; a broken pipe is a quiet end.

@@ -200,12 +200,12 @@ fn tell(global: &Global, found: Findings) -> Exit {
     if global.json {
         data.insert("problems".into(), problems.clone().into());
         match problems.is_empty() {
-            true => json::print(&json!({ "ok": true, "output": output, "data": data })),
+            true => json::done(output, data),
             false => {
                 let error = json!({
                     "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
                 });
-                json::print(&json!({ "ok": false, "error": error }));
+                json::print(&json::refusal(error));
             }
         }
         return exit;

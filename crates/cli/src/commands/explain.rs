@@ -20,7 +20,7 @@ pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
             let lines = words(patch, &plan, options.placement.order);
             if global.json {
                 let output = format!("it applies: {}", render::summary(&plan));
-                json::print(&json!({ "ok": true, "output": output, "data": { "explanation": lines } }));
+                json::done(output, json!({ "explanation": lines }));
             } else {
                 lines.iter().for_each(|line| render::line(line));
             }

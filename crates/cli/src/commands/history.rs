@@ -27,7 +27,7 @@ pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
             let values: Result<Vec<_>, Failure> =
                 entries.iter().map(|entry| value(&workspace, entry, args.patch)).collect();
             let output = format!("{} transactions", entries.len());
-            json::print(&json!({ "ok": true, "output": output, "data": { "transactions": values? } }));
+            json::done(output, json!({ "transactions": values? }));
             return Ok(Exit::Done);
         }
         let mut out = Pager::open(global);
@@ -109,7 +109,7 @@ pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
         super::tidy(global, &workspace);
         let entry = workspace.show(super::id(&args.id)?)?;
         if global.json {
-            json::print(&json!({ "ok": true, "output": headline(&entry), "data": value(&workspace, &entry, true)? }));
+            json::done(headline(&entry), value(&workspace, &entry, true)?);
             return Ok(Exit::Done);
         }
         let diff = workspace.transaction_diff(&entry)?;

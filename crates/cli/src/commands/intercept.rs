@@ -24,7 +24,7 @@ fn answer(argv: &[OsString]) -> (Value, Exit) {
     match &found {
         Intercept::Body { patch, workdir } => {
             let data = json!({ "verdict": verdict, "patch": patch, "workdir": workdir, "warning": WARNING });
-            (json!({ "ok": true, "output": "a call of apply_patch", "data": data }), Exit::Done)
+            (json::success("a call of apply_patch", data), Exit::Done)
         }
         Intercept::CorrectnessError(error) => {
             let mut details = json!({ "verdict": verdict, "reason": error.kind() });
@@ -45,19 +45,19 @@ fn answer(argv: &[OsString]) -> (Value, Exit) {
         }
         Intercept::NotApplyPatch => {
             let data = json!({ "verdict": verdict });
-            (json!({ "ok": true, "output": "no call of apply_patch", "data": data }), Exit::NotApplyPatch)
+            (json::success("no call of apply_patch", data), Exit::NotApplyPatch)
         }
     }
 }
 
 fn failure(message: &str, details: Value) -> Value {
-    json!({ "ok": false, "error": {
+    json::refusal(json!({
         "kind": "patch_parse_error",
         "message": message,
         "details": details,
         "recoverable": true,
         "suggestedNextAction": "call the apply_patch tool directly, with the patch as its input",
-    } })
+    }))
 }
 
 #[cfg(test)]

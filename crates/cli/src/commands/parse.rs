@@ -17,7 +17,7 @@ pub(crate) fn parse(global: &args::Global, args: &args::Parse) -> Exit {
         let options = Options::new(profile).parse;
         let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
         let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
-        json::print(&json!({ "ok": true, "output": summary(&patch), "data": tree(&patch) }));
+        json::done(summary(&patch), tree(&patch));
         Ok(Exit::Done)
     };
     run().unwrap_or_else(|failure| failure.report(global, None))

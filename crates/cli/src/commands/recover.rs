@@ -21,9 +21,7 @@ pub(crate) fn recover(global: &Global, args: &args::Recover) -> Exit {
                 .iter()
                 .map(|one| json!({ "id": one.id.to_string(), "outcome": render::outcome_text(&one.outcome) }))
                 .collect();
-            json::print(
-                &json!({ "ok": true, "output": format!("{} recovered", values.len()), "data": { "recovered": values } }),
-            );
+            json::done(format!("{} recovered", values.len()), json!({ "recovered": values }));
         } else if recovered.is_empty() {
             render::line("nothing was interrupted");
         } else {

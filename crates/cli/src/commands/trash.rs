@@ -69,7 +69,7 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
                 })
             })
             .collect();
-        json::print(&json!({ "ok": true, "output": format!("{} files", values.len()), "data": { "entries": values } }));
+        json::done(format!("{} files", values.len()), json!({ "entries": values }));
         return Ok(Exit::Done);
     }
     for entry in entries {
@@ -95,7 +95,7 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     }
     if global.json {
         let text = String::from_utf8_lossy(&bytes);
-        json::print(&json!({ "ok": true, "output": format!("{} bytes", bytes.len()), "data": { "content": text } }));
+        json::done(format!("{} bytes", bytes.len()), json!({ "content": text }));
         return Ok(Exit::Done);
     }
     render::raw(&bytes);
@@ -114,9 +114,7 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
     let verb = if dry_run { "would be removed" } else { "removed" };
     let output = format!("{count} transactions with {bytes} bytes {verb}");
     if global.json {
-        json::print(
-            &json!({ "ok": true, "output": output, "data": { "transactions": count, "bytes": bytes, "dryRun": dry_run } }),
-        );
+        json::done(output, json!({ "transactions": count, "bytes": bytes, "dryRun": dry_run }));
     } else {
         render::line(&output);
     }

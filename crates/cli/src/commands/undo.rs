@@ -89,15 +89,12 @@ fn tell(global: &Global, report: &Report) {
     let id = transaction.map(|id| id.to_string());
     if global.json {
         let files = changed_files(plan, trashed);
-        json::print(&json!({
-            "ok": true,
-            "output": format!("{} files restored", files.len()),
-            "data": {
-                "transactionId": id,
-                "undoOf": plan.undo_of.map(|id| id.to_string()),
-                "changedFiles": files,
-            },
-        }));
+        let data = json!({
+            "transactionId": id,
+            "undoOf": plan.undo_of.map(|id| id.to_string()),
+            "changedFiles": files,
+        });
+        json::done(format!("{} files restored", files.len()), data);
         return;
     }
     render::names(plan);
