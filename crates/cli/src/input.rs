@@ -3,13 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use file_tools::ops;
-use patch_engine::{MAX_PATCH_SIZE, convert};
-use patch_grammar::detect::{self, Problem};
-
-use crate::args::InputForm;
-use crate::failure::Failure;
-use crate::render;
+use patch_engine::MAX_PATCH_SIZE;
 
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
@@ -29,8 +23,6 @@ impl Input {
 /// Why there is no text.
 #[derive(Debug)]
 pub(crate) enum NoInput {
-    /// Nothing is named, and a person sits at standard input.
-    Terminal,
     /// It cannot be read.
     Failed(String),
     /// It is too long.
@@ -44,6 +36,11 @@ pub(crate) enum Source {
     Stdin,
 }
 
+/// Whether nothing is named and a person sits at standard input, who is not kept waiting.
+pub(crate) fn is_missing(file: Option<&Path>) -> bool {
+    file.is_none() && std::io::stdin().is_terminal()
+}
+
 /// Opens `file`, or standard input.
 pub(crate) fn open(file: Option<&Path>) -> Result<Source, NoInput> {
     match file.filter(|file| *file != Path::new("-")) {
@@ -51,7 +48,6 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Source, NoInput> {
             Ok(file) => Ok(Source::File(file, path.display().to_string())),
             Err(error) => Err(NoInput::Failed(error.to_string())),
         },
-        None if file.is_none() && std::io::stdin().is_terminal() => Err(NoInput::Terminal),
         None => Ok(Source::Stdin),
     }
 }
@@ -87,57 +83,4 @@ pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
 /// Reads the patch from `file`, or from standard input.
 pub(crate) fn read(file: Option<&Path>) -> Result<Input, NoInput> {
     open(file)?.read()
-}
-
-/// The input as a patch in the envelope; what was done for that is said on standard error, unless `quiet`.
-pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Input, Failure> {
-    let failed = |message: &dyn std::fmt::Display| Failure::Unreadable(format!("{}: {message}", input.name));
-    let (form, text) = match from {
-        InputForm::Auto => {
-            let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-            detected(&input, text, quiet).map_err(|problem| match problem {
-                Problem::Nothing => failed(
-                    &"there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
-                ),
-                several @ Problem::Several(_) => failed(&several),
-            })?
-        }
-        InputForm::Envelope => return Ok(input),
-        form => (form, String::from_utf8_lossy(&input.bytes).into_owned()),
-    };
-    let patch = match form {
-        InputForm::Auto | InputForm::Envelope => return Ok(Input { bytes: text.into_bytes(), ..input }),
-        InputForm::Unified => {
-            let (diff, notes) = detect::normal_headers(&text);
-            tell(&input, quiet, &notes);
-            convert::from_diff(&diff).map_err(|error| failed(&error))?
-        }
-        InputForm::Openai => {
-            let converted = ops::calls(&text).and_then(|calls| ops::to_envelope(&calls));
-            converted.map_err(|error| failed(&error))?
-        }
-    };
-    let from_diff = form == InputForm::Unified;
-    Ok(Input { bytes: patch.into_bytes(), name: format!("{}, converted", input.name), from_diff })
-}
-
-/// The one patch of a text, and its form.
-fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String), Problem> {
-    let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if whole.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(whole).is_ok() {
-        return Ok((InputForm::Openai, whole.to_owned()));
-    }
-    let found = detect::find(text)?;
-    tell(input, quiet, &found.notes);
-    let form = match found.kind {
-        detect::Kind::Envelope => InputForm::Envelope,
-        detect::Kind::Diff => InputForm::Unified,
-    };
-    Ok((form, found.text))
-}
-
-fn tell(input: &Input, quiet: bool, notes: &[String]) {
-    for note in notes.iter().filter(|_| !quiet) {
-        render::message(&format!("note: {}: {note}", input.name));
-    }
 }

@@ -82,9 +82,6 @@ impl Failure {
         let plain = ToolError::new;
         let error = match failure {
             failure::Failure::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message.clone()),
-            failure::Failure::Help => {
-                plain(FailureClass::Usage, ErrorKind::CommandFailed, "no patch is named".to_owned())
-            }
             failure::Failure::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message.clone()),
             failure::Failure::Unreadable(message) => {
                 plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message.clone())

@@ -12,9 +12,6 @@ use crate::render;
 /// Reads the patch from standard input. What cannot become a patch any more fails before its end.
 pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
     let mut stdin = std::io::stdin().lock();
-    if std::io::stdin().is_terminal() {
-        return Err(NoInput::Terminal.into());
-    }
     let mut stream = PatchStream::new(options.clone());
     let mut view = View { live: std::io::stderr().is_terminal(), sections: Vec::new() };
     let mut bytes = Vec::new();

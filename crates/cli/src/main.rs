@@ -13,6 +13,8 @@ mod events;
 mod exit;
 mod expect;
 mod failure;
+mod form;
+mod global;
 mod input;
 mod interactive;
 mod interrupt;
@@ -20,6 +22,7 @@ mod json;
 mod live;
 mod progress;
 mod render;
+mod report;
 
 use std::process::ExitCode;
 

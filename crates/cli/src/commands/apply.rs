@@ -1,5 +1,6 @@
 //! `apply-patch apply` and `apply-patch check`.
 
+use clap::Args;
 use file_tools::SessionName;
 use file_tools::events::Events;
 use patch_engine::approval::{ApprovalPolicy, Approvals};
@@ -8,15 +9,85 @@ use patch_engine::{
     Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
 };
 
+use super::workspace;
 use crate::approve::{Instead, Prompt};
 use crate::args::DiffFormat;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::form;
+use crate::global::Global;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{approve, args, audit, events, expect, interactive, json, live, render};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch < answer.patch              apply it here\n  \
+    apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
+    apply-patch -i answer.patch             ask about each file and hunk\n  \
+    apply-patch --from auto answer.md       the one patch or diff in a chat answer\n  \
+    apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
+    Settings that are not given come from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
+    .apply-patch.toml in the workspace can only tighten them. `apply-patch doctor` shows them.")]
+pub(crate) struct ApplyArgs {
+    #[command(flatten)]
+    pub(crate) input: args::Input,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: args::InputForm,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long, conflicts_with = "events")]
+    pub(crate) dry_run: bool,
+    /// With -n: text, or html for one page that needs nothing else
+    #[arg(long, value_name = "text|html", default_value = "text", hide_possible_values = true, requires = "dry_run", conflicts_with_all = ["stat", "json"])]
+    pub(crate) format: args::DiffFormat,
+    /// Print nothing and write nothing: the exit code tells whether it would apply
+    #[arg(long, conflicts_with_all = ["dry_run", "events"])]
+    pub(crate) check: bool,
+    /// Confine this process to the workspace and its state before the patch is read (Linux: Landlock); an error
+    /// where the system cannot
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+    /// Show file names and line counts while the patch is still arriving on standard input, and fail as soon as
+    /// it cannot become a patch
+    #[arg(long, conflicts_with_all = ["file", "from", "quiet"])]
+    pub(crate) stream: bool,
+    /// When to ask at the terminal before anything is changed: never, ask (always), or auto: when a file is
+    /// deleted, replaced whole, or guarded. Unless given: auto on a terminal, else never
+    #[arg(long, value_name = "never|ask|auto", hide_possible_values = true, conflicts_with_all = ["dry_run", "check"])]
+    pub(crate) approve: Option<args::Approve>,
+    /// Ask about every file and every hunk, and apply those that were answered yes, as one transaction
+    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve"])]
+    pub(crate) interactive: bool,
+    /// Apply section by section, and stop at the first that fails
+    #[arg(long)]
+    pub(crate) no_atomic: bool,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+    #[command(flatten)]
+    pub(crate) reporting: args::Reporting,
+    /// Print how many lines change in each file, instead of the names alone
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) stat: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch check answer.patch\n  \
+    apply-patch explain --from auto answer.md")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: args::Input,
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: args::InputForm,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
+}
 
 impl From<args::Profile> for Profile {
     fn from(profile: args::Profile) -> Self {
@@ -65,23 +136,23 @@ pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
 }
 
 /// What the guard allows.
-fn policy(global: &args::Global, rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
+fn policy(global: &Global, rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
     global.config.policy(&rules.guard, &rules.allow)
 }
 
 /// Opens the workspace that `-C` names.
-pub(super) fn open(global: &args::Global, rules: &args::Rules) -> Result<Workspace, Failure> {
+pub(super) fn open(global: &Global, rules: &args::Rules) -> Result<Workspace, Failure> {
     Ok(Workspace::open(&global.root, policy(global, rules)?)?)
 }
 
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
-    global: &args::Global,
-    args: &args::Check,
+    global: &Global,
+    args: &CheckArgs,
     options: &Options,
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
     let options = read_as(options.clone(), &input);
     with_input(input, &options, |patch| then(patch, &options))
 }
@@ -110,13 +181,13 @@ pub(super) enum Rest {
     Refused(String),
 }
 
-pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
+pub(crate) fn check(global: &Global, args: &CheckArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let options = options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(open(global, &args.rules)?);
         with_patch(global, args, &options, |patch, options| {
-            super::tidy(global, workspace);
+            workspace::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
             if global.json {
                 json::print(&json::planned(&plan));
@@ -130,7 +201,7 @@ pub(crate) fn check(global: &args::Global, args: &args::Check) -> Exit {
     result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
 }
 
-pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
+pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Exit {
     let mut workspace = None;
     let mut events = None;
     run(global, args, &mut workspace, &mut events).unwrap_or_else(|failure| {
@@ -146,13 +217,13 @@ pub(crate) fn apply(global: &args::Global, args: &args::Apply) -> Exit {
 }
 
 fn run(
-    global: &args::Global,
-    args: &args::Apply,
+    global: &Global,
+    args: &ApplyArgs,
     workspace: &mut Option<Workspace>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     let mut settings = Settings::new(options(&global.config, &args.rules, args::Profile::Strict)?);
-    settings.commit = super::commit_options(global, "apply", &args.writing);
+    settings.commit = workspace::commit_options(global, "apply", &args.writing);
     settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
     settings.atomic = !args.no_atomic;
     let looks_only = args.dry_run || args.check;
@@ -167,7 +238,7 @@ fn run(
     }
     let mut input = match args.stream {
         true => live::read(&settings.options.parse)?,
-        false => input::envelope(source.read()?, args.from, global.quiet)?,
+        false => form::envelope(source.read()?, args.from, global.quiet)?,
     };
     settings.options = read_as(settings.options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
@@ -176,7 +247,7 @@ fn run(
     }
     if looks_only {
         return with_input(input, &settings.options, |patch| {
-            super::tidy(global, workspace);
+            workspace::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
             preview(global, args, &plan);
             Ok(Exit::Done)
@@ -219,7 +290,7 @@ fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
-fn confine(global: &args::Global, workspace: &Workspace) -> Result<(), Failure> {
+fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
     let key = workspace.key_place().prepare()?;
     let also: Vec<_> = key.as_deref().into_iter().collect();
     let confined = workspace.root().confine(&also)?;
@@ -231,8 +302,8 @@ fn confine(global: &args::Global, workspace: &Workspace) -> Result<(), Failure> 
 
 /// Applies the patch, if it is approved; `None` when the person wants to edit it first.
 fn attempt(
-    global: &args::Global,
-    args: &args::Apply,
+    global: &Global,
+    args: &ApplyArgs,
     workspace: &Workspace,
     settings: &Settings,
     patch: &Patch<'_>,
@@ -281,7 +352,7 @@ fn attempt(
     }
 }
 
-fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {
+fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) {
     if global.json {
         json::print(&json::planned(plan));
     } else if !args.check {
@@ -291,12 +362,12 @@ fn preview(global: &args::Global, args: &args::Apply, plan: &Plan) {
         match args.format {
             DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.diffs()).as_bytes()),
             DiffFormat::Text if args.stat => render::stat(plan),
-            DiffFormat::Text => render::Pager::open(global).diff(&plan.diffs()),
+            DiffFormat::Text => render::Pager::open(!global.no_pager, global.config.pager()).diff(&plan.diffs()),
         }
     }
 }
 
-fn report(global: &args::Global, args: &args::Apply, applied: &Applied) {
+fn report(global: &Global, args: &ApplyArgs, applied: &Applied) {
     if global.json {
         json::print(&json::applied(applied, !args.no_atomic));
         return;

@@ -1,19 +1,49 @@
 //! `apply-patch convert`: the same change in another form.
 
+use clap::{Args, ValueEnum};
 use file_tools::ops;
 use patch_engine::{AddNewline, ParseError, Patch};
 
 use super::apply;
-use crate::args::{self, Form, Global};
+use super::workspace;
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::form;
+use crate::global::Global;
 use crate::input::{self, Input};
 use crate::{json, render};
 
-pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch convert --to git answer.patch | git apply\n  \
+    git diff | apply-patch convert --from unified --to envelope")]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: args::Input,
+    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
+    pub(crate) from: args::InputForm,
+    /// What to print: a patch in the envelope, a unified or git diff (made against the files of the
+    /// workspace), or items of the Responses API
+    #[arg(long, value_name = "envelope|unified|git|openai", hide_possible_values = true)]
+    pub(crate) to: Form,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    Envelope,
+    Unified,
+    Git,
+    Openai,
+}
+
+pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let input = input::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+        let input = form::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
         let options = apply::read_as(apply::options(&global.config, &args.rules, args::Profile::Strict)?, &input);
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
@@ -28,7 +58,7 @@ pub(crate) fn convert(global: &Global, args: &args::Convert) -> Exit {
             Form::Unified | Form::Git => {
                 // Line numbers and removed text are in the files only.
                 let workspace = workspace.insert(apply::open(global, &args.rules)?);
-                super::tidy(global, workspace);
+                workspace::tidy(global, workspace);
                 let plan = patch_engine::plan(workspace.root(), &patch, &options)
                     .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
                 let git = args.to == Form::Git;

@@ -2,16 +2,25 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use file_tools::audit;
 use fs_guard::Abilities;
 use patch_engine::ErrorKind;
 use patch_engine::transaction::Workspace;
 use serde_json::{Value, json};
 
-use crate::args::Global;
+use super::workspace;
 use crate::config::{Config, WORKSPACE_FILE, user_file};
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::{json, render};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch doctor\n  \
+    apply-patch doctor --json -C ../repo | jq .data.settings\n\n\
+    Exit codes: 0 all is well, 5 something needs a look.")]
+pub(crate) struct DoctorArgs {}
 
 /// What was found, in the order in which it is told.
 #[derive(Debug, Default)]
@@ -51,7 +60,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         }
         Err(error) => found.problem("root", error.to_string()),
     }
-    match super::open(global) {
+    match workspace::open(global) {
         Ok(workspace) => {
             file_system(&workspace, &mut found);
             state(&workspace, &mut found);

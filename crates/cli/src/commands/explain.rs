@@ -5,17 +5,19 @@ use patch_grammar::{LineKind, Operation, Section};
 use serde_json::json;
 
 use super::apply::{self, Rest};
-use crate::args::{self, Global};
+use super::workspace;
+use crate::args;
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::{json, render};
 
-pub(crate) fn explain(global: &Global, args: &args::Check) -> Exit {
+pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let options = apply::options(&global.config, &args.rules, args::Profile::Strict)?;
         let workspace = workspace.insert(apply::open(global, &args.rules)?);
         apply::with_patch(global, args, &options, |patch, options| {
-            super::tidy(global, workspace);
+            workspace::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
             let lines = words(patch, &plan, options.placement.order);
             if global.json {

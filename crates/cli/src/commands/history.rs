@@ -1,21 +1,66 @@
 //! `apply-patch log` and `apply-patch show`.
 
+use clap::Args;
 use file_tools::audit::{self, Status};
 use file_tools::envelope::{self, Success};
 use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError};
 use patch_engine::transaction::{LogEntry, Workspace};
 use serde_json::{Value, json};
 
-use crate::args::{self, DiffFormat, Global};
+use super::workspace;
+use crate::args::{self, DiffFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::render::Pager;
 use crate::{json, render};
 
-pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch log -n 5\n  \
+    apply-patch log -p\n  \
+    apply-patch log --verify")]
+pub(crate) struct LogArgs {
+    /// Print the diff of each transaction
+    #[arg(short, long)]
+    pub(crate) patch: bool,
+    /// Print so many transactions at most
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) max_count: Option<usize>,
+    /// Check that no line of the audit logs was changed or is missing, and name the first that was
+    #[arg(long, conflicts_with_all = ["patch", "max_count", "state"])]
+    pub(crate) verify: bool,
+    /// Compare the last known hash of each file in the audit logs with the disk
+    #[arg(long, conflicts_with_all = ["patch", "max_count"])]
+    pub(crate) state: bool,
+    /// Check the audit log of this session only
+    #[arg(long, value_name = "NAME", requires = "verify")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch show 20261121-014233-123456-9f3ac1d2\n  \
+    apply-patch show --format html 20261121-014233-123456-9f3ac1d2 > change.html")]
+pub(crate) struct ShowArgs {
+    /// The transaction
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// text, or html for one page that needs nothing else
+    #[arg(
+        long,
+        value_name = "text|html",
+        default_value = "text",
+        hide_possible_values = true,
+        conflicts_with = "json"
+    )]
+    pub(crate) format: args::DiffFormat,
+}
+
+pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = super::open(global)?;
-        super::tidy(global, &workspace);
+        let workspace = workspace::open(global)?;
+        workspace::tidy(global, &workspace);
         if args.verify {
             return verify(global, &workspace, args.session.as_deref());
         }
@@ -30,7 +75,7 @@ pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
             json::done(output, json!({ "transactions": values? }));
             return Ok(Exit::Done);
         }
-        let mut out = Pager::open(global);
+        let mut out = Pager::open(!global.no_pager, global.config.pager());
         for entry in &entries {
             out.line(&headline(entry));
             if args.patch {
@@ -103,11 +148,11 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
+pub(crate) fn show(global: &Global, args: &ShowArgs) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = super::open(global)?;
-        super::tidy(global, &workspace);
-        let entry = workspace.show(super::id(&args.id)?)?;
+        let workspace = workspace::open(global)?;
+        workspace::tidy(global, &workspace);
+        let entry = workspace.show(workspace::id(&args.id)?)?;
         if global.json {
             json::done(headline(&entry), value(&workspace, &entry, true)?);
             return Ok(Exit::Done);
@@ -117,7 +162,7 @@ pub(crate) fn show(global: &Global, args: &args::Show) -> Exit {
             render::raw(render::page(&headline(&entry), &diff).as_bytes());
             return Ok(Exit::Done);
         }
-        let mut out = Pager::open(global);
+        let mut out = Pager::open(!global.no_pager, global.config.pager());
         out.line(&headline(&entry));
         for record in &entry.journal.records {
             out.line(&format!("{} {}", letter(record), record.path));

@@ -2,14 +2,26 @@
 
 use std::ffi::OsString;
 
+use clap::Args;
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept, WARNING};
 
-use crate::args;
 use crate::exit::Exit;
 use crate::json;
 
-pub(crate) fn intercept(args: &args::Intercept) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "The command is bash, zsh, sh, PowerShell or cmd with a script, or apply_patch with a patch.\n\
+    Exit codes: 0 a patch (`data.patch`, `data.workdir`), 1 a patch was meant and the call is wrong\n\
+    (`error.details.verdict`), 7 something else.\n\n\
+    Examples:\n  \
+    apply-patch intercept -- bash -lc \"$SCRIPT\" | jq -j .data.patch | apply-patch --profile codex")]
+pub(crate) struct InterceptArgs {
+    /// The command, as its program would get it
+    #[arg(value_name = "ARGV", required = true, last = true)]
+    pub(crate) argv: Vec<OsString>,
+}
+
+pub(crate) fn intercept(args: &InterceptArgs) -> Exit {
     let (answer, exit) = answer(&args.argv);
     json::print(&answer);
     exit

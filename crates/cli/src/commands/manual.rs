@@ -1,27 +1,49 @@
 //! `apply-patch completions` and `apply-patch man`: from the definitions of the arguments, like the help.
 
-use clap::CommandFactory as _;
+use std::path::PathBuf;
 
-use crate::args::{self, Cli, Global};
+use clap::Args;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::render;
 
-pub(crate) fn completions(args: &args::Completions) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch completions bash > ~/.local/share/bash-completion/completions/apply-patch\n  \
+    apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish")]
+pub(crate) struct CompletionsArgs {
+    /// bash, zsh, fish, powershell or elvish
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch man | man -l -\n  \
+    apply-patch man --dir ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Write the page of every command to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, mut program: clap::Command) -> Exit {
     let mut out = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "apply-patch", &mut out);
+    clap_complete::generate(args.shell, &mut program, "apply-patch", &mut out);
     render::raw(&out);
     Exit::Done
 }
 
-pub(crate) fn man(global: &Global, args: &args::Man) -> Exit {
+pub(crate) fn man(global: &Global, args: &ManArgs, program: clap::Command) -> Exit {
     let failed = |what: &str, error: &std::io::Error| Failure::Input(format!("cannot write {what}: {error}"));
     let result = match &args.dir {
-        Some(dir) => clap_mangen::generate_to(Cli::command(), dir)
+        Some(dir) => clap_mangen::generate_to(program, dir)
             .map_err(|error| failed(&format!("the manual pages to {}", dir.display()), &error)),
         None => {
             let mut out = Vec::new();
-            clap_mangen::Man::new(Cli::command())
+            clap_mangen::Man::new(program)
                 .render(&mut out)
                 .map(|()| render::raw(&out))
                 .map_err(|error| failed("the manual page", &error))

@@ -1,6 +1,7 @@
 //! One command, one file.
 
 mod apply;
+mod cli;
 mod convert;
 mod doctor;
 mod explain;
@@ -15,52 +16,22 @@ mod serve;
 mod tool;
 mod trash;
 mod undo;
+mod workspace;
 
 pub(crate) use apply::options;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
+use clap::CommandFactory as _;
 
-use crate::args::{self, Command, Global, When, Writing};
+use self::cli::{Cli, Command};
+use crate::args::When;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{audit, json, render};
-
-/// The workspace that `-C` names, under the policy of the configuration.
-fn open(global: &Global) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, global.config.policy(&args::Guard::default(), &[])?)?)
-}
-
-/// Recovers what an earlier run left half way, before a command that only looks.
-///
-/// What cannot be recovered here is said by the commands that write.
-fn tidy(global: &Global, workspace: &Workspace) {
-    let recovered = workspace.recover_if_idle().unwrap_or_default();
-    if !recovered.is_empty() {
-        audit::recovered(workspace, &recovered);
-        if !global.quiet {
-            render::recovered(&recovered);
-        }
-    }
-}
-
-/// The commit options that the command line asks for.
-fn commit_options(global: &Global, tool: &str, writing: &Writing) -> CommitOptions {
-    let durability = match global.config.settle("durability", writing.durability, None) {
-        Some(args::Durability::Full) | None => Durability::Full,
-        Some(args::Durability::Process) => Durability::Process,
-        Some(args::Durability::None) => Durability::None,
-    };
-    CommitOptions { tool: Some(tool.into()), durability, ..CommitOptions::default() }
-}
-
-/// Reads a transaction's name.
-fn id(text: &str) -> Result<TransactionId, Failure> {
-    text.parse().map_err(|error| Failure::Usage(format!("{error}; `apply-patch log` lists them")))
-}
+use crate::global::Global;
+use crate::{input, json};
 
 fn color(when: Option<When>) {
     match when {
@@ -87,13 +58,13 @@ fn uses_config(command: &Command) -> bool {
 
 /// Reads the command line and runs what it says.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
-    if args::asks_version(&args) {
+    if cli::asks_version(&args) {
         // A broken pipe is a quiet end.
         let _ = writeln!(std::io::stdout(), concat!("apply-patch ", env!("CARGO_PKG_VERSION")));
         return Exit::Done;
     }
     let json = args.iter().any(|arg| arg == "--json");
-    let mut cli = match args::parse(args) {
+    let Cli { global, command } = match cli::parse(args) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
@@ -108,38 +79,44 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
+    let mut global = Global::from(global);
     // A flag holds for what is wrong with the configuration too.
-    color(cli.global.color);
-    if uses_config(&cli.command) {
-        match Config::load(&cli.global.root, cli.global.quiet) {
-            Ok(config) => cli.global.config = config,
-            Err(failure) => return failure.report(&cli.global, None),
-        }
-        color(cli.global.config.settle("color", cli.global.color, None));
+    color(global.color);
+    if command.input().is_some_and(|named| input::is_missing(named.file.as_deref())) {
+        // Nothing can be done about a closed standard error.
+        let _ = write!(anstream::stderr(), "{}", Cli::command().render_help().ansi());
+        return Exit::Usage;
     }
-    let exit = match cli.command {
-        Command::Apply(apply) => apply::apply(&cli.global, &apply),
-        Command::Check(check) => apply::check(&cli.global, &check),
-        Command::Parse(parse) => parse::parse(&cli.global, &parse),
-        Command::Explain(check) => explain::explain(&cli.global, &check),
-        Command::Undo(undo) => undo::undo(&cli.global, &undo),
-        Command::Redo(redo) => undo::redo(&cli.global, &redo),
-        Command::Log(log) => history::log(&cli.global, &log),
-        Command::Show(show) => history::show(&cli.global, &show),
-        Command::Trash(command) => trash::trash(&cli.global, &command),
-        Command::Tool(args) => tool::tool(&cli.global, &args),
-        Command::Recover(recover) => recover::recover(&cli.global, &recover),
-        Command::Ops(args) => ops::ops(&cli.global, &args),
-        Command::Convert(args) => convert::convert(&cli.global, &args),
+    if uses_config(&command) {
+        match Config::load(&global.root, global.quiet) {
+            Ok(config) => global.config = config,
+            Err(failure) => return failure.report(&global, None),
+        }
+        color(global.config.settle("color", global.color, None));
+    }
+    let exit = match command {
+        Command::Apply(apply) => apply::apply(&global, &apply),
+        Command::Check(check) => apply::check(&global, &check),
+        Command::Parse(parse) => parse::parse(&global, &parse),
+        Command::Explain(check) => explain::explain(&global, &check),
+        Command::Undo(undo) => undo::undo(&global, &undo),
+        Command::Redo(redo) => undo::redo(&global, &redo),
+        Command::Log(log) => history::log(&global, &log),
+        Command::Show(show) => history::show(&global, &show),
+        Command::Trash(command) => trash::trash(&global, &command),
+        Command::Tool(args) => tool::tool(&global, &args),
+        Command::Recover(recover) => recover::recover(&global, &recover),
+        Command::Ops(args) => ops::ops(&global, &args),
+        Command::Convert(args) => convert::convert(&global, &args),
         Command::Grammar(args) => grammar::grammar(&args),
         Command::ToolSpec(args) => grammar::tool_spec(&args),
         Command::Prompt(args) => grammar::prompt(&args),
         Command::Intercept(args) => intercept::intercept(&args),
-        Command::Serve(args) => serve::serve(&cli.global, &args),
-        Command::McpConfig(args) => serve::config(&cli.global, &args),
-        Command::Doctor(_) => doctor::doctor(&mut cli.global),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&cli.global, &args),
+        Command::Serve(args) => serve::serve(&global, &args),
+        Command::McpConfig(args) => serve::config(&global, &args),
+        Command::Doctor(_) => doctor::doctor(&mut global),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Man(args) => manual::man(&global, &args, Cli::command()),
     };
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();

@@ -1,19 +1,34 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
+use clap::Args;
 use file_tools::ops::{self, Call, CallOutput};
 use patch_engine::{Applied, ApplyError, Plan, Reject, Settings};
 
 use super::apply;
+use super::workspace;
 use crate::approve::Asker;
-use crate::args::{self, Global};
+use crate::args;
 use crate::audit;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
 use crate::json;
 
-pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch ops response.json > outputs.json")]
+pub(crate) struct OpsArgs {
+    #[command(flatten)]
+    pub(crate) input: args::Input,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+}
+
+pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
     let result = (|| {
         let mut options = apply::options(&global.config, &args.rules, args::Profile::Codex)?;
         // The one rule of that API that the envelope does not have.
@@ -36,7 +51,7 @@ pub(crate) fn ops(global: &Global, args: &args::Ops) -> Exit {
             patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
         let workspace = apply::open(global, &args.rules)?;
         let mut settings = Settings::new(options);
-        settings.commit = super::commit_options(global, "ops", &args.writing);
+        settings.commit = workspace::commit_options(global, "ops", &args.writing);
         settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
         let mut interrupt = Interrupt::watch();
         let writing = interrupt.clone();

@@ -1,16 +1,28 @@
 //! `apply-patch parse`: the tree of a patch as JSON.
 
-use serde_json::{Value, json};
-
+use clap::Args;
 use patch_engine::{Options, Patch};
 use patch_grammar::{LineKind, Operation, Spanned};
+use serde_json::{Value, json};
 
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::{input, json};
 
-pub(crate) fn parse(global: &args::Global, args: &args::Parse) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch parse answer.patch | jq .data")]
+pub(crate) struct ParseArgs {
+    #[command(flatten)]
+    pub(crate) input: args::Input,
+    /// What is tolerated around and in the text
+    #[arg(long, value_name = "PROFILE", default_value = "strict")]
+    pub(crate) profile: args::Profile,
+}
+
+pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Exit {
     let profile = args.profile.into();
     let run = || -> Result<Exit, Failure> {
         let input = input::read(args.input.file.as_deref())?;

@@ -1,15 +1,26 @@
 //! `apply-patch recover`: finishes or reverts what was interrupted.
 
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{self, Global};
+use super::workspace;
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::{json, render};
 
-pub(crate) fn recover(global: &Global, args: &args::Recover) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch recover")]
+pub(crate) struct RecoverArgs {
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+}
+
+pub(crate) fn recover(global: &Global, args: &RecoverArgs) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = super::open(global)?;
+        let workspace = workspace::open(global)?;
         // Where nothing was ever committed, nothing was interrupted.
         let recovered = match workspace.has_state() {
             true => workspace.lock(global.config.lock_timeout(args.writing.lock_timeout))?.recovered().to_vec(),

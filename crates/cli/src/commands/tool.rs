@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 
+use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
 use file_tools::events::Events;
 use file_tools::{FileTools, Hooks, Reply, SessionName, Tool, ToolError, ToolSettings, catalogue};
@@ -9,11 +10,51 @@ use patch_engine::transaction::{CommitObserver, Workspace};
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Plan};
 use serde_json::{Value, json};
 
+use super::workspace;
 use crate::approve::Asker;
-use crate::args::{self, Dialect, Global};
+use crate::args;
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::interrupt::Interrupt;
 use crate::{events, json};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch tool --list\n  \
+    apply-patch tool read_file --args '{\"path\":\"src/main.rs\"}'\n  \
+    apply-patch tool --dialect anthropic-editor --args - < command.json")]
+pub(crate) struct ToolArgs {
+    /// The tool; `--list` names them
+    #[arg(value_name = "NAME", required_unless_present_any = ["list", "dialect"])]
+    pub(crate) name: Option<String>,
+    /// Its arguments: a JSON object, or `-` for standard input
+    #[arg(long, value_name = "JSON|-", required_unless_present = "list")]
+    pub(crate) args: Option<String>,
+    /// Print the names, descriptions and JSON schemas of all tools
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Take the arguments as commands of another tool: `anthropic-editor`
+    #[arg(long, value_name = "DIALECT", hide_possible_values = true, conflicts_with = "events")]
+    pub(crate) dialect: Option<Dialect>,
+    /// Go on with this session: what it has read protects files from being written unseen
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Who calls, for the audit log
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Approve guarded files (those that make tools run code) that match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow: Vec<String>,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+    #[command(flatten)]
+    pub(crate) reporting: args::Reporting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    AnthropicEditor,
+}
 
 /// What the program does while a tool runs.
 struct Watcher {
@@ -56,7 +97,7 @@ impl Hooks for Watcher {
     }
 }
 
-pub(crate) fn tool(global: &Global, args: &args::Tool) -> Exit {
+pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
     if args.list {
         json::print(&json!({ "tools": catalogue() }));
         return Exit::Done;
@@ -91,7 +132,7 @@ pub(crate) fn tool(global: &Global, args: &args::Tool) -> Exit {
 }
 
 /// Answers in the shape of the tool that was called.
-fn failed(args: &args::Tool, error: ToolError) -> Exit {
+fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     let exit = error.class.into();
     match (args.dialect, args.name.as_deref()) {
         (Some(Dialect::AnthropicEditor), _) => {
@@ -105,12 +146,12 @@ fn failed(args: &args::Tool, error: ToolError) -> Exit {
     exit
 }
 
-fn prepare(global: &Global, args: &args::Tool) -> Result<(FileTools, Value), ToolError> {
+fn prepare(global: &Global, args: &ToolArgs) -> Result<(FileTools, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
     let policy = global.config.policy(&args::Guard::default(), &args.allow);
     let policy = policy.map_err(|failure| json::Failure::new(&failure).error().clone())?;
     let workspace = Workspace::open(&global.root, policy)?;
-    let commit = super::commit_options(global, "tool", &args.writing);
+    let commit = workspace::commit_options(global, "tool", &args.writing);
     let settings = ToolSettings {
         durability: commit.durability,
         lock_timeout: global.config.lock_timeout(args.writing.lock_timeout),

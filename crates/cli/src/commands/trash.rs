@@ -2,36 +2,81 @@
 
 use std::time::Duration;
 
+use clap::Subcommand;
 use fs_guard::{Access, Sha256};
 use patch_engine::transaction::TransactionId;
 use serde_json::json;
 use workspace_trash::Retention;
 
-use crate::args::{Global, Trash};
+use super::undo;
+use super::workspace;
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::{json, render};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrashCommand {
+    /// List displaced files, the newest first
+    List {
+        /// List the files that were replaced too, not only the deleted and moved ones
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print a displaced file
+    Show {
+        /// Its name in the list: ID/NUMBER
+        #[arg(value_name = "ENTRY")]
+        entry: String,
+    },
+    /// Bring a displaced file back; never over an existing one
+    Restore {
+        /// Its name in the list: ID/NUMBER
+        #[arg(value_name = "ENTRY")]
+        entry: String,
+        /// Where to, when not to its place
+        #[arg(value_name = "PATH")]
+        target: Option<String>,
+        #[command(flatten)]
+        writing: args::Writing,
+    },
+    /// Remove displaced files for good; what is removed cannot be undone
+    Purge {
+        /// Those of transactions older than this many days
+        #[arg(long, value_name = "DAYS", required_unless_present = "max_size")]
+        older_than: Option<f64>,
+        /// The oldest, until all together have at most this many bytes
+        #[arg(long, value_name = "BYTES")]
+        max_size: Option<u64>,
+        /// Say what would be removed, and remove nothing
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+        #[command(flatten)]
+        writing: args::Writing,
+    },
+}
 
 /// The largest displaced file that is printed.
 const MAX_SHOWN: u64 = 256 << 20;
 
-pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
+pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
     let result = match command {
-        Trash::List { all } => list(global, *all),
-        Trash::Show { entry } => show(global, entry),
-        Trash::Restore { entry, target, writing } => {
+        TrashCommand::List { all } => list(global, *all),
+        TrashCommand::Show { entry } => show(global, entry),
+        TrashCommand::Restore { entry, target, writing } => {
             let run = || {
-                let workspace = super::open(global)?;
-                super::tidy(global, &workspace);
+                let workspace = workspace::open(global)?;
+                workspace::tidy(global, &workspace);
                 let (id, slot) = parse_entry(entry)?;
                 let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-                super::undo::carry_out(global, &workspace, "restore", writing, false, || {
+                undo::carry_out(global, &workspace, "restore", writing, false, || {
                     workspace.plan_restore(id, &[(slot, target.clone())])
                 })
             };
             run()
         }
-        Trash::Purge { older_than, max_size, dry_run, writing } => {
+        TrashCommand::Purge { older_than, max_size, dry_run, writing } => {
             let days = |days: f64| {
                 Duration::try_from_secs_f64(days * 86_400.0)
                     .map_err(|error| Failure::Usage(format!("--older-than: {error}")))
@@ -51,8 +96,8 @@ pub(crate) fn trash(global: &Global, command: &Trash) -> Exit {
 }
 
 fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
-    let workspace = super::open(global)?;
-    super::tidy(global, &workspace);
+    let workspace = workspace::open(global)?;
+    workspace::tidy(global, &workspace);
     let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
     if global.json {
         let values: Vec<_> = entries
@@ -80,8 +125,8 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
 }
 
 fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
-    let workspace = super::open(global)?;
-    super::tidy(global, &workspace);
+    let workspace = workspace::open(global)?;
+    workspace::tidy(global, &workspace);
     let (id, slot) = parse_entry(entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
@@ -103,8 +148,8 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
 }
 
 fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
-    let workspace = super::open(global)?;
-    super::tidy(global, &workspace);
+    let workspace = workspace::open(global)?;
+    workspace::tidy(global, &workspace);
     let (count, bytes) = if workspace.has_state() {
         let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
         (purged.transactions.len(), purged.bytes)

@@ -1,24 +1,60 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
+use clap::Args;
 use file_tools::changes::changed_files;
 use fs_guard::{Access, Root};
 use patch_engine::transaction::{self, CommitError, Workspace};
 use patch_engine::{ApplyError, Plan, Report};
 use serde_json::json;
 
-use crate::args::{self, Global, Writing};
+use super::workspace;
+use crate::args::{self, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::interrupt::Interrupt;
 use crate::{audit, json, render};
 
-pub(crate) fn undo(global: &Global, args: &args::Undo) -> Exit {
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch undo                         take back the last transaction\n  \
+    apply-patch undo 20261121-014233-123456-9f3ac1d2 -- src/a.rs")]
+pub(crate) struct UndoArgs {
+    /// The transaction; the last one that is not undone when left out
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Only these paths of it
+    #[arg(value_name = "PATH", last = true, requires = "id")]
+    pub(crate) paths: Vec<String>,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch redo       take back the last undo\n  \
+    apply-patch redo -n    show what would come back")]
+pub(crate) struct RedoArgs {
+    /// The undoing transaction, or the one it undid; the last undo when left out
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Print the diff and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+}
+
+pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
     let run = || {
-        let workspace = super::open(global)?;
+        let workspace = workspace::open(global)?;
         let paths: Result<Vec<_>, _> =
             args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
         let paths = paths?;
-        let id = args.id.as_deref().map(super::id).transpose()?;
+        let id = args.id.as_deref().map(workspace::id).transpose()?;
         carry_out(global, &workspace, "undo", &args.writing, args.dry_run, || match id {
             Some(id) => workspace.plan_undo(id, &paths),
             None => workspace.plan_undo_last(),
@@ -27,10 +63,10 @@ pub(crate) fn undo(global: &Global, args: &args::Undo) -> Exit {
     run().unwrap_or_else(|failure| failure.report(global, None))
 }
 
-pub(crate) fn redo(global: &Global, args: &args::Redo) -> Exit {
+pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Exit {
     let run = || {
-        let workspace = super::open(global)?;
-        let id = args.id.as_deref().map(super::id).transpose()?;
+        let workspace = workspace::open(global)?;
+        let id = args.id.as_deref().map(workspace::id).transpose()?;
         carry_out(global, &workspace, "redo", &args.writing, args.dry_run, || workspace.plan_redo(id))
     };
     run().unwrap_or_else(|failure| failure.report(global, None))
@@ -46,18 +82,18 @@ pub(super) fn carry_out(
     plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
-        super::tidy(global, workspace);
+        workspace::tidy(global, workspace);
         let plan = plan()?;
         if global.json {
             json::print(&json::planned(&plan))
         } else {
-            render::Pager::open(global).diff(&plan.diffs());
+            render::Pager::open(!global.no_pager, global.config.pager()).diff(&plan.diffs());
         }
         return Ok(Exit::Done);
     }
     let mut interrupt = Interrupt::watch();
     let writes = interrupt.clone();
-    let options = super::commit_options(global, tool, writing);
+    let options = workspace::commit_options(global, tool, writing);
     let mut plan_it = |_: &Root| {
         let plan = plan()?;
         writes.writing();

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
+use file_tools::shown::sanitize;
 
-use super::sanitize;
 use super::unified::{Highlighter, Line, Part, Pieces, parts};
 
 const HEADER: Style = Style::new().bold();

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::sanitize;
+use file_tools::shown::sanitize;
+
 use super::unified::{Highlighter, Line, Part, Pieces, parts};
 
 /// Colours by name, for light and dark; a row has four cells: number and text, before and after.

@@ -4,11 +4,12 @@ mod diff;
 mod html;
 mod pager;
 mod picture;
+mod print;
 mod stat;
 mod unified;
 
 use patch_engine::transaction::{Recovered, Workspace};
-use patch_engine::{Applied, ApplyError, Change, Operation, Plan, PlanNote};
+use patch_engine::{Applied, ApplyError, Plan, PlanNote};
 
 use crate::failure::Failure;
 
@@ -17,49 +18,12 @@ pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use html::page;
 pub(crate) use pager::Pager;
+pub(crate) use print::{line, message, name, raw};
 pub(crate) use stat::stat;
-
-/// Prints a line on standard output; a broken pipe is a quiet end.
-pub(crate) fn line(text: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
-}
-
-/// Prints lines on standard output, in one go.
-fn lines(texts: impl Iterator<Item = String>) {
-    use std::io::Write as _;
-    let text: String = texts.map(|text| sanitize(&text).into_owned() + "\n").collect();
-    let _ = anstream::stdout().write_all(text.as_bytes());
-}
-
-/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes. A
-/// broken pipe is a quiet end.
-pub(crate) fn raw(bytes: &[u8]) {
-    use std::io::{IsTerminal as _, Write as _};
-    let mut out = std::io::stdout();
-    if !out.is_terminal() {
-        let _ = out.write_all(bytes);
-        return;
-    }
-    let text = String::from_utf8_lossy(bytes);
-    let safe = sanitize(&text);
-    let _ = out.write_all(safe.as_bytes());
-    if safe.as_bytes() != bytes {
-        let _ = out.flush();
-        message("note: control characters are shown as escapes; for the exact bytes write to a file: `> FILE`");
-    }
-}
-
-/// Prints a message on standard error.
-pub(crate) fn message(text: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(anstream::stderr(), "apply-patch: {}", sanitize(text));
-}
 
 /// Prints what went wrong, with pictures where there is something to point at.
 pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
     match failure {
-        Failure::Help => {}
         Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) | Failure::Refused(text) => {
             message(text);
         }
@@ -113,20 +77,9 @@ pub(crate) fn notes(plan: &Plan) {
     }
 }
 
-/// A change in one line: a letter and the path or paths.
-pub(crate) fn name(change: &Change) -> String {
-    match (change.operation, &change.to_path) {
-        (Operation::Create, _) => format!("A {}", change.path),
-        (Operation::Update, _) => format!("M {}", change.path),
-        (Operation::Delete, _) => format!("D {}", change.path),
-        (Operation::Move, Some(to)) => format!("R {} -> {to}", change.path),
-        (Operation::Move, None) => format!("R {}", change.path),
-    }
-}
-
 /// Prints each change in a line.
 pub(crate) fn names(plan: &Plan) {
-    lines(plan.changes.iter().map(name));
+    print::lines(plan.changes.iter().map(name));
 }
 
 /// Prints how to take a commit back.

@@ -5,8 +5,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::args::Global;
-
 /// Standard output, or a pager that reads what is written here; codes of colours are removed where nobody wants them.
 pub(crate) struct Pager {
     out: Option<Box<dyn Write>>,
@@ -14,9 +12,9 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// Starts the pager that the configuration names, or `$PAGER`, or `less -FRX`. An empty name or `cat` is none.
-    pub(crate) fn open(global: &Global) -> Self {
-        let child = command(global).and_then(|command| {
+    /// Starts the pager of that name, or `$PAGER`, or `less -FRX`. An empty name or `cat` is none.
+    pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
+        let child = command(wanted, name).and_then(|command| {
             let mut shell = Command::new("sh");
             shell.args(["-c", &command]).stdin(Stdio::piped());
             // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
@@ -43,12 +41,12 @@ impl Pager {
     /// Writes a line of text from elsewhere.
     pub(crate) fn line(&mut self, text: &str) {
         // A pager that was left, or a broken pipe, is a quiet end.
-        let _ = writeln!(self, "{}", super::sanitize(text));
+        let _ = writeln!(self, "{}", file_tools::shown::sanitize(text));
     }
 
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
-        let _ = super::write_diff(self, diff);
+        let _ = super::diff::write_diff(self, diff);
     }
 }
 
@@ -74,11 +72,11 @@ impl Drop for Pager {
 }
 
 /// The command of the pager; `None` when there is to be none.
-fn command(global: &Global) -> Option<String> {
-    if global.no_pager || !io::stdout().is_terminal() {
+fn command(wanted: bool, name: Option<&str>) -> Option<String> {
+    if !wanted || !io::stdout().is_terminal() {
         return None;
     }
-    let named = global.config.pager().map(str::to_owned).or_else(|| std::env::var("PAGER").ok());
+    let named = name.map(str::to_owned).or_else(|| std::env::var("PAGER").ok());
     let command = named.unwrap_or_else(|| "less -FRX".into());
     (!matches!(command.trim(), "" | "cat")).then_some(command)
 }

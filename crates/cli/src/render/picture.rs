@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use file_tools::shown::sanitize;
 use fs_guard::Access;
 use patch_engine::transaction::Workspace;
 use patch_engine::{Advice, HunkTrouble, ParseError, Reject};
 
-use super::{message, sanitize};
+use super::print::message;
 use crate::input::Input;
 
 /// How many rejects are drawn; the others are told in a line each.

@@ -3,9 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
+use file_tools::changes::summary;
+use file_tools::shown::sanitize;
 use patch_engine::Plan;
 
-use super::{line, name, sanitize, summary};
+use super::print::{line, name};
 
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();

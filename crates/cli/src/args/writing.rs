@@ -1,0 +1,36 @@
+//! How changes are made: how durable, after which wait, with whose approval.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+/// What every command that writes has in common.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub(crate) struct Writing {
+    /// What the result survives: power loss (full, default), the end of the process (process), or neither for sure (none)
+    #[arg(long, value_name = "full|process|none", hide_possible_values = true)]
+    pub(crate) durability: Option<Durability>,
+    /// Seconds to wait for another process that changes the workspace; 10 unless given
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) lock_timeout: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    Full,
+    Process,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    Never,
+    Ask,
+    Auto,
+}
+
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

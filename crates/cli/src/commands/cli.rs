@@ -1,0 +1,260 @@
+//! The command line as it is written. Nothing is decided here.
+
+use std::ffi::OsString;
+
+use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+
+use super::apply::{ApplyArgs, CheckArgs};
+use super::convert::ConvertArgs;
+use super::doctor::DoctorArgs;
+use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
+use super::history::{LogArgs, ShowArgs};
+use super::intercept::InterceptArgs;
+use super::manual::{CompletionsArgs, ManArgs};
+use super::ops::OpsArgs;
+use super::parse::ParseArgs;
+use super::recover::RecoverArgs;
+use super::serve::{McpConfigArgs, ServeArgs};
+use super::tool::ToolArgs;
+use super::trash::TrashCommand;
+use super::undo::{RedoArgs, UndoArgs};
+use crate::args::{GlobalArgs, Input};
+
+/// Applies the patches that language models write: all or nothing, never a guess, undoable.
+#[derive(Debug, Parser)]
+#[command(
+    name = "apply-patch",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
+        Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
+        5 I/O or lock, 6 changed in part, 7 no call of apply_patch (`intercept`),\n\
+        129/130/143 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Apply a patch to the workspace
+    Apply(Box<ApplyArgs>),
+    /// Tell whether a patch would apply; nothing is written
+    Check(Box<CheckArgs>),
+    /// Print the tree of a patch as JSON; no file is looked at
+    Parse(ParseArgs),
+    /// Say what each hunk does, where it goes and why; nothing is written
+    Explain(Box<CheckArgs>),
+    /// Take back a transaction
+    ///
+    /// Its files get the bytes and modes of before.
+    Undo(UndoArgs),
+    /// Take back an undo
+    Redo(RedoArgs),
+    /// List what was committed, the newest first
+    Log(LogArgs),
+    /// Show a transaction with its diff
+    Show(ShowArgs),
+    /// List, show, restore or purge displaced files
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 20261121-014233-123456-9f3ac1d2/0\n  \
+            apply-patch trash purge --older-than 30"
+    )]
+    Trash(TrashCommand),
+    /// Call one of the file tools with JSON, as an agent does
+    Tool(Box<ToolArgs>),
+    /// Finish or revert a transaction that was interrupted
+    ///
+    /// Every command that writes does it too.
+    Recover(RecoverArgs),
+    /// Apply the built-in operations of the Responses API
+    ///
+    /// Items in, one answer for each call out.
+    Ops(Box<OpsArgs>),
+    /// Print the same change in another form
+    Convert(Box<ConvertArgs>),
+    /// Print the grammar of patches, for constrained decoding
+    Grammar(GrammarArgs),
+    /// Print the request fields with which a provider is offered the tool
+    ToolSpec(ToolSpecArgs),
+    /// Print the instructions for the model
+    Prompt(PromptArgs),
+    /// Tell whether a command is a call of apply_patch; nothing is run
+    ///
+    /// Prints its patch as JSON, and writes nothing.
+    Intercept(InterceptArgs),
+    /// Serve the file tools over the Model Context Protocol
+    ///
+    /// The client is on standard input and output.
+    Serve(Box<ServeArgs>),
+    /// Print the configuration with which a client starts the server
+    McpConfig(McpConfigArgs),
+    /// Tell how things stand here, and where each setting comes from
+    Doctor(DoctorArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(ManArgs),
+}
+
+impl Command {
+    /// The patch that the command reads, if it reads one.
+    pub(super) fn input(&self) -> Option<&Input> {
+        match self {
+            Self::Apply(args) => Some(&args.input),
+            Self::Check(args) | Self::Explain(args) => Some(&args.input),
+            Self::Parse(args) => Some(&args.input),
+            Self::Ops(args) => Some(&args.input),
+            Self::Convert(args) => Some(&args.input),
+            _ => None,
+        }
+    }
+}
+
+/// The names that `apply` is not put before.
+pub(crate) const COMMANDS: &[&str] = &[
+    "apply",
+    "check",
+    "parse",
+    "explain",
+    "undo",
+    "redo",
+    "log",
+    "show",
+    "trash",
+    "tool",
+    "recover",
+    "ops",
+    "convert",
+    "grammar",
+    "tool-spec",
+    "prompt",
+    "intercept",
+    "serve",
+    "mcp-config",
+    "doctor",
+    "completions",
+    "man",
+];
+
+/// Whether the version is all that is asked for. To build the definitions takes a hundred times what saying it does.
+pub(crate) fn asks_version(args: &[OsString]) -> bool {
+    matches!(args, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Reads the command line.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let args = with_default_command(args);
+    match parse_apply(&args) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse_from(args),
+    }
+}
+
+/// Reads a command line that is a valid `apply`: to build the definitions of all other commands takes half of the
+/// instructions of a small run. Help and errors come from the whole definition.
+fn parse_apply(args: &[OsString]) -> Option<Cli> {
+    if args.get(1)? != "apply" {
+        return None;
+    }
+    let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
+    let command = GlobalArgs::augment_args(clap::Command::new("apply-patch")).subcommand(apply);
+    let mut matches = command.try_get_matches_from(args).ok()?;
+    let (_, mut apply) = matches.remove_subcommand()?;
+    let global = GlobalArgs::from_arg_matches_mut(&mut matches).ok()?;
+    let apply = ApplyArgs::from_arg_matches_mut(&mut apply).ok()?;
+    Some(Cli { global, command: Command::Apply(Box::new(apply)) })
+}
+
+/// Puts `apply` before arguments that name no command.
+fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
+        match arg {
+            "-C" | "--root" | "--color" => at += 2,
+            "--json" | "-q" | "--quiet" | "-v" | "--verbose" | "--no-pager" => at += 1,
+            _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
+            _ if arg.starts_with("-C") => at += 1,
+            "-h" | "--help" | "-V" | "--version" => return args,
+            _ if COMMANDS.contains(&arg) => return args,
+            _ => break,
+        }
+    }
+    args.insert(1.min(args.len()), "apply".into());
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Cli::command().debug_assert();
+        let named: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        assert_eq!(named, COMMANDS, "every command is in the list of names");
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_definitions() {
+        for only in ["--version", "-V"] {
+            let args: Vec<OsString> = vec!["apply-patch".into(), only.into()];
+            assert!(asks_version(&args));
+            let said = Cli::try_parse_from(args).expect_err("a version is no command");
+            assert_eq!(said.to_string(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n"));
+        }
+        assert!(!asks_version(&["apply-patch".into(), "-V".into(), "x".into()]));
+    }
+
+    #[test]
+    fn an_apply_means_the_same_without_the_other_commands() {
+        for line in [
+            "apply-patch apply",
+            "apply-patch apply -n x.patch --json -C d",
+            "apply-patch apply --profile codex --durability process --allow a --allow b -",
+            "apply-patch --no-pager apply -n --format html --from auto x",
+            "apply-patch apply --no-pager -n --format html --from auto x",
+            "apply-patch apply -i --allow-delete false --allow-move=true --color never",
+            "apply-patch apply -i -n",
+            "apply-patch apply --format html --stat",
+            "apply-patch apply --help",
+            "apply-patch apply --version",
+            "apply-patch apply --no-such-flag",
+            "apply-patch apply --durability some",
+            "apply-patch check x",
+            "apply-patch --json apply x",
+        ] {
+            let args: Vec<_> = line.split(' ').map(OsString::from).collect();
+            let whole = Cli::try_parse_from(&args).ok();
+            let fast = parse_apply(&args);
+            assert_eq!(fast.is_some(), whole.is_some() && args[1] == "apply", "{line}");
+            if let Some(fast) = fast {
+                assert_eq!(format!("{fast:?}"), format!("{:?}", whole.expect("checked")), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn apply_is_the_default_command() {
+        for (line, wanted) in [
+            ("apply-patch", "apply-patch apply"),
+            ("apply-patch x.patch", "apply-patch apply x.patch"),
+            ("apply-patch -n", "apply-patch apply -n"),
+            ("apply-patch -C d check x", "apply-patch -C d check x"),
+            ("apply-patch -C d x", "apply-patch apply -C d x"),
+            ("apply-patch --json parse", "apply-patch --json parse"),
+            ("apply-patch --help", "apply-patch --help"),
+            ("apply-patch ./check", "apply-patch apply ./check"),
+        ] {
+            let args = with_default_command(line.split(' ').map(OsString::from).collect());
+            let found: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
+            assert_eq!(found.join(" "), wanted);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is made safe for a terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use file_tools::shown::sanitize;
+use patch_engine::{Change, Operation};
+
+/// Prints a line on standard output; a broken pipe is a quiet end.
+pub(crate) fn line(text: &str) {
+    let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
+}
+
+/// Prints lines on standard output, in one go.
+pub(super) fn lines(texts: impl Iterator<Item = String>) {
+    let text: String = texts.map(|text| sanitize(&text).into_owned() + "\n").collect();
+    let _ = anstream::stdout().write_all(text.as_bytes());
+}
+
+/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes. A
+/// broken pipe is a quiet end.
+pub(crate) fn raw(bytes: &[u8]) {
+    let mut out = std::io::stdout();
+    if !out.is_terminal() {
+        let _ = out.write_all(bytes);
+        return;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let safe = sanitize(&text);
+    let _ = out.write_all(safe.as_bytes());
+    if safe.as_bytes() != bytes {
+        let _ = out.flush();
+        message("note: control characters are shown as escapes; for the exact bytes write to a file: `> FILE`");
+    }
+}
+
+/// Prints a message on standard error.
+pub(crate) fn message(text: &str) {
+    let _ = writeln!(anstream::stderr(), "apply-patch: {}", sanitize(text));
+}
+
+/// A change in one line: a letter and the path or paths.
+pub(crate) fn name(change: &Change) -> String {
+    match (change.operation, &change.to_path) {
+        (Operation::Create, _) => format!("A {}", change.path),
+        (Operation::Update, _) => format!("M {}", change.path),
+        (Operation::Delete, _) => format!("D {}", change.path),
+        (Operation::Move, Some(to)) => format!("R {} -> {to}", change.path),
+        (Operation::Move, None) => format!("R {}", change.path),
+    }
+}
