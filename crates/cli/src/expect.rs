@@ -14,7 +14,7 @@ pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<Str
     if let Some(file) = file {
         let bytes = fs_guard::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
         let map: BTreeMap<String, String> = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("{} is no JSON object of paths and SHA-256: {error}", file.display()))?;
+            .map_err(|error| format!("{} is not a JSON object of paths and SHA-256: {error}", file.display()))?;
         for (path, hash) in map {
             let hash = hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;
             expected.insert(plain(&path), hash);

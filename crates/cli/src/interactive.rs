@@ -38,7 +38,7 @@ enum Answer {
 
 /// Asks about every part of `patch`.
 pub(crate) fn choose(patch: &Patch<'_>) -> Result<Chosen, Failure> {
-    let refused = |_| Failure::Usage("-i asks at the terminal, and there is none".into());
+    let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let mut person = Person { terminal: BufReader::new(Terminal::open().map_err(refused)?), rest: None };
     let mut chosen = Chosen { patch: None, left_out: Vec::new() };
     let mut text = String::new();

@@ -5,23 +5,24 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// The workspace, which is never left
+    /// Workspace root; nothing outside it is touched
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
-    /// When to use colours: auto (default), always or never
-    #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", global = true)]
     pub(crate) color: Option<When>,
-    /// Do not show long answers in a pager
+    /// Do not use a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
-    /// Print exactly one JSON object, failures included
+    /// Print exactly one JSON object, also when the command fails
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Print more, e.g. what the sandbox is
+    /// Print more, e.g. how the sandbox confines
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 }

@@ -6,12 +6,19 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct Input {
-    /// The patch; `-` or nothing for standard input
+    /// File with the patch; standard input if it is `-` or left out
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }
 
-/// What the input is.
+/// What the input is, for the commands that take more than a patch in the envelope.
+#[derive(Debug, Args)]
+pub(crate) struct From {
+    /// Form of the input; `auto` finds the one patch or diff in it, also in a chat answer, and says what it left out
+    #[arg(long, value_name = "FORM", default_value = "envelope")]
+    pub(crate) from: InputForm,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputForm {
     Envelope,

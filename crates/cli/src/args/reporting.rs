@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reporting")]
 pub(crate) struct Reporting {
-    /// Print what happens as lines of JSON, instead of the summary or answer: jsonl, codex (as Codex clients know them),
-    /// acp or acp-v1, acp-v2 (Agent Client Protocol)
-    #[arg(long, value_name = "FORM", hide_possible_values = true, conflicts_with = "json")]
+    /// Print events as JSON lines instead of the summary: our own (`jsonl`), as Codex clients read them (`codex`), or as
+    /// notifications of the Agent Client Protocol, version 1 (`acp`) or 2 (`acp-v2`)
+    #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub(crate) events: Option<Events>,
-    /// The name of the call in the events; one that nobody else has when left out
+    /// Id of the call in the events; random unless given
     #[arg(long, value_name = "ID", requires = "events")]
     pub(crate) call_id: Option<String>,
 }

@@ -8,36 +8,37 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
-    /// A preset of the rules: `strict` (default, but for `ops`), or `codex` as the OpenAI models were
-    /// trained with
-    #[arg(long, value_name = "PROFILE", hide_possible_values = true)]
+    /// Preset of all rules below; `strict` unless set (`codex` for `ops`). `codex` applies what the OpenAI models were trained
+    /// to write
+    #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
-    /// Expect a file to have this SHA-256; nothing after `=` expects no file
+    /// Apply only if the file has this SHA-256; with nothing after `=`, only if there is no such file
     #[arg(long, value_name = "PATH=SHA256")]
     pub(crate) expect: Vec<String>,
-    /// Read expectations from a JSON object of paths and SHA-256
+    /// Read what `--expect` takes from a JSON object of paths and hashes
     #[arg(long, value_name = "FILE.json")]
     pub(crate) expect_from: Option<PathBuf>,
-    /// Approve guarded files (those that make tools run code) that match
+    /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
-    /// Whether the patch may delete files; true unless given
-    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    /// Whether the patch may delete files; true unless set
+    #[arg(long, value_name = "BOOL")]
     pub(crate) allow_delete: Option<bool>,
-    /// Whether the patch may move files; true unless given
-    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    /// Whether the patch may move files; true unless set
+    #[arg(long, value_name = "BOOL")]
     pub(crate) allow_move: Option<bool>,
     /// Create missing parent directories
     #[arg(long)]
     pub(crate) create_parents: bool,
-    /// Let Add and moves replace existing files
+    /// Let added and moved files replace existing ones
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// What to do with a hunk that fits in several places
-    #[arg(long, value_name = "reject|first", hide_possible_values = true)]
+    /// What to do with a hunk that fits in several places; `reject` unless set
+    #[arg(long, value_name = "WHAT")]
     pub(crate) ambiguous: Option<Ambiguous>,
-    /// The most lenient matching pass: none, trailing, blanks or unicode
-    #[arg(long, value_name = "PASS", hide_possible_values = true)]
+    /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both ends (`blanks`), or also typographic
+    /// punctuation (`unicode`)
+    #[arg(long, value_name = "FUZZ")]
     pub(crate) fuzz: Option<Fuzz>,
     #[command(flatten)]
     pub(crate) guard: Guard,
@@ -46,11 +47,13 @@ pub(crate) struct Rules {
 /// What the guard can be told, beside patterns.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Guard {
-    /// Which file names may be created: those that every system takes (portable, default), or all of this one
-    #[arg(long, value_name = "portable|native", hide_possible_values = true)]
+    /// Which names new files may have: those that every system accepts (`portable`, unless set), or all that this system
+    /// accepts (`native`)
+    #[arg(long, value_name = "NAMES")]
     pub(crate) names: Option<Names>,
-    /// What to do with a file that has several hard links: refuse it (default), or break the patched name off
-    #[arg(long, value_name = "refuse|break", hide_possible_values = true)]
+    /// What to do with a file that has several hard links: refuse it (`refuse`, unless set), or replace the patched
+    /// name only (`break`)
+    #[arg(long, value_name = "WHAT")]
     pub(crate) hard_links: Option<HardLinks>,
 }
 

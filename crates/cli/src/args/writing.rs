@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Writing {
-    /// What the result survives: power loss (full, default), the end of the process (process), or neither for sure (none)
-    #[arg(long, value_name = "full|process|none", hide_possible_values = true)]
+    /// What a change survives: power loss (`full`, unless set), a kill of this process (`process`), or neither for sure (`none`)
+    #[arg(long, value_name = "LEVEL")]
     pub(crate) durability: Option<Durability>,
-    /// Seconds to wait for another process that changes the workspace; 10 unless given
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// How long to wait for another process that changes the workspace; 10 unless set
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) lock_timeout: Option<Duration>,
 }
 
@@ -31,6 +31,6 @@ pub(crate) enum Approve {
 }
 
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
+    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

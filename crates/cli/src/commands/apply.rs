@@ -24,55 +24,52 @@ use crate::{approve, args, audit, events, expect, interactive, json, live, rende
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch < answer.patch              apply it here\n  \
+    apply-patch < answer.patch              apply it in the current directory\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
-    apply-patch --from auto answer.md       the one patch or diff in a chat answer\n  \
+    apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
     apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
-    Settings that are not given come from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
-    .apply-patch.toml in the workspace can only tighten them. `apply-patch doctor` shows them.")]
+    What flags leave open is taken from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
+    .apply-patch.toml in the workspace can only tighten it. `apply-patch doctor` shows all settings.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: args::Input,
     #[command(flatten)]
-    pub(crate) rules: args::Rules,
-    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
-    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
-    pub(crate) from: args::InputForm,
-    /// Print the diff and write nothing
+    pub(crate) from: args::From,
+    /// Print the diff; nothing is written
     #[arg(short = 'n', long, conflicts_with = "events")]
     pub(crate) dry_run: bool,
-    /// With -n: text, or html for one page that needs nothing else
-    #[arg(long, value_name = "text|html", default_value = "text", hide_possible_values = true, requires = "dry_run", conflicts_with_all = ["stat", "json"])]
+    /// With `-n`: the diff as text, or as one self-contained HTML page
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dry_run", conflicts_with_all = ["stat", "json"])]
     pub(crate) format: args::DiffFormat,
-    /// Print nothing and write nothing: the exit code tells whether it would apply
+    /// Tell by the exit code alone whether the patch would apply; nothing is written
     #[arg(long, conflicts_with_all = ["dry_run", "events"])]
     pub(crate) check: bool,
-    /// Confine this process to the workspace and its state before the patch is read (Linux: Landlock); an error
-    /// where the system cannot
+    /// Confine this process to the workspace and its state before the patch is read (Linux with Landlock; an error elsewhere)
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// Show file names and line counts while the patch is still arriving on standard input, and fail as soon as
-    /// it cannot become a patch
+    /// Show file names and line counts while the patch is still arriving on standard input, and fail at the first error
     #[arg(long, conflicts_with_all = ["file", "from", "quiet"])]
     pub(crate) stream: bool,
-    /// When to ask at the terminal before anything is changed: never, ask (always), or auto: when a file is
-    /// deleted, replaced whole, or guarded. Unless given: auto on a terminal, else never
-    #[arg(long, value_name = "never|ask|auto", hide_possible_values = true, conflicts_with_all = ["dry_run", "check"])]
+    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
+    /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<args::Approve>,
-    /// Ask about every file and every hunk, and apply those that were answered yes, as one transaction
+    /// Ask about every file and hunk, and apply those that you take as one transaction
     #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve"])]
     pub(crate) interactive: bool,
-    /// Apply section by section, and stop at the first that fails
+    /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    /// Print how many lines change in each file
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) stat: bool,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
     #[command(flatten)]
     pub(crate) writing: args::Writing,
     #[command(flatten)]
     pub(crate) reporting: args::Reporting,
-    /// Print how many lines change in each file, instead of the names alone
-    #[arg(long, conflicts_with = "events")]
-    pub(crate) stat: bool,
 }
 
 #[derive(Debug, Args)]
@@ -82,9 +79,8 @@ pub(crate) struct ApplyArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: args::Input,
-    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
-    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
-    pub(crate) from: args::InputForm,
+    #[command(flatten)]
+    pub(crate) from: args::From,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
 }
@@ -152,7 +148,7 @@ pub(super) fn with_patch(
     options: &Options,
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
     let options = read_as(options.clone(), &input);
     with_input(input, &options, |patch| then(patch, &options))
 }
@@ -238,7 +234,7 @@ fn run(
     }
     let mut input = match args.stream {
         true => live::read(&settings.options.parse)?,
-        false => form::envelope(source.read()?, args.from, global.quiet)?,
+        false => form::envelope(source.read()?, args.from.from, global.quiet)?,
     };
     settings.options = read_as(settings.options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {

@@ -29,7 +29,7 @@ use crate::args::{GlobalArgs, Input};
     max_term_width = 100,
     after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
-        5 I/O or lock, 6 changed in part, 7 no call of apply_patch (`intercept`),\n\
+        5 I/O or lock, 6 changed in part, 7 not a call of apply_patch (`intercept`),\n\
         129/130/143 interrupted."
 )]
 pub(crate) struct Cli {
@@ -43,19 +43,19 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Apply a patch to the workspace
     Apply(Box<ApplyArgs>),
-    /// Tell whether a patch would apply; nothing is written
+    /// Check whether a patch would apply; nothing is written
     Check(Box<CheckArgs>),
-    /// Print the tree of a patch as JSON; no file is looked at
+    /// Print the syntax tree of a patch as JSON; no other file is read
     Parse(ParseArgs),
-    /// Say what each hunk does, where it goes and why; nothing is written
+    /// Explain what each hunk does, where it goes and why
     Explain(Box<CheckArgs>),
-    /// Take back a transaction
+    /// Undo a transaction
     ///
-    /// Its files get the bytes and modes of before.
+    /// Its files get back the bytes and modes that they had before it.
     Undo(UndoArgs),
-    /// Take back an undo
+    /// Redo what was undone
     Redo(RedoArgs),
-    /// List what was committed, the newest first
+    /// List transactions, newest first
     Log(LogArgs),
     /// Show a transaction with its diff
     Show(ShowArgs),
@@ -66,39 +66,39 @@ pub(crate) enum Command {
             apply-patch trash purge --older-than 30"
     )]
     Trash(TrashCommand),
-    /// Call one of the file tools with JSON, as an agent does
+    /// Call a file tool with JSON, as an agent does
     Tool(Box<ToolArgs>),
     /// Finish or revert a transaction that was interrupted
     ///
-    /// Every command that writes does it too.
+    /// Every command that writes does so, too.
     Recover(RecoverArgs),
-    /// Apply the built-in operations of the Responses API
+    /// Apply `apply_patch_call` items of the Responses API
     ///
-    /// Items in, one answer for each call out.
+    /// Reads the items of a response and prints an output item for each call.
     Ops(Box<OpsArgs>),
-    /// Print the same change in another form
+    /// Convert a patch to another form
     Convert(Box<ConvertArgs>),
     /// Print the grammar of patches, for constrained decoding
     Grammar(GrammarArgs),
-    /// Print the request fields with which a provider is offered the tool
+    /// Print the request fields that offer the tool to a model
     ToolSpec(ToolSpecArgs),
     /// Print the instructions for the model
     Prompt(PromptArgs),
-    /// Tell whether a command is a call of apply_patch; nothing is run
+    /// Check whether a command is a call of apply_patch; nothing is run
     ///
-    /// Prints its patch as JSON, and writes nothing.
+    /// Prints its patch as JSON.
     Intercept(InterceptArgs),
     /// Serve the file tools over the Model Context Protocol
     ///
     /// The client is on standard input and output.
     Serve(Box<ServeArgs>),
-    /// Print the configuration with which a client starts the server
+    /// Print the configuration for an MCP client
     McpConfig(McpConfigArgs),
-    /// Tell how things stand here, and where each setting comes from
+    /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write the pages of all commands
     Man(ManArgs),
 }
 

@@ -21,12 +21,10 @@ use crate::{json, render};
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: args::Input,
-    /// What the input is: auto finds the one patch or diff, also in a chat answer, and says what it left out
-    #[arg(long, value_name = "envelope|unified|openai|auto", default_value = "envelope", hide_possible_values = true)]
-    pub(crate) from: args::InputForm,
-    /// What to print: a patch in the envelope, a unified or git diff (made against the files of the
-    /// workspace), or items of the Responses API
-    #[arg(long, value_name = "envelope|unified|git|openai", hide_possible_values = true)]
+    #[command(flatten)]
+    pub(crate) from: args::From,
+    /// Form of the output; a unified or git diff is made against the files of the workspace
+    #[arg(long, value_name = "FORM")]
     pub(crate) to: Form,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
@@ -43,7 +41,7 @@ pub(crate) enum Form {
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let input = form::envelope(input::read(args.input.file.as_deref())?, args.from, global.quiet)?;
+        let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
         let options = apply::read_as(apply::options(&global.config, &args.rules, args::Profile::Strict)?, &input);
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {

@@ -19,7 +19,7 @@ use crate::{json, render};
 #[command(after_help = "Examples:\n  \
     apply-patch doctor\n  \
     apply-patch doctor --json -C ../repo | jq .data.settings\n\n\
-    Exit codes: 0 all is well, 5 something needs a look.")]
+    Exit codes: 0 all is well, 5 there are problems.")]
 pub(crate) struct DoctorArgs {}
 
 /// What was found, in the order in which it is told.
@@ -123,7 +123,9 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
 fn state(workspace: &Workspace, found: &mut Findings) {
     match workspace.key_place().prepare() {
         Ok(Some(dir)) => found.add("key", format!("in {}", dir.display()), dir.display().to_string()),
-        Ok(None) => found.add("key", "nowhere: there is no home, and journals are not signed", Value::Null),
+        Ok(None) => {
+            found.add("key", "nowhere, because there is no home directory; journals are not signed", Value::Null)
+        }
         Err(error) => found.problem("key", error.to_string()),
     }
     let store = match workspace.store() {
@@ -133,9 +135,10 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     };
     match store.has_unfinished() {
         // Before the lock is tried: whoever takes it recovers.
-        Ok(true) => {
-            found.problem("transactions", "one is unfinished: at work, or cut off; `apply-patch recover` tells")
-        }
+        Ok(true) => found.problem(
+            "transactions",
+            "one is unfinished: another process is at work, or was interrupted; `apply-patch recover` tells which",
+        ),
         Ok(false) => {}
         Err(error) => found.problem("transactions", error.to_string()),
     }
@@ -192,7 +195,8 @@ fn settings(global: &Global, found: &mut Findings) {
         values.insert(shown.key.to_owned(), json!({ "value": value, "source": source, "workspaceBound": bound }));
     }
     if values.values().all(|value| value["source"] == "default" && value["workspaceBound"].is_null()) {
-        let place = user_file().map_or("there is no home".into(), |path| format!("{} would be read", path.display()));
+        let place =
+            user_file().map_or("there is no home directory".into(), |path| format!("{} would be read", path.display()));
         found.lines.push(("settings".into(), format!("all default; {place}")));
     }
     found.data.insert("settings".into(), values.into());
@@ -203,8 +207,8 @@ fn tell(global: &Global, found: Findings) -> Exit {
     let exit = if problems.is_empty() { Exit::Done } else { Exit::Failed };
     let output = match problems.len() {
         0 => "all is well".to_owned(),
-        1 => "one thing needs a look".to_owned(),
-        count => format!("{count} things need a look"),
+        1 => "there is one problem".to_owned(),
+        count => format!("there are {count} problems"),
     };
     if global.json {
         data.insert("problems".into(), problems.clone().into());

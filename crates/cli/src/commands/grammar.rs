@@ -4,7 +4,10 @@ use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
 use file_tools::specs::{self, SpecOptions};
+use patch_grammar::Dialect;
+use patch_grammar::export::Format;
 
+use crate::args;
 use crate::exit::Exit;
 use crate::render;
 
@@ -12,9 +15,9 @@ use crate::render;
 #[command(after_help = "Examples:\n  \
     apply-patch grammar --format gbnf --dialect codex > apply_patch.gbnf")]
 pub(crate) struct GrammarArgs {
-    /// In which form: pest, lark, gbnf, ebnf or regex
-    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = format)]
-    pub(crate) format: patch_grammar::export::Format,
+    /// Notation of the grammar
+    #[arg(long, value_name = "FORMAT", default_value = "lark", value_parser = args::one_of(Format::ALL, Format::as_str))]
+    pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
 }
@@ -23,19 +26,18 @@ pub(crate) struct GrammarArgs {
 #[command(after_help = "Examples:\n  \
     apply-patch tool-spec --provider openai")]
 pub(crate) struct ToolSpecArgs {
-    /// openai, openai-chat, openai-function, openai-function-chat, openai-builtin, anthropic,
-    /// anthropic-editor, mcp, llama-cpp, vllm or sglang
-    #[arg(long, value_name = "PROVIDER", value_parser = provider)]
-    pub(crate) provider: file_tools::specs::Provider,
+    /// Whose request the fields are for
+    #[arg(long, value_name = "PROVIDER", value_parser = args::one_of(specs::Provider::ALL, specs::Provider::as_str))]
+    pub(crate) provider: specs::Provider,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
-    /// The form of the grammar, where the provider takes several: lark, gbnf, ebnf or regex
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub(crate) grammar_dialect: Option<patch_grammar::export::Format>,
-    /// Whether the fields are for the raw request or for the provider's Python client
-    #[arg(long, value_name = "raw|python", default_value = "raw")]
+    /// Notation of the grammar, where the provider takes several
+    #[arg(long, value_name = "FORMAT", value_parser = args::one_of(Format::ALL, Format::as_str))]
+    pub(crate) grammar_dialect: Option<Format>,
+    /// Whether the fields are for the raw request or the provider's Python client
+    #[arg(long, value_name = "CLIENT", default_value = "raw")]
     pub(crate) client: Client,
-    /// The most characters that the editor shows of a file (anthropic-editor)
+    /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
     pub(crate) max_characters: Option<u32>,
 }
@@ -46,16 +48,16 @@ pub(crate) struct ToolSpecArgs {
 pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
-    /// How the patch travels: as a tool's whole input, as an argument, or as the whole message
-    #[arg(long, value_name = "tool|argument|message", default_value = "tool")]
+    /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as its message
+    #[arg(long, value_name = "CHANNEL", default_value = "tool")]
     pub(crate) channel: Channel,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DialectArg {
-    /// The whole language, or the subset that codex-trained models write
-    #[arg(long, value_name = "whole|codex", default_value = "whole", value_parser = dialect)]
-    pub(crate) dialect: patch_grammar::Dialect,
+    /// The whole language, or the subset that models trained for Codex write
+    #[arg(long, value_name = "DIALECT", default_value = "whole", value_parser = args::one_of(Dialect::ALL, Dialect::as_str))]
+    pub(crate) dialect: Dialect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,25 +71,6 @@ pub(crate) enum Channel {
     Tool,
     Argument,
     Message,
-}
-
-fn format(text: &str) -> Result<patch_grammar::export::Format, String> {
-    let all = patch_grammar::export::Format::ALL;
-    named(text, &all, |format| format.as_str())
-}
-
-fn dialect(text: &str) -> Result<patch_grammar::Dialect, String> {
-    named(text, &patch_grammar::Dialect::ALL, |dialect| dialect.as_str())
-}
-
-fn provider(text: &str) -> Result<file_tools::specs::Provider, String> {
-    text.parse().map_err(|error: file_tools::specs::SpecError| error.to_string())
-}
-
-/// The one of `all` that goes by `text`.
-fn named<T: Copy>(text: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
-    let names: Vec<_> = all.iter().map(|&one| name(one)).collect();
-    all.iter().copied().find(|&one| name(one) == text).ok_or_else(|| format!("there is {}", names.join(", ")))
 }
 
 pub(crate) fn grammar(args: &GrammarArgs) -> Exit {

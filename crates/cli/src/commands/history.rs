@@ -24,13 +24,13 @@ pub(crate) struct LogArgs {
     /// Print the diff of each transaction
     #[arg(short, long)]
     pub(crate) patch: bool,
-    /// Print so many transactions at most
+    /// Print at most so many transactions
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
-    /// Check that no line of the audit logs was changed or is missing, and name the first that was
+    /// Check that no line of the audit logs was changed or removed; print the first that was
     #[arg(long, conflicts_with_all = ["patch", "max_count", "state"])]
     pub(crate) verify: bool,
-    /// Compare the last known hash of each file in the audit logs with the disk
+    /// Compare each file with its last hash in the audit logs
     #[arg(long, conflicts_with_all = ["patch", "max_count"])]
     pub(crate) state: bool,
     /// Check the audit log of this session only
@@ -46,14 +46,8 @@ pub(crate) struct ShowArgs {
     /// The transaction
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// text, or html for one page that needs nothing else
-    #[arg(
-        long,
-        value_name = "text|html",
-        default_value = "text",
-        hide_possible_values = true,
-        conflicts_with = "json"
-    )]
+    /// The diff as text, or as one self-contained HTML page
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     pub(crate) format: args::DiffFormat,
 }
 

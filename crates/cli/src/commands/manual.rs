@@ -14,8 +14,8 @@ use crate::render;
     apply-patch completions bash > ~/.local/share/bash-completion/completions/apply-patch\n  \
     apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish")]
 pub(crate) struct CompletionsArgs {
-    /// bash, zsh, fish, powershell or elvish
-    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    /// Shell to complete for
+    #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct CompletionsArgs {
     apply-patch man | man -l -\n  \
     apply-patch man --dir ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Write the page of every command to this directory
+    /// Write the pages of all commands to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ use crate::{input, json};
 pub(crate) struct ParseArgs {
     #[command(flatten)]
     pub(crate) input: args::Input,
-    /// What is tolerated around and in the text
+    /// Profile whose tolerance of odd spellings holds
     #[arg(long, value_name = "PROFILE", default_value = "strict")]
     pub(crate) profile: args::Profile,
 }

@@ -11,27 +11,25 @@ use crate::global::Global;
 use crate::render;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "It speaks on standard input and output. `apply-patch mcp-config --client NAME` prints the block that starts it from a client.\n\n\
+#[command(after_help = "`apply-patch mcp-config --client NAME` prints the configuration for a client.\n\n\
     Examples:\n  \
     apply-patch serve --mcp -C ../repo --read-only\n  \
-    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo"
-)]
+    apply-patch serve --mcp -C ../repo --approve ask --tools read_file,edit_file,undo")]
 pub(crate) struct ServeArgs {
-    /// Speak the Model Context Protocol, of 2026-07-28 or with `initialize`
+    /// Speak the Model Context Protocol (2026-07-28, and the versions with `initialize`)
     #[arg(long, required = true)]
     pub(crate) mcp: bool,
-    /// Offer these tools only, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Offer only these tools
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Whom a change waits for: nobody (never), a person who sees the plan (ask), or the client, and a person for what
-    /// cannot be undone (auto, default)
-    #[arg(long, value_name = "never|ask|auto", hide_possible_values = true)]
+    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`,
+    /// unless set), or nobody (`never`)
+    #[arg(long, value_name = "WHEN")]
     pub(crate) approve: Option<args::Approve>,
-    /// Approve guarded files (those that make tools run code) that match
+    /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
     #[command(flatten)]
@@ -42,22 +40,12 @@ pub(crate) struct ServeArgs {
 #[command(after_help = "Examples:\n  \
     apply-patch mcp-config --client codex -C ../repo")]
 pub(crate) struct McpConfigArgs {
-    /// codex, claude, cursor or vscode
-    #[arg(long, value_name = "NAME", value_parser = client)]
+    /// Client to configure
+    #[arg(long, value_name = "NAME", value_parser = args::one_of(apply_patch_mcp::Client::ALL, apply_patch_mcp::Client::as_str))]
     pub(crate) client: apply_patch_mcp::Client,
-    /// As for `serve`
-    #[arg(long, value_name = "never|ask|auto", default_value = "auto", hide_possible_values = true)]
+    /// Who approves a change, as for `serve`
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) approve: args::Approve,
-}
-
-fn client(text: &str) -> Result<apply_patch_mcp::Client, String> {
-    named(text, &apply_patch_mcp::Client::ALL, |client| client.as_str())
-}
-
-/// The one of `all` that goes by `text`.
-fn named<T: Copy>(text: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
-    let names: Vec<_> = all.iter().map(|&one| name(one)).collect();
-    all.iter().copied().find(|&one| name(one) == text).ok_or_else(|| format!("there is {}", names.join(", ")))
 }
 
 impl From<Approve> for Approval {

@@ -24,25 +24,25 @@ use crate::{events, json};
     apply-patch tool read_file --args '{\"path\":\"src/main.rs\"}'\n  \
     apply-patch tool --dialect anthropic-editor --args - < command.json")]
 pub(crate) struct ToolArgs {
-    /// The tool; `--list` names them
+    /// Name of the tool; `--list` prints them all
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "dialect"])]
     pub(crate) name: Option<String>,
-    /// Its arguments: a JSON object, or `-` for standard input
+    /// Arguments: a JSON object, or `-` for standard input
     #[arg(long, value_name = "JSON|-", required_unless_present = "list")]
     pub(crate) args: Option<String>,
     /// Print the names, descriptions and JSON schemas of all tools
     #[arg(long)]
     pub(crate) list: bool,
-    /// Take the arguments as commands of another tool: `anthropic-editor`
-    #[arg(long, value_name = "DIALECT", hide_possible_values = true, conflicts_with = "events")]
+    /// Take the arguments as those of another tool
+    #[arg(long, value_name = "DIALECT", conflicts_with = "events")]
     pub(crate) dialect: Option<Dialect>,
-    /// Go on with this session: what it has read protects files from being written unseen
+    /// Session to continue; a file that it has not read is not overwritten
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Who calls, for the audit log
+    /// Name of the caller in the audit log
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Approve guarded files (those that make tools run code) that match
+    /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
     #[command(flatten)]
@@ -182,7 +182,7 @@ fn input(args: &str) -> Result<Value, ToolError> {
     } else {
         text.extend_from_slice(args.as_bytes());
     }
-    serde_json::from_slice(&text).map_err(|error| usage(format!("--args is no JSON: {error}")))
+    serde_json::from_slice(&text).map_err(|error| usage(format!("--args is not JSON: {error}")))
 }
 
 fn usage(message: String) -> ToolError {

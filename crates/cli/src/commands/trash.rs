@@ -20,36 +20,36 @@ use crate::{json, render};
 pub(crate) enum TrashCommand {
     /// List displaced files, the newest first
     List {
-        /// List the files that were replaced too, not only the deleted and moved ones
+        /// Include files that were replaced, not only those deleted or moved
         #[arg(long)]
         all: bool,
     },
     /// Print a displaced file
     Show {
-        /// Its name in the list: ID/NUMBER
+        /// Entry as `trash list` prints it: ID/NUMBER
         #[arg(value_name = "ENTRY")]
         entry: String,
     },
-    /// Bring a displaced file back; never over an existing one
+    /// Bring a displaced file back; an existing file is never replaced
     Restore {
-        /// Its name in the list: ID/NUMBER
+        /// Entry as `trash list` prints it: ID/NUMBER
         #[arg(value_name = "ENTRY")]
         entry: String,
-        /// Where to, when not to its place
+        /// Path to restore it to; where it was, unless given
         #[arg(value_name = "PATH")]
         target: Option<String>,
         #[command(flatten)]
         writing: args::Writing,
     },
-    /// Remove displaced files for good; what is removed cannot be undone
+    /// Remove displaced files for good; their transactions cannot be undone any more
     Purge {
-        /// Those of transactions older than this many days
+        /// Remove the files of transactions that are older than this
         #[arg(long, value_name = "DAYS", required_unless_present = "max_size")]
         older_than: Option<f64>,
-        /// The oldest, until all together have at most this many bytes
+        /// Remove the oldest files until the rest has at most this size
         #[arg(long, value_name = "BYTES")]
         max_size: Option<u64>,
-        /// Say what would be removed, and remove nothing
+        /// Print how much would be removed; nothing is removed
         #[arg(short = 'n', long)]
         dry_run: bool,
         #[command(flatten)]
@@ -173,6 +173,6 @@ fn parse_entry(entry: &str) -> Result<(TransactionId, u32), Failure> {
         Some((id.parse().ok()?, slot.parse().ok()?))
     };
     parse().or_else(|| workspace_trash::parse_stored_path(entry)).ok_or_else(|| {
-        Failure::Usage(format!("{entry:?} is no entry of the trash; `apply-patch trash list` names them"))
+        Failure::Usage(format!("{entry:?} is not an entry of the trash; `apply-patch trash list` prints them"))
     })
 }

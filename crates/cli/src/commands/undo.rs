@@ -20,13 +20,13 @@ use crate::{audit, json, render};
     apply-patch undo                         take back the last transaction\n  \
     apply-patch undo 20261121-014233-123456-9f3ac1d2 -- src/a.rs")]
 pub(crate) struct UndoArgs {
-    /// The transaction; the last one that is not undone when left out
+    /// Transaction; the last one that is not undone, unless given
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Only these paths of it
+    /// Restore only these paths of it
     #[arg(value_name = "PATH", last = true, requires = "id")]
     pub(crate) paths: Vec<String>,
-    /// Print the diff and write nothing
+    /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -38,10 +38,10 @@ pub(crate) struct UndoArgs {
     apply-patch redo       take back the last undo\n  \
     apply-patch redo -n    show what would come back")]
 pub(crate) struct RedoArgs {
-    /// The undoing transaction, or the one it undid; the last undo when left out
+    /// Transaction that undid, or was undone; the last undo unless given
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Print the diff and write nothing
+    /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
