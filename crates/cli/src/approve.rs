@@ -9,7 +9,6 @@ use patch_engine::approval::{ApprovalPolicy, Approvals, Approver, Decision, Requ
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
-use crate::config::Config;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::render;
@@ -19,17 +18,16 @@ const SHOWN: usize = 60;
 
 /// When a person is asked. Unless told otherwise: about what is dangerous, if standard input and output are a
 /// terminal; else never, so that no program waits for an answer.
-pub(crate) fn policy(config: &Config, given: Option<args::Approve>) -> ApprovalPolicy {
+pub(crate) fn preset() -> args::Approve {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let preset = if person { args::Approve::Auto } else { args::Approve::Never };
-    settled(config, given, preset)
+    if person { args::Approve::Auto } else { args::Approve::Never }
 }
 
-fn settled(config: &Config, given: Option<args::Approve>, preset: args::Approve) -> ApprovalPolicy {
-    match config.settle("approve", given, Some(preset)) {
-        Some(args::Approve::Ask) => ApprovalPolicy::Always,
-        Some(args::Approve::Auto) => ApprovalPolicy::OnRequest,
-        Some(args::Approve::Never) | None => ApprovalPolicy::Never,
+pub(crate) fn policy(approve: args::Approve) -> ApprovalPolicy {
+    match approve {
+        args::Approve::Ask => ApprovalPolicy::Always,
+        args::Approve::Auto => ApprovalPolicy::OnRequest,
+        args::Approve::Never => ApprovalPolicy::Never,
     }
 }
 
@@ -41,10 +39,9 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    pub(crate) fn new(config: &Config) -> Self {
-        let policy = settled(config, None, args::Approve::Never);
+    pub(crate) fn new(approve: args::Approve) -> Self {
         // What is guarded stays refused: a program names what it allows.
-        Self { approvals: Approvals::new(policy), prompt: Prompt::new(false) }
+        Self { approvals: Approvals::new(policy(approve)), prompt: Prompt::new(false) }
     }
 
     pub(crate) fn approves(&mut self, plan: &Plan) -> bool {

@@ -11,10 +11,10 @@ use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan, Settings};
 use crate::approve::Asker;
 use crate::args::{self, Rules};
 use crate::commands::options;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
+use crate::settings::{Layer, Sources};
 use crate::{audit, json, render};
 
 /// Whether the program was called by the name of that tool.
@@ -70,11 +70,13 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
 type Failed = (Failure, Option<Box<Workspace>>);
 
 fn apply(input: Input) -> Result<(), Failed> {
-    let configured = Config::load(Path::new("."), false).and_then(|config| {
+    let configured = Sources::load(Path::new(".")).and_then(|sources| {
         // The profile is this tool's own; only the workspace can make it stricter.
-        let rules = Rules { profile: Some(args::Profile::Codex), ..Rules::default() };
-        let options = options(&config, &rules, args::Profile::Codex)?;
-        Ok((options, config.policy(&rules.guard, &[])?, Asker::new(&config)))
+        let profile = args::Profile::Codex;
+        let flags = Layer { profile: Some(profile), ..Layer::default() };
+        let (settings, notes) = sources.resolve(flags, profile, args::Approve::Never);
+        notes.iter().for_each(|note| render::message(&note.to_string()));
+        Ok((options(&settings, &Rules::default())?, settings.policy()?, Asker::new(settings.approve)))
     });
     let (options, policy, mut asker) = configured.map_err(|failure| (failure, None))?;
     let mut settings = Settings::new(options);

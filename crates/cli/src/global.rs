@@ -1,11 +1,11 @@
-//! What every command knows: the shared flags, and the configuration that they leave open.
+//! What every command knows: the shared flags, and the settings.
 
 use std::path::PathBuf;
 
-use crate::args::{GlobalArgs, When};
-use crate::config::Config;
+use crate::args::{Approve, GlobalArgs, Profile, When};
+use crate::settings::Settings;
 
-/// The shared flags and the configuration.
+/// The shared flags and the settings.
 #[derive(Debug)]
 pub(crate) struct Global {
     pub(crate) root: PathBuf,
@@ -14,12 +14,13 @@ pub(crate) struct Global {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
-    pub(crate) config: Config,
+    pub(crate) settings: Settings,
 }
 
 impl From<GlobalArgs> for Global {
     fn from(args: GlobalArgs) -> Self {
         let GlobalArgs { root, color, no_pager, json, quiet, verbose } = args;
-        Self { root, color, no_pager, json, quiet, verbose, config: Config::default() }
+        let settings = Settings::preset(Profile::Strict, Approve::Never);
+        Self { root, color, no_pager, json, quiet, verbose, settings }
     }
 }

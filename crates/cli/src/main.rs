@@ -7,7 +7,6 @@ mod approve;
 mod args;
 mod audit;
 mod commands;
-mod config;
 mod drop_in;
 mod events;
 mod exit;
@@ -23,6 +22,7 @@ mod live;
 mod progress;
 mod render;
 mod report;
+mod settings;
 
 use std::process::ExitCode;
 

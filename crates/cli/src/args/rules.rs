@@ -1,4 +1,4 @@
-//! The rules of planning and of the guard.
+//! The rules of planning and of the guard. The strictest word of each comes first.
 
 use std::path::PathBuf;
 
@@ -57,19 +57,19 @@ pub(crate) struct Guard {
     pub(crate) hard_links: Option<HardLinks>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Profile {
     Strict,
     Codex,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Ambiguous {
     Reject,
     First,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Fuzz {
     None,
     Trailing,
@@ -77,13 +77,13 @@ pub(crate) enum Fuzz {
     Unicode,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Names {
     Portable,
     Native,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum HardLinks {
     Refuse,
     Break,

@@ -16,18 +16,20 @@ pub(crate) struct Writing {
     pub(crate) lock_timeout: Option<Duration>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Durability {
     Full,
     Process,
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Approve {
-    Never,
     Ask,
     Auto,
+    Never,
 }
 
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {

@@ -5,14 +5,11 @@ use file_tools::SessionName;
 use file_tools::events::Events;
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
-use patch_engine::{
-    Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Profile, Reject, Settings, transaction,
-};
+use patch_engine::{Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Reject, Settings, transaction};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
 use crate::args::DiffFormat;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
@@ -20,7 +17,7 @@ use crate::global::Global;
 use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::{approve, args, audit, events, expect, interactive, json, live, render};
+use crate::{approve, args, audit, events, expect, interactive, json, live, render, settings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -85,34 +82,19 @@ pub(crate) struct CheckArgs {
     pub(crate) rules: args::Rules,
 }
 
-impl From<args::Profile> for Profile {
-    fn from(profile: args::Profile) -> Self {
-        match profile {
-            args::Profile::Strict => Self::Strict,
-            args::Profile::Codex => Self::Codex,
-        }
-    }
-}
-
-/// The options that the command line and the configuration ask for; `default` is the command's own profile.
-pub(crate) fn options(config: &Config, rules: &args::Rules, default: args::Profile) -> Result<Options, Failure> {
-    let profile = config.settle("profile", rules.profile, Some(default)).unwrap_or(default);
-    let mut options = Options::new(profile.into());
+/// The options that the settings and the expectations of the command line ask for.
+pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Result<Options, Failure> {
+    let mut options = Options::new(settings.profile.into());
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
-    options.allow_delete = config.settle_bool("allow-delete", rules.allow_delete, true);
-    options.allow_move = config.settle_bool("allow-move", rules.allow_move, true);
-    let create_parents = rules.create_parents.then_some(true);
-    options.create_parents = config.settle_bool("create-parents", create_parents, options.create_parents);
-    options.overwrite = config.settle_bool("overwrite", rules.overwrite.then_some(true), options.overwrite);
-    options.placement.ambiguous = match config.settle("ambiguous", rules.ambiguous, Some(args::Ambiguous::Reject)) {
-        Some(args::Ambiguous::First) => Ambiguous::First,
-        _ => Ambiguous::Reject,
+    options.allow_delete = settings.allow_delete;
+    options.allow_move = settings.allow_move;
+    options.create_parents = settings.create_parents;
+    options.overwrite = settings.overwrite;
+    options.placement.ambiguous = match settings.ambiguous {
+        args::Ambiguous::First => Ambiguous::First,
+        args::Ambiguous::Reject => Ambiguous::Reject,
     };
-    let preset = match profile {
-        args::Profile::Strict => args::Fuzz::None,
-        args::Profile::Codex => args::Fuzz::Unicode,
-    };
-    let most_lenient = match config.settle("fuzz", rules.fuzz, Some(preset)).unwrap_or(preset) {
+    let most_lenient = match settings.fuzz {
         args::Fuzz::None => Pass::Exact,
         args::Fuzz::Trailing => Pass::Trailing,
         args::Fuzz::Blanks => Pass::Blanks,
@@ -129,16 +111,6 @@ pub(crate) fn options(config: &Config, rules: &args::Rules, default: args::Profi
 pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
     options.placement.append_without_anchor &= !input.from_diff;
     options
-}
-
-/// What the guard allows.
-fn policy(global: &Global, rules: &args::Rules) -> Result<fs_guard::Policy, Failure> {
-    global.config.policy(&rules.guard, &rules.allow)
-}
-
-/// Opens the workspace that `-C` names.
-pub(super) fn open(global: &Global, rules: &args::Rules) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, policy(global, rules)?)?)
 }
 
 /// Reads and parses the patch, then lets `then` do the rest.
@@ -180,8 +152,8 @@ pub(super) enum Rest {
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = options(&global.config, &args.rules, args::Profile::Strict)?;
-        let workspace = workspace.insert(open(global, &args.rules)?);
+        let options = options(&global.settings, &args.rules)?;
+        let workspace = workspace.insert(workspace::open(global)?);
         with_patch(global, args, &options, |patch, options| {
             workspace::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
@@ -218,15 +190,15 @@ fn run(
     workspace: &mut Option<Workspace>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(options(&global.config, &args.rules, args::Profile::Strict)?);
-    settings.commit = workspace::commit_options(global, "apply", &args.writing);
-    settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
+    let mut settings = Settings::new(options(&global.settings, &args.rules)?);
+    settings.commit = workspace::commit_options(global, "apply");
+    settings.lock_timeout = global.settings.lock_timeout;
     settings.atomic = !args.no_atomic;
     let looks_only = args.dry_run || args.check;
-    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(&global.config, args.approve) };
+    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
-    let guard = approvals.take_guarded(policy(global, &args.rules)?);
+    let guard = approvals.take_guarded(global.settings.policy()?);
     let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
@@ -358,7 +330,9 @@ fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) {
         match args.format {
             DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.diffs()).as_bytes()),
             DiffFormat::Text if args.stat => render::stat(plan),
-            DiffFormat::Text => render::Pager::open(!global.no_pager, global.config.pager()).diff(&plan.diffs()),
+            DiffFormat::Text => {
+                render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&plan.diffs())
+            }
         }
     }
 }

@@ -18,7 +18,9 @@ use super::serve::{McpConfigArgs, ServeArgs};
 use super::tool::ToolArgs;
 use super::trash::TrashCommand;
 use super::undo::{RedoArgs, UndoArgs};
-use crate::args::{GlobalArgs, Input};
+use crate::approve;
+use crate::args::{Approve, GlobalArgs, Input, Profile};
+use crate::settings::Layer;
 
 /// Applies the patches that language models write: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
@@ -112,6 +114,50 @@ impl Command {
             Self::Ops(args) => Some(&args.input),
             Self::Convert(args) => Some(&args.input),
             _ => None,
+        }
+    }
+
+    /// What its flags say of the settings, its own profile, and who approves when nothing is said.
+    pub(super) fn flags(&self) -> (Layer, Profile, Approve) {
+        let nothing = Layer::default();
+        match self {
+            Self::Apply(args) => {
+                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
+                (Layer { approve: args.approve, ..layer }, Profile::Strict, approve::preset())
+            }
+            Self::Check(args) | Self::Explain(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
+            Self::Convert(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
+            Self::Ops(args) => {
+                (Layer::of_rules(&args.rules).and_writing(&args.writing), Profile::Codex, Approve::Never)
+            }
+            Self::Serve(args) => {
+                let layer = Layer::of_allow(&args.allow).and_writing(&args.writing);
+                (Layer { approve: args.approve, ..layer }, Profile::Strict, Approve::Auto)
+            }
+            Self::Tool(args) => {
+                (Layer::of_allow(&args.allow).and_writing(&args.writing), Profile::Strict, Approve::Never)
+            }
+            Self::Undo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
+            Self::Redo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
+            Self::Recover(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
+            Self::Trash(TrashCommand::Restore { writing, .. } | TrashCommand::Purge { writing, .. }) => {
+                (nothing.and_writing(writing), Profile::Strict, Approve::Never)
+            }
+            _ => (nothing, Profile::Strict, Approve::Never),
+        }
+    }
+
+    /// Whether a setting has to do with the command, so that one that is overruled is told.
+    pub(super) fn heeds(&self, key: &str) -> bool {
+        let plans =
+            matches!(self, Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_));
+        match key {
+            "names" | "hard-links" => !matches!(self, Self::Parse(_)),
+            "durability" => {
+                !matches!(self, Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Log(_) | Self::Show(_))
+            }
+            "approve" => matches!(self, Self::Apply(_) | Self::Ops(_) | Self::Tool(_) | Self::Serve(_)),
+            _ => plans,
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
         let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
-        let options = apply::read_as(apply::options(&global.config, &args.rules, args::Profile::Strict)?, &input);
+        let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
             Form::Envelope => {
@@ -55,7 +55,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
             }
             Form::Unified | Form::Git => {
                 // Line numbers and removed text are in the files only.
-                let workspace = workspace.insert(apply::open(global, &args.rules)?);
+                let workspace = workspace.insert(workspace::open(global)?);
                 workspace::tidy(global, workspace);
                 let plan = patch_engine::plan(workspace.root(), &patch, &options)
                     .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;

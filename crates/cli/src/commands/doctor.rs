@@ -10,9 +10,10 @@ use patch_engine::transaction::Workspace;
 use serde_json::{Value, json};
 
 use super::workspace;
-use crate::config::{Config, WORKSPACE_FILE, user_file};
+use crate::args::{Approve, Profile};
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::settings::{Layer, Sources, WORKSPACE_FILE, user_file};
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -49,10 +50,11 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
     let system = format!("{} on {}", std::env::consts::ARCH, std::env::consts::OS);
     found.add("version", format!("{version}, {system}"), version);
-    match Config::load(&global.root, true) {
-        Ok(config) => global.config = config,
-        Err(failure) => found.problem("configuration", json::Failure::new(&failure).error().message.clone()),
-    }
+    let sources = Sources::load(&global.root).unwrap_or_else(|failure| {
+        found.problem("configuration", json::Failure::new(&failure).error().message.clone());
+        Sources::default()
+    });
+    (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, Approve::Never);
     match fs_guard::real_path(&global.root) {
         Ok(path) => {
             let how = if global.root.as_os_str() == "." { "the current directory" } else { "given by -C" };
@@ -74,7 +76,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let sandbox = fs_guard::can_confine();
     let text = if sandbox { "the kernel has Landlock" } else { "the kernel has no Landlock: --sandbox will not work" };
     found.add("sandbox", text, sandbox);
-    settings(global, &mut found);
+    settings(&sources, &mut found);
     tell(global, found)
 }
 
@@ -177,9 +179,9 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     }
 }
 
-fn settings(global: &Global, found: &mut Findings) {
+fn settings(sources: &Sources, found: &mut Findings) {
     let mut values = serde_json::Map::new();
-    for shown in global.config.shown() {
+    for shown in sources.shown() {
         let (value, source) = match &shown.given {
             Some((value, source)) => (value.as_str(), source.as_str()),
             None => ("", "default"),

@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::apply::{self, Rest};
 use super::workspace;
-use crate::args;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::{json, render};
@@ -14,8 +13,8 @@ use crate::{json, render};
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Exit {
     let mut workspace = None;
     let result = (|| {
-        let options = apply::options(&global.config, &args.rules, args::Profile::Strict)?;
-        let workspace = workspace.insert(apply::open(global, &args.rules)?);
+        let options = apply::options(&global.settings, &args.rules)?;
+        let workspace = workspace.insert(workspace::open(global)?);
         apply::with_patch(global, args, &options, |patch, options| {
             workspace::tidy(global, workspace);
             let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;

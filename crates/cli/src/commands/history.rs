@@ -69,7 +69,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
             json::done(output, json!({ "transactions": values? }));
             return Ok(Exit::Done);
         }
-        let mut out = Pager::open(!global.no_pager, global.config.pager());
+        let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
         for entry in &entries {
             out.line(&headline(entry));
             if args.patch {
@@ -156,7 +156,7 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Exit {
             render::raw(render::page(&headline(&entry), &diff).as_bytes());
             return Ok(Exit::Done);
         }
-        let mut out = Pager::open(!global.no_pager, global.config.pager());
+        let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
         out.line(&headline(&entry));
         for record in &entry.journal.records {
             out.line(&format!("{} {}", letter(record), record.path));

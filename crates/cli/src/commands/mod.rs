@@ -27,11 +27,11 @@ use clap::CommandFactory as _;
 
 use self::cli::{Cli, Command};
 use crate::args::When;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::{input, json};
+use crate::settings::{Layer, Sources};
+use crate::{input, json, render};
 
 fn color(when: Option<When>) {
     match when {
@@ -88,11 +88,17 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         return Exit::Usage;
     }
     if uses_config(&command) {
-        match Config::load(&global.root, global.quiet) {
-            Ok(config) => global.config = config,
+        let sources = match Sources::load(&global.root) {
+            Ok(sources) => sources,
             Err(failure) => return failure.report(&global, None),
+        };
+        let (flags, profile, approve) = command.flags();
+        let (settings, notes) = sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
+        for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {
+            render::message(&note.to_string());
         }
-        color(global.config.settle("color", global.color, None));
+        color(Some(settings.color));
+        global.settings = settings;
     }
     let exit = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
@@ -105,7 +111,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Show(show) => history::show(&global, &show),
         Command::Trash(command) => trash::trash(&global, &command),
         Command::Tool(args) => tool::tool(&global, &args),
-        Command::Recover(recover) => recover::recover(&global, &recover),
+        Command::Recover(_) => recover::recover(&global),
         Command::Ops(args) => ops::ops(&global, &args),
         Command::Convert(args) => convert::convert(&global, &args),
         Command::Grammar(args) => grammar::grammar(&args),

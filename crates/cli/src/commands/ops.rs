@@ -30,7 +30,7 @@ pub(crate) struct OpsArgs {
 
 pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
     let result = (|| {
-        let mut options = apply::options(&global.config, &args.rules, args::Profile::Codex)?;
+        let mut options = apply::options(&global.settings, &args.rules)?;
         // The one rule of that API that the envelope does not have.
         options.placement.stacked_headers_must_match = true;
         options.parse.bare_first_hunk = true;
@@ -49,13 +49,13 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
         let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
         let patch =
             patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
-        let workspace = apply::open(global, &args.rules)?;
+        let workspace = workspace::open(global)?;
         let mut settings = Settings::new(options);
-        settings.commit = workspace::commit_options(global, "ops", &args.writing);
-        settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
+        settings.commit = workspace::commit_options(global, "ops");
+        settings.lock_timeout = global.settings.lock_timeout;
         let mut interrupt = Interrupt::watch();
         let writing = interrupt.clone();
-        let mut asker = Asker::new(&global.config);
+        let mut asker = Asker::new(global.settings.approve);
         let mut approve = |plan: &Plan| {
             let approved = asker.approves(plan);
             if approved {

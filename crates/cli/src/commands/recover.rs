@@ -18,12 +18,12 @@ pub(crate) struct RecoverArgs {
     pub(crate) writing: args::Writing,
 }
 
-pub(crate) fn recover(global: &Global, args: &RecoverArgs) -> Exit {
+pub(crate) fn recover(global: &Global) -> Exit {
     let run = || -> Result<Exit, Failure> {
         let workspace = workspace::open(global)?;
         // Where nothing was ever committed, nothing was interrupted.
         let recovered = match workspace.has_state() {
-            true => workspace.lock(global.config.lock_timeout(args.writing.lock_timeout))?.recovered().to_vec(),
+            true => workspace.lock(global.settings.lock_timeout)?.recovered().to_vec(),
             false => Vec::new(),
         };
         crate::audit::recovered(&workspace, &recovered);

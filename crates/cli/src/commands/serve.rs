@@ -85,11 +85,10 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     if args.read_only {
         settings = settings.read_only();
     }
-    settings.policy = global.config.policy(&args::Guard::default(), &args.allow)?;
-    let approve = global.config.settle("approve", args.approve, Some(Approve::Auto));
-    settings.approval = approve.map_or(Approval::Auto, Into::into);
-    settings.tool_settings.durability = workspace::commit_options(global, "serve", &args.writing).durability;
-    settings.tool_settings.lock_timeout = global.config.lock_timeout(args.writing.lock_timeout);
+    settings.policy = global.settings.policy()?;
+    settings.approval = global.settings.approve.into();
+    settings.tool_settings.durability = workspace::commit_options(global, "serve").durability;
+    settings.tool_settings.lock_timeout = global.settings.lock_timeout;
     Ok(settings)
 }
 

@@ -108,7 +108,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
         Ok(id) => id,
         Err(failure) => return failure.report(global, None),
     };
-    let asker = Asker::new(&global.config);
+    let asker = Asker::new(global.settings.approve);
     let mut watcher = Watcher { interrupt: Interrupt::watch(), asker, events, call_id, told: false };
     let exit = match prepare(global, args) {
         Err(error) => failed(args, error),
@@ -148,13 +148,13 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(FileTools, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    let policy = global.config.policy(&args::Guard::default(), &args.allow);
+    let policy = global.settings.policy();
     let policy = policy.map_err(|failure| json::Failure::new(&failure).error().clone())?;
     let workspace = Workspace::open(&global.root, policy)?;
-    let commit = workspace::commit_options(global, "tool", &args.writing);
+    let commit = workspace::commit_options(global, "tool");
     let settings = ToolSettings {
         durability: commit.durability,
-        lock_timeout: global.config.lock_timeout(args.writing.lock_timeout),
+        lock_timeout: global.settings.lock_timeout,
         ..ToolSettings::default()
     };
     let tools = match &args.session {

@@ -64,19 +64,19 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
     let result = match command {
         TrashCommand::List { all } => list(global, *all),
         TrashCommand::Show { entry } => show(global, entry),
-        TrashCommand::Restore { entry, target, writing } => {
+        TrashCommand::Restore { entry, target, .. } => {
             let run = || {
                 let workspace = workspace::open(global)?;
                 workspace::tidy(global, &workspace);
                 let (id, slot) = parse_entry(entry)?;
                 let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-                undo::carry_out(global, &workspace, "restore", writing, false, || {
+                undo::carry_out(global, &workspace, "restore", false, || {
                     workspace.plan_restore(id, &[(slot, target.clone())])
                 })
             };
             run()
         }
-        TrashCommand::Purge { older_than, max_size, dry_run, writing } => {
+        TrashCommand::Purge { older_than, max_size, dry_run, .. } => {
             let days = |days: f64| {
                 Duration::try_from_secs_f64(days * 86_400.0)
                     .map_err(|error| Failure::Usage(format!("--older-than: {error}")))
@@ -88,7 +88,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
                     max_bytes: max_size.unwrap_or(u64::MAX),
                     max_count: usize::MAX,
                 };
-                purge(global, &retention, *dry_run, global.config.lock_timeout(writing.lock_timeout))
+                purge(global, &retention, *dry_run, global.settings.lock_timeout)
             })
         }
     };

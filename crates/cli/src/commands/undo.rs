@@ -8,7 +8,7 @@ use patch_engine::{ApplyError, Plan, Report};
 use serde_json::json;
 
 use super::workspace;
-use crate::args::{self, Writing};
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -55,7 +55,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
             args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
         let paths = paths?;
         let id = args.id.as_deref().map(workspace::id).transpose()?;
-        carry_out(global, &workspace, "undo", &args.writing, args.dry_run, || match id {
+        carry_out(global, &workspace, "undo", args.dry_run, || match id {
             Some(id) => workspace.plan_undo(id, &paths),
             None => workspace.plan_undo_last(),
         })
@@ -67,7 +67,7 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Exit {
     let run = || {
         let workspace = workspace::open(global)?;
         let id = args.id.as_deref().map(workspace::id).transpose()?;
-        carry_out(global, &workspace, "redo", &args.writing, args.dry_run, || workspace.plan_redo(id))
+        carry_out(global, &workspace, "redo", args.dry_run, || workspace.plan_redo(id))
     };
     run().unwrap_or_else(|failure| failure.report(global, None))
 }
@@ -77,7 +77,6 @@ pub(super) fn carry_out(
     global: &Global,
     workspace: &Workspace,
     tool: &str,
-    writing: &Writing,
     dry_run: bool,
     plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
@@ -87,19 +86,19 @@ pub(super) fn carry_out(
         if global.json {
             json::print(&json::planned(&plan))
         } else {
-            render::Pager::open(!global.no_pager, global.config.pager()).diff(&plan.diffs());
+            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&plan.diffs());
         }
         return Ok(Exit::Done);
     }
     let mut interrupt = Interrupt::watch();
     let writes = interrupt.clone();
-    let options = workspace::commit_options(global, tool, writing);
+    let options = workspace::commit_options(global, tool);
     let mut plan_it = |_: &Root| {
         let plan = plan()?;
         writes.writing();
         Ok(plan)
     };
-    let timeout = global.config.lock_timeout(writing.lock_timeout);
+    let timeout = global.settings.lock_timeout;
     let applied = audit::carry_out(workspace, timeout, &options, &mut plan_it, &mut interrupt);
     match applied.failure {
         Some(ApplyError::Commit(CommitError::Refused(_))) if interrupt.exit().is_some() => {

@@ -2,14 +2,14 @@
 
 use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
 
-use crate::args::{self, Writing};
+use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::{audit, render};
 
-/// The workspace that `-C` names, under the policy of the configuration.
+/// The workspace that `-C` names, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, global.config.policy(&args::Guard::default(), &[])?)?)
+    Ok(Workspace::open(&global.root, global.settings.policy()?)?)
 }
 
 /// Recovers what an earlier run left half way, before a command that only looks.
@@ -25,12 +25,12 @@ pub(super) fn tidy(global: &Global, workspace: &Workspace) {
     }
 }
 
-/// The commit options that the command line asks for.
-pub(super) fn commit_options(global: &Global, tool: &str, writing: &Writing) -> CommitOptions {
-    let durability = match global.config.settle("durability", writing.durability, None) {
-        Some(args::Durability::Full) | None => Durability::Full,
-        Some(args::Durability::Process) => Durability::Process,
-        Some(args::Durability::None) => Durability::None,
+/// The commit options that the settings ask for.
+pub(super) fn commit_options(global: &Global, tool: &str) -> CommitOptions {
+    let durability = match global.settings.durability {
+        args::Durability::Full => Durability::Full,
+        args::Durability::Process => Durability::Process,
+        args::Durability::None => Durability::None,
     };
     CommitOptions { tool: Some(tool.into()), durability, ..CommitOptions::default() }
 }

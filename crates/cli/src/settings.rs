@@ -1,0 +1,646 @@
+//! The settings: flags, then the environment, then the user's file, held within the bounds of the workspace's file.
+//!
+//! A value is looked for in flags, then in `APPLY_PATCH_*`, then in `$XDG_CONFIG_HOME/apply-patch/config.toml` (or
+//! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: that file is
+//! written by whoever writes to the workspace, and whatever it says makes the program stricter.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use fs_guard::{Access, Error, Globs, Policy, Root};
+use patch_engine::Options;
+use toml::de::{DeTable, DeValue};
+
+use crate::args::{self, Ambiguous, Approve, Durability, Fuzz, HardLinks, Names, Profile, Rules, When, Writing};
+use crate::failure::Failure;
+
+/// The file in the workspace.
+pub(crate) const WORKSPACE_FILE: &str = ".apply-patch.toml";
+
+/// The largest configuration file that is read, in bytes.
+const MAX_FILE: u64 = 64 << 10;
+
+/// The most patterns that a key may have, and the longest of them in bytes: each is compiled whenever the program starts.
+const MAX_GLOBS: usize = 256;
+const MAX_GLOB: usize = 1024;
+
+/// What a setting can be: how it is read, and what is stricter.
+trait Value: Clone + PartialEq {
+    /// What it has to be, in words.
+    fn wanted() -> String;
+    /// Reads it from a variable.
+    fn from_text(text: &str) -> Result<Self, Wrong>;
+    /// Reads it from a file.
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        value.as_str().map_or(Err(Wrong::Type), Self::from_text)
+    }
+    /// The value as `doctor` shows it.
+    fn text(&self) -> String;
+    /// Whether it can make the program stricter, as a bound.
+    fn tightens(&self) -> bool {
+        false
+    }
+    /// The value within a bound.
+    fn within(self, _: &Self) -> Self {
+        self
+    }
+    /// Whether a bound made something else of it.
+    fn is_overruled(&self, held: &Self) -> bool {
+        self != held
+    }
+}
+
+/// What is wrong with a value; it is not quoted.
+enum Wrong {
+    /// It is something else than what is wanted.
+    Type,
+    /// As it says.
+    Because(String),
+}
+
+/// Implements [`Value`] for words: the strictest comes first in the enum.
+macro_rules! words {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn wanted() -> String {
+                let names = Self::value_variants().iter().map(name).collect::<Vec<_>>();
+                format!("one of {}", names.join(", "))
+            }
+            fn from_text(text: &str) -> Result<Self, Wrong> {
+                Self::from_str(text, false).map_err(|_| Wrong::Type)
+            }
+            fn text(&self) -> String {
+                name(self)
+            }
+            fn tightens(&self) -> bool {
+                Self::value_variants().last() != Some(self)
+            }
+            fn within(self, bound: &Self) -> Self {
+                self.min(*bound)
+            }
+        }
+    )*};
+}
+
+words!(Profile, Durability, Approve, Fuzz, Ambiguous, Names, HardLinks);
+
+/// The name of a word.
+fn name<T: ValueEnum>(word: &T) -> String {
+    word.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+impl Value for When {
+    fn wanted() -> String {
+        format!("one of {}", Self::value_variants().iter().map(name).collect::<Vec<_>>().join(", "))
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Self::from_str(text, false).map_err(|_| Wrong::Type)
+    }
+
+    fn text(&self) -> String {
+        name(self)
+    }
+}
+
+/// No is the stricter.
+impl Value for bool {
+    fn wanted() -> String {
+        "true or false".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().map_err(|_| Wrong::Type)
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        value.as_bool().ok_or(Wrong::Type)
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        !self
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        self && *bound
+    }
+}
+
+impl Value for Duration {
+    fn wanted() -> String {
+        "a number of seconds".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        args::seconds(text).map_err(|_| Wrong::Type)
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        match value {
+            DeValue::Integer(seconds) => Self::from_text(seconds.as_str()),
+            DeValue::Float(seconds) => Self::from_text(seconds.as_str()),
+            _ => Err(Wrong::Type),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.as_secs_f64().to_string()
+    }
+}
+
+/// A command of the shell; `None` leaves it to `$PAGER`.
+impl Value for Option<String> {
+    fn wanted() -> String {
+        "a command".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn text(&self) -> String {
+        self.clone().unwrap_or_default()
+    }
+}
+
+/// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Patterns<const DENY: bool>(Vec<String>);
+
+impl<const DENY: bool> Patterns<DENY> {
+    fn checked(globs: Vec<String>) -> Result<Self, Wrong> {
+        let because = |problem| Err(Wrong::Because(problem));
+        if globs.len() > MAX_GLOBS {
+            return because(format!("there are {} globs, more than {MAX_GLOBS}", globs.len()));
+        }
+        for (nth, glob) in globs.iter().enumerate() {
+            if glob.len() > MAX_GLOB {
+                return because(format!("glob {} has {} bytes, more than {MAX_GLOB}", nth + 1, glob.len()));
+            }
+            if Globs::new([glob]).is_err() {
+                return because(format!("glob {} is malformed", nth + 1));
+            }
+        }
+        Ok(Self(globs))
+    }
+}
+
+impl<const DENY: bool> Value for Patterns<DENY> {
+    fn wanted() -> String {
+        "a list of globs".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Self::checked(text.split(':').filter(|glob| !glob.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let globs =
+            value.as_array().map(|all| all.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect());
+        globs.flatten().map_or(Err(Wrong::Type), Self::checked)
+    }
+
+    fn text(&self) -> String {
+        self.0.join(", ")
+    }
+
+    fn tightens(&self) -> bool {
+        DENY
+    }
+
+    fn within(mut self, bound: &Self) -> Self {
+        self.0.extend_from_slice(&bound.0);
+        self
+    }
+
+    /// What is added overrules nothing.
+    fn is_overruled(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+impl From<Profile> for patch_engine::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Strict => Self::Strict,
+            Profile::Codex => Self::Codex,
+        }
+    }
+}
+
+/// The table of settings: a field, its type and its key. Reading, checking, bounding and showing all go by it.
+macro_rules! settings {
+    ($($field:ident: $type:ty, $key:literal;)*) => {
+        /// The settings of a run.
+        #[derive(Debug, Clone)]
+        pub(crate) struct Settings {
+            $(pub(crate) $field: $type,)*
+        }
+
+        /// What one source says; a setting that it leaves open is `None`.
+        #[derive(Debug, Clone, Default)]
+        pub(crate) struct Layer {
+            $(pub(crate) $field: Option<$type>,)*
+        }
+
+        /// The keys, in the order in which they are shown.
+        const KEYS: &[&str] = &[$($key),*];
+
+        impl Layer {
+            /// Reads the value of a key.
+            fn read(&mut self, key: &str, raw: Raw<'_>) -> Result<(), String> {
+                match key {
+                    $($key => self.$field = Some(raw.value($key)?),)*
+                    _ => unreachable!("BUG: {key} is no key"),
+                }
+                Ok(())
+            }
+
+            /// The value of a key as text.
+            fn text(&self, key: &str) -> Option<String> {
+                match key {
+                    $($key => self.$field.as_ref().map(Value::text),)*
+                    _ => None,
+                }
+            }
+
+            /// The first key whose value can only loosen.
+            fn loosens(&self) -> Option<&'static str> {
+                $(if self.$field.as_ref().is_some_and(|value| !value.tightens()) {
+                    return Some($key);
+                })*
+                None
+            }
+
+            /// This, and what `below` says of what this leaves open.
+            fn over(self, below: Self) -> Self {
+                Self { $($field: self.$field.or(below.$field),)* }
+            }
+        }
+
+        impl Settings {
+            /// What `given` says, or else `self`; within `bounds`. Every value of `given` that is overruled gives a note.
+            fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
+                Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
+            }
+        }
+    };
+}
+
+settings! {
+    profile: Profile, "profile";
+    durability: Durability, "durability";
+    approve: Approve, "approve";
+    forbidden: Patterns<true>, "forbidden";
+    guarded: Patterns<true>, "guarded";
+    allow: Patterns<false>, "allow";
+    fuzz: Fuzz, "fuzz";
+    ambiguous: Ambiguous, "ambiguous";
+    create_parents: bool, "create-parents";
+    overwrite: bool, "overwrite";
+    allow_delete: bool, "allow-delete";
+    allow_move: bool, "allow-move";
+    names: Names, "names";
+    hard_links: HardLinks, "hard-links";
+    color: When, "color";
+    lock_timeout: Duration, "lock-timeout";
+    pager: Option<String>, "pager";
+}
+
+/// A value as it stands in a source.
+enum Raw<'a> {
+    Text(&'a str),
+    Toml(&'a DeValue<'a>),
+}
+
+impl Raw<'_> {
+    fn value<T: Value>(&self, key: &str) -> Result<T, String> {
+        let value = match self {
+            Self::Text(text) => T::from_text(text),
+            Self::Toml(value) => T::from_toml(value),
+        };
+        value.map_err(|wrong| match wrong {
+            Wrong::Type => format!("`{key}` must be {}", T::wanted()),
+            Wrong::Because(problem) => format!("`{key}`: {problem}"),
+        })
+    }
+}
+
+/// A value that was asked for, and overruled.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) key: &'static str,
+    wanted: String,
+    bound: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, wanted, bound } = self;
+        write!(f, "note: `{key}` is {bound}, not {wanted}: {WORKSPACE_FILE} in the workspace says so")
+    }
+}
+
+fn held<T: Value>(key: &'static str, given: Option<T>, preset: T, bound: Option<&T>, notes: &mut Vec<Note>) -> T {
+    let explicit = given.clone();
+    let wanted = given.unwrap_or(preset);
+    let Some(bound) = bound else { return wanted };
+    let held = wanted.within(bound);
+    if let Some(explicit) = explicit.filter(|explicit| explicit.is_overruled(&held)) {
+        notes.push(Note { key, wanted: explicit.text(), bound: held.text() });
+    }
+    held
+}
+
+impl Settings {
+    /// What holds when nothing is said, under a profile.
+    pub(crate) fn preset(profile: Profile, approve: Approve) -> Self {
+        let options = Options::new(profile.into());
+        Self {
+            profile,
+            durability: Durability::Full,
+            approve,
+            forbidden: Patterns::default(),
+            guarded: Patterns::default(),
+            allow: Patterns::default(),
+            fuzz: match profile {
+                Profile::Strict => Fuzz::None,
+                Profile::Codex => Fuzz::Unicode,
+            },
+            ambiguous: Ambiguous::Reject,
+            create_parents: options.create_parents,
+            overwrite: options.overwrite,
+            allow_delete: true,
+            allow_move: true,
+            names: Names::Portable,
+            hard_links: HardLinks::Refuse,
+            color: When::Auto,
+            lock_timeout: Duration::from_secs(10),
+            pager: None,
+        }
+    }
+
+    /// What the guard allows.
+    pub(crate) fn policy(&self) -> Result<Policy, Failure> {
+        let mut policy = Policy::default();
+        for (globs, more) in [
+            (&mut policy.forbidden, &self.forbidden.0),
+            (&mut policy.guarded, &self.guarded.0),
+            (&mut policy.allow, &self.allow.0),
+        ] {
+            more.iter()
+                .try_for_each(|pattern| globs.push(pattern))
+                .map_err(|error| Failure::Usage(error.to_string()))?;
+        }
+        policy.names = match self.names {
+            Names::Native => fs_guard::NamePolicy::Native,
+            Names::Portable => fs_guard::NamePolicy::Portable,
+        };
+        policy.hard_links = match self.hard_links {
+            HardLinks::Break => fs_guard::HardLinks::Break,
+            HardLinks::Refuse => fs_guard::HardLinks::Refuse,
+        };
+        Ok(policy)
+    }
+}
+
+impl Layer {
+    /// What the flags of rules say.
+    pub(crate) fn of_rules(rules: &Rules) -> Self {
+        Self {
+            profile: rules.profile,
+            fuzz: rules.fuzz,
+            ambiguous: rules.ambiguous,
+            create_parents: rules.create_parents.then_some(true),
+            overwrite: rules.overwrite.then_some(true),
+            allow_delete: rules.allow_delete,
+            allow_move: rules.allow_move,
+            names: rules.guard.names,
+            hard_links: rules.guard.hard_links,
+            ..Self::of_allow(&rules.allow)
+        }
+    }
+
+    /// What `--allow` says.
+    pub(crate) fn of_allow(allow: &[String]) -> Self {
+        Self { allow: Some(Patterns(allow.to_vec())), ..Self::default() }
+    }
+
+    /// This with what the flags of writing say.
+    pub(crate) fn and_writing(self, writing: &Writing) -> Self {
+        Self { durability: writing.durability, lock_timeout: writing.lock_timeout, ..self }
+    }
+}
+
+/// One key as `doctor` shows it.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) key: &'static str,
+    /// The value and where it comes from; `None` for the default.
+    pub(crate) given: Option<(String, String)>,
+    /// What the workspace allows at most.
+    pub(crate) bound: Option<String>,
+}
+
+/// What flags leave open: the environment, the user's file, and the bounds of the workspace's.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources {
+    environment: Layer,
+    user: Layer,
+    bounds: Layer,
+}
+
+impl Sources {
+    /// Reads what there is: two files and the environment.
+    pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
+        let mut sources = Self::default();
+        if let Some(path) = user_file()
+            && let Some(bytes) = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?
+        {
+            sources.user = parse(&path, &bytes)?;
+        }
+        for key in KEYS {
+            let name = variable(key);
+            let Some(value) = std::env::var_os(&name) else { continue };
+            let wrong = |problem: String| Failure::Usage(format!("${name}: {problem}"));
+            let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
+            sources.environment.read(key, Raw::Text(text)).map_err(wrong)?;
+        }
+        if let Some(bytes) = read_workspace_file(root)? {
+            let path = root.join(WORKSPACE_FILE);
+            sources.bounds = parse(&path, &bytes)?;
+            if let Some(key) = sources.bounds.loosens() {
+                let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+                return Err(Failure::Usage(format!(
+                    "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
+                     or into ${}, or give the flag",
+                    path.display(),
+                    variable(key)
+                )));
+            }
+        }
+        Ok(sources)
+    }
+
+    /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`; within the bounds.
+    pub(crate) fn resolve(&self, flags: Layer, profile: Profile, approve: Approve) -> (Settings, Vec<Note>) {
+        let configured = self.environment.clone().over(self.user.clone());
+        // `--allow` adds to what is configured; every other flag replaces it.
+        let mut allow = configured.allow.clone().unwrap_or_default();
+        allow.0.extend(flags.allow.iter().flat_map(|more| more.0.iter().cloned()));
+        let given = Layer { allow: Some(allow), ..flags.over(configured) };
+        // The profile presets the others, so it is held first.
+        let preset = given.profile.unwrap_or(profile);
+        let preset = self.bounds.profile.map_or(preset, |bound| preset.within(&bound));
+        let mut notes = Vec::new();
+        (Settings::preset(preset, approve).with(given, &self.bounds, &mut notes), notes)
+    }
+
+    /// Every key, for `doctor`.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let shown = |key: &&'static str| Shown {
+            key,
+            given: match self.environment.text(key) {
+                Some(text) => Some((text, format!("${}", variable(key)))),
+                None => self
+                    .user
+                    .text(key)
+                    .map(|text| (text, user_file().map(|path| path.display().to_string()).unwrap_or_default())),
+            },
+            bound: self.bounds.text(key),
+        };
+        KEYS.iter().map(shown).collect()
+    }
+}
+
+/// The variable of a key.
+fn variable(key: &str) -> String {
+    format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
+}
+
+/// The user's file, by the rules of the XDG base directories; `None` where there is no home.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(config.join("apply-patch/config.toml"))
+}
+
+/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. Whoever can write to the
+/// workspace may not choose another file that this process reads.
+fn read_workspace_file(root: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    let root = match Root::open(root, Policy::default()) {
+        Ok(root) => root,
+        Err(Error::Io { source, .. })
+            if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            // The command itself says so, if it needs a workspace.
+            return Ok(None);
+        }
+        Err(error) => return Err(unreadable(error)),
+    };
+    let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
+    match root.read(&path, MAX_FILE) {
+        Ok((_, seen)) if seen.nlink > 1 => {
+            let problem = format!("{WORKSPACE_FILE:?} has {} hard links; configuration has one name", seen.nlink);
+            Err(unreadable(problem))
+        }
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+fn unreadable(problem: impl fmt::Display) -> Failure {
+    Failure::Usage(format!("configuration: {problem}"))
+}
+
+/// Reads a file: known keys, with values that they can have. Errors name the place and never quote what stands there.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, Failure> {
+    let wrong = |problem: &dyn fmt::Display| Failure::Usage(format!("{}: {problem}", path.display()));
+    let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"it is not UTF-8"))?;
+    let wrong_at = |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
+    let table = DeTable::parse(text)
+        .map_err(|error| wrong_at(error.span().map_or(text.len(), |span| span.start), "this is not TOML".into()))?;
+    let mut layer = Layer::default();
+    for (name, value) in table.get_ref() {
+        let Some(key) = KEYS.iter().find(|key| *key == name.get_ref()) else {
+            let near = KEYS.iter().map(|key| (strsim::jaro_winkler(key, name.get_ref()), *key));
+            let near = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, key)| key);
+            let advice = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the keys are {}", KEYS.join(", ")),
+            };
+            return Err(wrong_at(name.span().start, format!("unknown key; {advice}")));
+        };
+        layer.read(key, Raw::Toml(value.get_ref())).map_err(|problem| wrong_at(value.span().start, problem))?;
+    }
+    Ok(layer)
+}
+
+/// A place in a text, in words.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    format!("line {}, column {}", before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_holds_and_never_loosens() {
+        use Fuzz::{Blanks, None as Exact, Unicode};
+        for (flag, given, profile, bound, wanted, noted) in [
+            (None, None, Profile::Strict, None, Exact, false),
+            (None, None, Profile::Strict, Some(Blanks), Exact, false),
+            (None, None, Profile::Codex, Some(Blanks), Blanks, false),
+            (None, Some(Unicode), Profile::Strict, None, Unicode, false),
+            (None, Some(Unicode), Profile::Strict, Some(Exact), Exact, true),
+            (Some(Blanks), Some(Unicode), Profile::Strict, None, Blanks, false),
+            (Some(Blanks), None, Profile::Strict, Some(Blanks), Blanks, false),
+            (Some(Unicode), None, Profile::Strict, Some(Blanks), Blanks, true),
+        ] {
+            let layer = |fuzz| Layer { fuzz, ..Layer::default() };
+            let sources = Sources {
+                environment: layer(given),
+                user: layer(Some(Blanks).filter(|_| given.is_some())),
+                bounds: layer(bound),
+            };
+            let (found, notes) = sources.resolve(layer(flag), profile, Approve::Never);
+            assert_eq!((found.fuzz, !notes.is_empty()), (wanted, noted), "{flag:?} {given:?} {profile:?} {bound:?}");
+        }
+    }
+
+    #[test]
+    fn a_bound_on_the_profile_holds_for_what_it_presets() {
+        let bounds =
+            Layer { profile: Some(Profile::Strict), durability: Some(Durability::Process), ..Layer::default() };
+        let flags = Layer { profile: Some(Profile::Codex), ..Layer::default() };
+        let (found, notes) = Sources { bounds, ..Sources::default() }.resolve(flags, Profile::Strict, Approve::Never);
+        assert_eq!((found.profile, found.fuzz, found.overwrite), (Profile::Strict, Fuzz::None, false));
+        assert_eq!(found.durability, Durability::Full, "a bound is no preset");
+        assert_eq!(notes.iter().map(|note| note.key).collect::<Vec<_>>(), ["profile"]);
+    }
+
+    #[test]
+    fn globs_add_up_and_a_variable_replaces_the_users_file() {
+        let layer = |text: &str| Layer {
+            allow: Some(Patterns(vec![text.into()])),
+            forbidden: Some(Patterns(vec![text.into()])),
+            ..Layer::default()
+        };
+        let bounds = Layer { allow: None, ..layer("bound") };
+        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds };
+        let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, Approve::Never);
+        assert_eq!((found.allow.text(), found.forbidden.text()), ("variable, flag".into(), "variable, bound".into()));
+        assert!(notes.is_empty());
+    }
+}
