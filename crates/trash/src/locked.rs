@@ -16,6 +16,10 @@ use crate::store::{PENDING, Store, TRASH};
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";
 
+/// How far ahead of the clock the last transaction may lie and still be followed: a clock that was set back by hours
+/// keeps the order, a name from the far future (anyone can make a folder) does not decide about all names to come.
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
+
 /// The store, with the workspace's lock held.
 ///
 /// When the state directory was made for this lock and nothing was committed, it is removed again
@@ -97,20 +101,42 @@ impl<'r> LockedStore<'r> {
         let trash = self.trash()?;
         let before = self.transactions_in(&trash)?;
         self.count.set(before.len());
-        let last = before.first().copied();
+        let now = SystemTime::now();
+        let last = self.last_ahead(&before, now)?;
         let pending = self.dir.open_or_create_dir(PENDING)?;
-        let id = TransactionId::new(SystemTime::now(), last)?;
+        let id = TransactionId::new(now, last)?;
         let folder = pending.create_dir(&id.to_string())?;
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
 
+    /// Returns the newest transaction that a new one's name has to follow although the clock is not past it.
+    ///
+    /// Only one whose journal is trusted: a folder with a name proves nothing.
+    fn last_ahead(&self, newest_first: &[TransactionId], now: SystemTime) -> Result<Option<TransactionId>, Error> {
+        let microsecond = Duration::from_micros(1);
+        let behind = |id: TransactionId| id.time() + microsecond <= now;
+        let ahead = newest_first.iter().skip_while(|id| id.time() > now + AHEAD).take_while(|&&id| !behind(id));
+        for &id in ahead {
+            match self.journal(id) {
+                Ok(_) => return Ok(Some(id)),
+                Err(Error::Journal { .. } | Error::Files(FilesError::UntrustedState { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the transactions that were cut off, the oldest first.
+    ///
+    /// Fails when there is something that is none: it may hold files that were displaced.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for name in pending.names()? {
-            // What else is there is nobody's transaction.
-            let Ok(id) = name.parse::<TransactionId>() else { continue };
+            let id = name.parse::<TransactionId>().map_err(|_| FilesError::UntrustedState {
+                path: pending.spot(&name).path(),
+                problem: "it is not the name of a transaction",
+            })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
             let read = match self.read_journal(&folder, id) {
                 // Cut off while it was written: the commit point was not reached.

@@ -167,8 +167,43 @@ fn ids_go_up_even_when_the_clock_goes_down() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let store = fixture.lock(&root);
-    let future = TransactionId::new(SystemTime::now() + Duration::from_secs(999), None).unwrap();
-    displace(&store, "a", "x");
-    fs::create_dir(fixture.dir.path().join(format!(".apply-patch/trash/{future}"))).unwrap();
+    let first = displace(&store, "a", "x");
+    // Its own, signed journal, an hour ahead.
+    let future = TransactionId::new(SystemTime::now() + Duration::from_secs(3600), None).unwrap();
+    let header = Header::new(future);
+    let journal = Journal { header, ..store.journal(first).unwrap() };
+    let folder = fixture.dir.path().join(format!(".apply-patch/trash/{future}"));
+    fs::rename(fixture.dir.path().join(format!(".apply-patch/trash/{first}")), &folder).unwrap();
+    let key: [u8; 32] = fs::read(fixture.key.path().join("key")).unwrap().try_into().unwrap();
+    fs::write(folder.join("journal"), journal.to_text(Some(&key))).unwrap();
     assert!(displace(&store, "b", "x") > future);
+}
+
+#[test]
+fn ids_do_not_follow_folders_that_anyone_can_make() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    displace(&store, "a", "x");
+    let soon = TransactionId::new(SystemTime::now() + Duration::from_secs(3600), None).unwrap();
+    for name in ["99991231-235959-999999-ffffffff", &soon.to_string()] {
+        let folder = fixture.dir.path().join(format!(".apply-patch/trash/{name}"));
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&folder).unwrap();
+        let id = displace(&store, "b", "x");
+        assert!(id < soon, "{id} after {name}");
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+}
+
+#[test]
+fn what_is_pending_under_no_transactions_name_is_an_error() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    displace(&store, "a", "x");
+    let stray = fixture.dir.path().join(".apply-patch/pending/100000101-000000-000000-00000000");
+    fs::create_dir(&stray).unwrap();
+    let error = store.unfinished().unwrap_err();
+    assert_eq!((error.kind(), error.reason()), (ErrorKind::PermissionDenied, "untrusted_state"));
+    assert!(error.to_string().contains("pending/100000101-000000-000000-00000000"), "{error}");
 }

@@ -138,3 +138,32 @@ fn a_changed_displaced_file_is_not_restored() {
     assert_eq!(error.kind(), ErrorKind::StaleFile, "{error}");
     assert_eq!(tree.read("a"), "new");
 }
+
+/// The name of the next transaction was made from such a folder's, and was one that recovery passed over.
+#[test]
+fn a_folder_from_the_end_of_time_leaves_no_half_patch() {
+    let mut crashes = 0;
+    for at in 1.. {
+        let tree = Tree::new(&[("a", "old"), ("b", "old"), ("c", "old")]);
+        tree.commit(&[Add("made", "the key too")]).unwrap();
+        let planted = tree.path(".apply-patch/trash/99991231-235959-999999-ffffffff");
+        fs::create_dir(&planted).unwrap();
+        fs::set_permissions(&planted, fs::Permissions::from_mode(0o700)).unwrap();
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("a", "new"), Update("b", "new"), Update("c", "new")]);
+        fs_guard::fault::arm(fs_guard::fault::Fault::CrashAt("renameat2"), at, false);
+        let done = commit(&locked, &plan).is_ok();
+        fs_guard::fault::disarm();
+        drop(locked);
+        if done {
+            break;
+        }
+        crashes += 1;
+        drop(lock(&tree.open()));
+        let now = ["a", "b", "c"].map(|path| tree.read(path));
+        assert!(now == ["old"; 3] || now == ["new"; 3], "cut off at rename {at}: {now:?}");
+        assert!(tree.pending().is_empty(), "cut off at rename {at}");
+    }
+    assert_eq!(crashes, 3);
+}
