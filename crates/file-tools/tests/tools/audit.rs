@@ -340,6 +340,51 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
         });
     }
     lack(false, false);
+    // Before the first line, and where the log is continued in another file, once and twice.
+    cut_off_everywhere(MAX_LOG_SIZE, |_, _| {});
+    cut_off_everywhere(600, |bench, audit| audit.append(&bench.workspace(), &[event(0)], false).unwrap());
+    cut_off_everywhere(600, |bench, audit| {
+        audit.append(&bench.workspace(), &[event(0)], false).unwrap();
+        audit.append(&bench.workspace(), &[event(1)], true).unwrap();
+        assert!(bench.exists(".apply-patch/audit/s.1.jsonl"));
+    });
+}
+
+#[test]
+fn a_log_without_its_head_goes_on_where_it_ended() {
+    for without in ["missing", "empty"] {
+        let bench = Bench::new(&[]);
+        file_tools_state(&bench);
+        let workspace = bench.workspace();
+        let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+        for number in 0..4 {
+            audit.append(&workspace, &[event(number)], false).unwrap();
+        }
+        assert!(bench.exists(".apply-patch/audit/s.2.jsonl"), "it was continued");
+        let head = bench.path(".apply-patch/audit/s.head");
+        match without {
+            "missing" => fs::remove_file(&head).unwrap(),
+            _ => fs::write(&head, "").unwrap(),
+        }
+        let verified = || verify(&workspace, Some(&session("s"))).unwrap().remove(0);
+        assert!(!verified().ok, "{without}");
+        audit.append(&workspace, &[event(4)], false).unwrap();
+        assert!(verified().ok && verified().lines == 5, "{without}: {:?}", verified());
+    }
+}
+
+#[test]
+fn a_log_that_another_process_writes_is_waited_for_as_long_as_is_wanted() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None).with_lock_timeout(std::time::Duration::ZERO);
+    audit.append(&workspace, &[event(0)], false).unwrap();
+    let folder = workspace.root().state_dir().unwrap().unwrap().open_dir("audit").unwrap().unwrap();
+    let held = folder.spot("lock").lock(std::time::Duration::ZERO).unwrap();
+    let error = audit.append(&workspace, &[event(1)], false).unwrap_err();
+    assert!(matches!(error.0, fs_guard::Error::Locked { .. }), "{error}");
+    drop(held);
+    audit.append(&workspace, &[event(1)], false).unwrap();
 }
 
 #[test]
