@@ -11,7 +11,8 @@ use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::key::KeyPlace;
 use crate::pending::Pending;
-use crate::store::{PENDING, Store, TRASH};
+use crate::retention::finish_removing;
+use crate::store::{PENDING, Store, TRASH, transactions_of};
 
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";
@@ -99,7 +100,9 @@ impl<'r> LockedStore<'r> {
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
         // Made now, so that the end of the transaction needs no space.
         let trash = self.trash()?;
-        let before = self.transactions_in(&trash)?;
+        let names = trash.names()?;
+        finish_removing(&trash, &names)?;
+        let before = transactions_of(&names);
         self.count.set(before.len());
         let now = SystemTime::now();
         let last = self.last_ahead(&before, now)?;

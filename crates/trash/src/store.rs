@@ -93,16 +93,9 @@ impl<'r> Store<'r> {
     /// Returns the finished transactions, the newest first.
     pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
         match self.dir.open_dir(TRASH)? {
-            Some(trash) => self.transactions_in(&trash),
+            Some(trash) => Ok(transactions_of(&trash.names()?)),
             None => Ok(Vec::new()),
         }
-    }
-
-    #[allow(clippy::unused_self, reason = "belongs to a store")]
-    pub(crate) fn transactions_in(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
-        let mut ids: Vec<TransactionId> = trash.names()?.iter().filter_map(|name| name.parse().ok()).collect();
-        ids.sort_unstable_by(|one, other| other.cmp(one));
-        Ok(ids)
     }
 
     /// Tells whether there are transactions that are not finished: one is going on, or was cut off.
@@ -210,6 +203,13 @@ impl<'r> Store<'r> {
         let index = self.root.git_index(INDEX_LIMIT);
         index.is_some_and(|index| tracks(&index, &format!("{STATE_DIR}/")))
     }
+}
+
+/// The transactions among the names in the trash, the newest first.
+pub(crate) fn transactions_of(names: &[String]) -> Vec<TransactionId> {
+    let mut ids: Vec<TransactionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids
 }
 
 fn entries_of(journal: &Journal) -> impl Iterator<Item = TrashEntry> {
