@@ -164,6 +164,10 @@ impl ToolError {
             transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
                 (FailureClass::Refused, json!({ "reason": error.reason() }))
             }
+            transaction::Error::Doubtful { transactions, .. } => {
+                let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
+                (FailureClass::Refused, json!({ "reason": "untrusted_state", "transactions": ids }))
+            }
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
         Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }

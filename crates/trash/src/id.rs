@@ -10,6 +10,8 @@ use crate::time::{Fields, micros};
 /// The last microsecond of the year 9999: later ones have no name that could be read again.
 const MAX_MICROS: u64 = 253_402_300_799_999_999;
 
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
+
 /// The name of a transaction: the time it began and a random tail, as `20261121-014233-123456-9f3ac1d2`.
 ///
 /// Names sort by time, and are safe as file names.
@@ -31,6 +33,13 @@ impl TransactionId {
         fs_guard::random(&mut tail)?;
         let after = last.map_or(0, |last| last.micros + 1);
         Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
+    }
+
+    /// Tells whether the name lies in the future: more than a day ahead of the clock, which a clock that was set back
+    /// by hours does not explain.
+    #[must_use]
+    pub fn is_ahead_of(self, now: SystemTime) -> bool {
+        self.time() > now + AHEAD
     }
 
     /// Returns when the transaction began.

@@ -17,10 +17,6 @@ use crate::store::{PENDING, Store, TRASH, transactions_of};
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";
 
-/// How far ahead of the clock the last transaction may lie and still be followed: a clock that was set back by hours
-/// keeps the order, a name from the far future (anyone can make a folder) does not decide about all names to come.
-const AHEAD: Duration = Duration::from_secs(24 * 3600);
-
 /// The store, with the workspace's lock held.
 ///
 /// When the state directory was made for this lock and nothing was committed, it is removed again
@@ -98,6 +94,8 @@ impl<'r> LockedStore<'r> {
 
     /// Starts a transaction: an empty folder for its files.
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
+        // A key that cannot be read is an error now, not when files are staged.
+        self.key()?;
         // Made now, so that the end of the transaction needs no space.
         let trash = self.trash()?;
         let names = trash.names()?;
@@ -114,11 +112,11 @@ impl<'r> LockedStore<'r> {
 
     /// Returns the newest transaction that a new one's name has to follow although the clock is not past it.
     ///
-    /// Only one whose journal is trusted: a folder with a name proves nothing.
+    /// Only one whose journal is trusted, and not one from the future: a folder with a name proves nothing.
     fn last_ahead(&self, newest_first: &[TransactionId], now: SystemTime) -> Result<Option<TransactionId>, Error> {
         let microsecond = Duration::from_micros(1);
         let behind = |id: TransactionId| id.time() + microsecond <= now;
-        let ahead = newest_first.iter().skip_while(|id| id.time() > now + AHEAD).take_while(|&&id| !behind(id));
+        let ahead = newest_first.iter().skip_while(|id| id.is_ahead_of(now)).take_while(|&&id| !behind(id));
         for &id in ahead {
             match self.journal(id) {
                 Ok(_) => return Ok(Some(id)),

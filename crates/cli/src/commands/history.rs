@@ -22,13 +22,22 @@ pub(crate) fn log(global: &Global, args: &args::Log) -> Exit {
         if args.state {
             return state(global, &workspace);
         }
-        let entries: Vec<_> = workspace.log()?.into_iter().take(args.max_count.unwrap_or(usize::MAX)).collect();
+        let (mut entries, unverified) = workspace.history()?;
+        entries.truncate(args.max_count.unwrap_or(usize::MAX));
         if global.json {
             let values: Result<Vec<_>, Failure> =
                 entries.iter().map(|entry| value(&workspace, entry, args.patch)).collect();
             let output = format!("{} transactions", entries.len());
-            json::print(&json!({ "ok": true, "output": output, "data": { "transactions": values? } }));
+            let not_verified: Vec<_> = unverified
+                .iter()
+                .map(|one| json!({ "id": one.id.to_string(), "problem": one.problem.to_string() }))
+                .collect();
+            let data = json!({ "transactions": values?, "notVerified": not_verified });
+            json::print(&json!({ "ok": true, "output": output, "data": data }));
             return Ok(Exit::Done);
+        }
+        for one in &unverified {
+            render::message(&format!("not verified, and left out: {} ({})", one.id, one.problem));
         }
         let mut out = Pager::open(global);
         for entry in &entries {

@@ -111,7 +111,19 @@ fn a_secret_is_made_once_and_is_private() {
     assert!(secrets.iter().all(|secret| *secret == secrets[0]));
     assert_eq!(fs::metadata(dir.join("key")).unwrap().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no draft is left");
+    // One that is there and cannot be used is never as good as none.
     fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(fs_guard::secret(&dir, "key").unwrap(), None, "others could have read it");
+    assert_eq!(
+        verdict(fs_guard::secret(&dir, "key")),
+        "permission_denied untrusted_state",
+        "others could have read it"
+    );
+    fs::remove_file(dir.join("key")).unwrap();
+    fs::write(dir.join("key"), "short").unwrap();
+    fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(verdict(fs_guard::secret(&dir, "key")), "permission_denied untrusted_state");
+    fs::remove_file(dir.join("key")).unwrap();
+    symlink("nowhere", dir.join("key")).unwrap();
+    assert!(fs_guard::secret(&dir, "key").unwrap_err().to_string().contains("key"));
     assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
 }

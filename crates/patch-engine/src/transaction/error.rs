@@ -43,6 +43,14 @@ pub enum Error {
     /// There is nothing to be undone, or redone.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
+    /// Which transaction is the newest cannot be told.
+    #[error("which transaction to {what} cannot be told: {}; name it", doubts(.transactions))]
+    Doubtful {
+        /// `undo` or `redo`.
+        what: &'static str,
+        /// The transactions that would be passed over, and why.
+        transactions: Vec<(TransactionId, String)>,
+    },
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
     Aborted(TransactionId),
@@ -60,6 +68,10 @@ fn paths(drifts: &[Drift]) -> String {
     drifts.iter().map(|drift| format!("{:?}", drift.path)).collect::<Vec<_>>().join(", ")
 }
 
+fn doubts(transactions: &[(TransactionId, String)]) -> String {
+    transactions.iter().map(|(id, problem)| format!("{id} ({problem})")).collect::<Vec<_>>().join(", ")
+}
+
 impl Error {
     /// Returns the kind for programs.
     #[must_use]
@@ -70,6 +82,7 @@ impl Error {
             Self::Drifted { .. } => ErrorKind::StaleFile,
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
+            Self::Doubtful { .. } => ErrorKind::PermissionDenied,
             Self::NotRecovered { cause, .. } => cause.kind(),
         }
     }
@@ -83,7 +96,7 @@ impl Error {
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
             Self::NotRecovered { journal, .. } => Some(journal),
-            Self::NothingTo(_) | Self::Aborted(_) => None,
+            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
         }
     }
 }
