@@ -129,7 +129,8 @@ impl<'r> LockedStore<'r> {
 
     /// Returns the transactions that were cut off, the oldest first.
     ///
-    /// Fails when there is something that is none: it may hold files that were displaced.
+    /// Fails when there is something that is none, as it may hold files that were displaced, and when a journal that is
+    /// whole is not signed with the user's key: carrying it out would let anyone write files who can make a folder.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
@@ -145,6 +146,10 @@ impl<'r> LockedStore<'r> {
                 result => result?,
             };
             let (journal, aborted) = match read {
+                // Carrying it out is not for a program to decide.
+                Some(_) if !self.is_signed()? => {
+                    return Err(Error::Journal { path: folder.path().into(), problem: JournalProblem::Unsigned });
+                }
                 Some((journal, aborted)) => (Some(journal), aborted),
                 None => (None, false),
             };

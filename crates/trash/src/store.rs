@@ -200,8 +200,8 @@ impl<'r> Store<'r> {
     }
 
     fn is_tracked(&self) -> bool {
-        let index = self.root.git_index(INDEX_LIMIT);
-        index.is_some_and(|index| tracks(&index, &format!("{STATE_DIR}/")))
+        let indexes = self.root.git_indexes(INDEX_LIMIT);
+        indexes.iter().any(|index| tracks(index, &format!("{STATE_DIR}/")))
     }
 }
 
