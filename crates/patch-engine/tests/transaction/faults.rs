@@ -261,6 +261,21 @@ fn the_same_with_neither_exchange_nor_noreplace() {
 }
 
 #[test]
+fn a_count_of_names_that_lags_behind_stops_nothing() {
+    lack(true, true);
+    fs_guard::fault::count_late(true);
+    let tree = tree();
+    let old = tree.snapshot();
+    let workspace = tree.open();
+    assert!(attempt(&workspace));
+    carry_out(&tree.open(), |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!(tree.snapshot(), old);
+    tree.commit(&[Delete("a"), Move("d/b", "b"), Update("gone", "g2")]).unwrap();
+    fs_guard::fault::count_late(false);
+    lack(false, false);
+}
+
+#[test]
 fn the_same_with_staging_beside_the_files() {
     fs_guard::fault::cross_device(true);
     crash_everywhere(true, true);
