@@ -13,6 +13,7 @@ pub mod convert;
 mod diff;
 mod edit;
 pub mod file_plan;
+mod kind;
 mod lines;
 mod locate;
 mod options;
@@ -28,7 +29,8 @@ pub mod write;
 pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
 pub use diff::is_binary;
 pub use edit::{Edit, edit};
-pub use fs_guard::{ErrorKind, Sha256};
+pub use fs_guard::Sha256;
+pub use kind::ErrorKind;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, HunkTrouble, Nearest, Note, Order, Pass, Placed, Rules,
 };

@@ -15,19 +15,19 @@ fn spellings_and_names_are_refused_with_their_kind() {
         ("..foo/a..b", "fine"),
         (".gitignore", "fine"),
         ("foo.git/x", "fine"),
-        ("../x", "outside_workspace traversal"),
-        ("a/../../x", "outside_workspace traversal"),
-        ("/etc/passwd", "command_failed absolute_path"),
-        ("C:\\x", "command_failed absolute_path"),
-        ("a\\b", "command_failed backslash"),
-        ("", "command_failed empty_path"),
-        (".", "command_failed root"),
-        ("a/", "command_failed trailing_slash"),
-        ("a\u{202e}b", "command_failed invisible_character"),
-        ("nul.txt", "command_failed not_portable"),
-        ("ab:c", "command_failed not_portable"),
-        ("a.", "command_failed not_portable"),
-        ("x/PROGRA~1", "command_failed not_portable"),
+        ("../x", "outside_root traversal"),
+        ("a/../../x", "outside_root traversal"),
+        ("/etc/passwd", "invalid absolute_path"),
+        ("C:\\x", "invalid absolute_path"),
+        ("a\\b", "invalid backslash"),
+        ("", "invalid empty_path"),
+        (".", "invalid root"),
+        ("a/", "invalid trailing_slash"),
+        ("a\u{202e}b", "invalid invisible_character"),
+        ("nul.txt", "invalid not_portable"),
+        ("ab:c", "invalid not_portable"),
+        ("a.", "invalid not_portable"),
+        ("x/PROGRA~1", "invalid not_portable"),
         (".git/config", "permission_denied git_directory"),
         ("sub/.GIT/hooks/x", "permission_denied git_directory"),
         (".git./x", "permission_denied git_directory"),
@@ -48,7 +48,7 @@ fn spellings_and_names_are_refused_with_their_kind() {
         assert_eq!(verdict(root.check(path, Access::Create)), expected, "{path:?}");
     }
     let bytes = root.check_bytes(b"a\xff", Access::Create);
-    assert_eq!(verdict(bytes), "command_failed not_utf8");
+    assert_eq!(verdict(bytes), "invalid not_utf8");
 }
 
 #[test]
@@ -58,11 +58,11 @@ fn names_of_other_platforms_are_refused_only_where_they_are_new() {
     assert_eq!(verdict(root.check("ab:c", Access::Update)), "fine");
     assert_eq!(verdict(root.check("ab:c", Access::Delete)), "fine");
     assert_eq!(verdict(root.check("aux/y", Access::Create)), "fine", "the directory exists");
-    assert_eq!(verdict(root.check("con/y", Access::Create)), "command_failed not_portable");
+    assert_eq!(verdict(root.check("con/y", Access::Create)), "invalid not_portable");
     let native = Policy { names: NamePolicy::Native, ..Policy::default() };
     let root = Root::open(&tree.root, native).unwrap();
     assert_eq!(verdict(root.check("con/y:z.", Access::Create)), "fine");
-    assert_eq!(verdict(root.check("a\\b", Access::Create)), "command_failed backslash");
+    assert_eq!(verdict(root.check("a\\b", Access::Create)), "invalid backslash");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_policy_can_narrow_the_root_to_directories() {
         let checked = root.check(path, access);
         assert_eq!(checked.is_ok(), allowed, "{path} {access:?}");
         if let Err(error) = checked {
-            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideWorkspace, "not_within"));
+            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideRoot, "not_within"));
         }
         if access != Access::Read {
             assert_eq!(root.check_recorded(path, true).is_ok(), allowed, "{path} in a journal");

@@ -66,7 +66,7 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
     let (state, _) = root.create_state_dir().unwrap();
     let spot = state.spot("lock");
     let held = spot.lock(Duration::ZERO).unwrap();
-    assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "timeout locked");
+    assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "locked locked");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let lock = tree.open().state_dir().unwrap().unwrap().spot("lock").lock(Duration::from_secs(5));

@@ -1,7 +1,9 @@
 //! What can go wrong with transactions.
 
-use fs_guard::{ErrorKind, Sha256};
+use fs_guard::Sha256;
 use workspace_trash::TransactionId;
+
+use crate::kind::ErrorKind;
 
 /// A file that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,8 +79,8 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Store(error) => error.kind(),
-            Self::Files(error) => error.kind(),
+            Self::Store(error) => error.kind().into(),
+            Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
@@ -146,8 +148,8 @@ impl CommitError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Stale(_) => ErrorKind::StaleFile,
-            Self::Files(error) => error.kind(),
-            Self::Store(error) => error.kind(),
+            Self::Files(error) => error.kind().into(),
+            Self::Store(error) => error.kind().into(),
             Self::Refused(_) | Self::Nothing => ErrorKind::CommandFailed,
             Self::RollbackIncomplete { cause, .. } => cause.kind(),
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::ErrorKind;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{CommitError, CommitObserver, CommitOptions, Durability, TransactionId};
 use patch_engine::transition::Transition;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::ErrorKind;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, TransactionId};
 
 use crate::support::*;

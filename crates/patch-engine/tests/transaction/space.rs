@@ -13,7 +13,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fs_guard::{ErrorKind, Policy};
+use fs_guard::Policy;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, Workspace};
 use patch_engine::{Options, Settings, apply, parse};
 

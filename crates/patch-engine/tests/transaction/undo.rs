@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use fs_guard::{Access, ErrorKind};
+use fs_guard::Access;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{Error, KeyPlace};
 use patch_engine::{ApplyError, Operation, Plan};
 use workspace_trash::Retention;
