@@ -24,7 +24,7 @@ use fs_guard::{FileKind, FileTime, Sha256};
 
 use crate::error::JournalProblem;
 use crate::escape::{escape, unescape};
-use crate::hmac::{hmac, same};
+use crate::hmac::Keyed;
 use crate::id::TransactionId;
 
 const FIRST_LINE: &str = "apply-patch journal 1";
@@ -165,7 +165,7 @@ impl Journal {
         let checksum = Sha256::of(text.as_bytes());
         writeln!(text, "checksum {checksum}").expect("a string takes all");
         match key {
-            Some(key) => writeln!(text, "hmac {}", hmac(key, text.as_bytes())),
+            Some(key) => writeln!(text, "hmac {}", Keyed::new(key).hash(&[text.as_bytes()])),
             None => writeln!(text, "hmac -"),
         }
         .expect("a string takes all");
@@ -220,9 +220,8 @@ impl Journal {
             return Err(damaged());
         }
         if let Some(key) = key {
-            let signed = hmac(key, &text.as_bytes()[..=rest.len()]);
             let given = signature.parse().map_err(|_| JournalProblem::NotSigned)?;
-            if !same(&signed, &given) {
+            if !Keyed::new(key).matches(&[&text.as_bytes()[..=rest.len()]], &given) {
                 return Err(JournalProblem::NotSigned);
             }
         }
