@@ -189,7 +189,7 @@ impl Config {
 
     /// What the guard allows.
     pub(crate) fn policy(&self, guard: &args::Guard, allow: &[String]) -> Result<Policy, Failure> {
-        let mut policy = Policy::default();
+        let mut policy = patch_engine::policy();
         let patterns = |key: &str| {
             let given = self.given.get(key).map(|(values, _)| &values[..]).unwrap_or_default();
             let bound = self.bounds.get(key).map(|values| &values[..]).unwrap_or_default();

@@ -184,7 +184,7 @@ pub enum Rule {
     /// A directory with the shape of a bare repository.
     #[error("{0:?} is a bare git repository")]
     BareRepository(String),
-    /// The program's own state directory.
+    /// The program's own directory, or what it keeps elsewhere.
     #[error("it belongs to the state directory")]
     StateDirectory,
     /// A pattern of the forbidden list.

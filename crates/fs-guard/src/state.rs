@@ -1,4 +1,4 @@
-//! The state directory beneath the root, where no patch reaches.
+//! The private directory in the root, which no checked path reaches.
 
 use std::path::Path;
 
@@ -9,34 +9,32 @@ use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Open};
 
-/// The name of the state directory in the root.
-pub const STATE_DIR: &str = ".apply-patch";
-
 impl Root {
-    /// Opens the state directory; `None` when there is none.
+    /// Opens the private directory; `None` when there is none.
     ///
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
     /// user's that nobody else may enter.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
-        let untrusted = |problem| Error::UntrustedState { path: STATE_DIR.into(), problem };
+        let name = &*self.policy().private_dir;
+        let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
         // Over no mount point either, unlike an ordinary open.
-        let path = RelPath::new_unchecked(STATE_DIR);
+        let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => {
-                let dir = Dir::new(handle, STATE_DIR);
+                let dir = Dir::new(handle, name);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
             Ok(None) => Ok(None),
             Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
-            Err(_) if sys::stat_at(&self.handle, STATE_DIR).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
+            Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
                 Err(untrusted("it is not a directory"))
             }
             Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
     }
 
-    /// Opens the state directory, which is created when missing. When it was, the root directory's
+    /// Opens the private directory, which is created when missing. When it was, the root directory's
     /// modification time from before comes with it, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
@@ -44,7 +42,7 @@ impl Root {
         }
         let root = self.as_dir("")?;
         let before = root.metadata()?.mtime;
-        match root.create_dir(STATE_DIR) {
+        match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {
                 // Nothing in it shall be opened to others by a default ACL of the root.
                 let _ = sys::remove_xattr(&dir.handle, b"system.posix_acl_default");
@@ -55,11 +53,11 @@ impl Root {
         }
     }
 
-    /// Removes the state directory if it is empty, and gives the root directory the modification
+    /// Removes the private directory if it is empty, and gives the root directory the modification
     /// time back that it had before.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         let root = self.as_dir("")?;
-        let removed = root.remove_dir(STATE_DIR)?;
+        let removed = root.remove_dir(&self.policy().private_dir)?;
         if removed {
             let _ = root.set_mtime(mtime);
         }

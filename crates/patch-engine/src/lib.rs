@@ -19,6 +19,7 @@ mod locate;
 mod options;
 mod plan;
 mod planner;
+mod policy;
 mod prepare;
 mod reject;
 pub mod transaction;
@@ -40,5 +41,6 @@ pub use options::{
 pub use patch_grammar::{ParseError, Patch, decode, parse};
 pub use plan::{Change, Operation, Plan, PlanNote};
 pub use planner::plan;
+pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Problem, Reject};
 pub use turn_diff::TurnDiff;

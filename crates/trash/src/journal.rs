@@ -3,10 +3,10 @@
 //! Lines of text, so that a person can read one after an accident:
 //!
 //! ```text
-//! apply-patch journal 1
+//! trash journal 1
 //! id 20261121-014233-123456-9f3ac1d2
 //! time 2026-11-21T01:42:33.123456Z
-//! tool apply_patch
+//! tool cleaner
 //! mkdir - src/new
 //! add 0 - file:2cf24d…:5:644:131:1795225353.5 src/new/a.txt
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
@@ -27,7 +27,7 @@ use crate::escape::{escape, unescape};
 use crate::hmac::Keyed;
 use crate::id::TransactionId;
 
-const FIRST_LINE: &str = "apply-patch journal 1";
+const FIRST_LINE: &str = "trash journal 1";
 
 /// Everything that is known of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +47,11 @@ pub struct Journal {
 pub struct Header {
     /// The transaction's name.
     pub id: TransactionId,
-    /// The tool that was called.
+    /// What did it.
     pub tool: Option<String>,
-    /// The agent that called it.
+    /// Who asked for it.
     pub agent: Option<String>,
-    /// The session that it was called in.
+    /// The session that it was asked for in.
     pub session: Option<String>,
     /// The transaction that it undoes.
     pub undo_of: Option<TransactionId>,
@@ -347,7 +347,7 @@ mod tests {
         let record = |slot, path: &str, before, after| Record { slot, path: path.into(), before, after, sibling: None };
         Journal {
             header: Header {
-                tool: Some("apply_patch".into()),
+                tool: Some("cleaner".into()),
                 session: Some("two\nlines\\ and \u{1b}".into()),
                 undo_of: Some(id),
                 partial: true,
@@ -358,7 +358,7 @@ mod tests {
             records: vec![
                 record(0, "src/new dir/ä b.txt", None, Some(state("a", 1))),
                 Record {
-                    sibling: Some("b.txt.1.apply-patch.tmp".into()),
+                    sibling: Some("b.txt.1.tmp".into()),
                     ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3)))
                 },
                 record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),

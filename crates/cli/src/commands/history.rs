@@ -181,7 +181,7 @@ fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Val
                 "operation": match letter(record) { 'A' => "create", 'D' => "delete", _ => "update" },
                 "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
                 "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
-                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(header.id, record.slot)),
+                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(workspace.root(), header.id, record.slot)),
             })
         })
         .collect();

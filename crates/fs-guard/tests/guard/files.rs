@@ -54,7 +54,7 @@ fn hard_links_and_read_only_files_are_not_changed() {
         }
         assert_eq!(verdict(root.read(&path(&root, "one"), 9)), "fine");
     }
-    let policy = Policy { hard_links: HardLinks::Break, ..Policy::default() };
+    let policy = Policy { hard_links: HardLinks::Break, ..policy() };
     let root = Root::open(&tree.root, policy).unwrap();
     assert_eq!(verdict(root.inspect(&path(&root, "one"), Access::Update)), "fine");
 }
@@ -91,7 +91,7 @@ fn mounts_are_no_way_out() {
 fn inside_a_mount_namespace() {
     let Some(dir) = std::env::var_os("FS_GUARD_TEST_ROOT") else { return };
     for walking in [false, true] {
-        let root = Root::open(dir.as_ref(), Policy::default()).unwrap().walking(walking);
+        let root = Root::open(dir.as_ref(), policy()).unwrap().walking(walking);
         for name in ["sub/secret", "sub/new/x", "file"] {
             let at = path(&root, name);
             assert_eq!(verdict(root.read(&at, 99)), "outside_root mount", "{name} {walking}");

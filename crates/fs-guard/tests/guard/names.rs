@@ -34,8 +34,8 @@ fn spellings_and_names_are_refused_with_their_kind() {
         ("git~1/x", "permission_denied git_directory"),
         (".g\u{200c}it/x", "permission_denied git_directory"),
         (".ｇｉｔ/x", "permission_denied git_directory"),
-        (".Apply-Patch/lock", "permission_denied state_directory"),
-        (".local/state/apply-patch/key", "permission_denied state_directory"),
+        (".Kept/lock", "permission_denied state_directory"),
+        (".local/state/keeper/key", "permission_denied state_directory"),
         (".env", "permission_denied forbidden"),
         ("a/.ENV.local", "permission_denied forbidden"),
         ("a/Server.PEM", "permission_denied forbidden"),
@@ -59,7 +59,7 @@ fn names_of_other_platforms_are_refused_only_where_they_are_new() {
     assert_eq!(verdict(root.check("ab:c", Access::Delete)), "fine");
     assert_eq!(verdict(root.check("aux/y", Access::Create)), "fine", "the directory exists");
     assert_eq!(verdict(root.check("con/y", Access::Create)), "invalid not_portable");
-    let native = Policy { names: NamePolicy::Native, ..Policy::default() };
+    let native = Policy { names: NamePolicy::Native, ..policy() };
     let root = Root::open(&tree.root, native).unwrap();
     assert_eq!(verdict(root.check("con/y:z.", Access::Create)), "fine");
     assert_eq!(verdict(root.check("a\\b", Access::Create)), "invalid backslash");
@@ -69,7 +69,7 @@ fn names_of_other_platforms_are_refused_only_where_they_are_new() {
 fn guarded_paths_are_read_freely_and_written_when_approved() {
     let tree = Tree::new(&[]);
     let allow = Globs::new([".vscode/*.json"]).unwrap();
-    let root = Root::open(&tree.root, Policy { allow, ..Policy::default() }).unwrap();
+    let root = Root::open(&tree.root, Policy { allow, ..policy() }).unwrap();
     assert_eq!(verdict(root.check(".vscode/tasks.json", Access::Update)), "fine");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Update)), "permission_denied guarded");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Read)), "fine");
@@ -140,9 +140,9 @@ fn a_patch_cannot_make_a_bare_repository() {
 #[test]
 fn a_policy_can_narrow_the_root_to_directories() {
     let dir = tempfile::tempdir().unwrap();
-    let wide = Root::open(dir.path(), Policy::default()).unwrap();
+    let wide = Root::open(dir.path(), policy()).unwrap();
     let within = ["src/a", "docs"].map(|path| wide.check(path, Access::Read).unwrap()).to_vec();
-    let root = Root::open(dir.path(), Policy { within, ..Policy::default() }).unwrap();
+    let root = Root::open(dir.path(), Policy { within, ..policy() }).unwrap();
     for (path, access, allowed) in [
         ("src/a/x", Access::Create, true),
         ("src/a", Access::Read, true),

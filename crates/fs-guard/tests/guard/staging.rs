@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::{Dirs, DisplacedFile, Root, STATE_DIR, Sha256, Spot};
+use fs_guard::{Dirs, DisplacedFile, Root, Sha256, Spot};
 
 use crate::support::*;
 
@@ -76,7 +76,7 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
         held.remove().unwrap();
         waiting.join().unwrap();
     });
-    assert!(tree.root.join(STATE_DIR).join("lock").exists());
+    assert!(tree.root.join(".kept").join("lock").exists());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn logs_of_others_are_not_appended_to() {
     let tree = Tree::new(&[]);
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
-    let dir = tree.root.join(STATE_DIR);
+    let dir = tree.root.join(".kept");
     let log = state.spot("log").append().unwrap();
     log.append(b"one\n").unwrap();
     log.append(b"two\n").unwrap();

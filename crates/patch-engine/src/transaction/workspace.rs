@@ -21,7 +21,7 @@ pub struct Workspace {
 impl Workspace {
     /// Opens a directory.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        Ok(Self { root: Root::open(dir, policy)?, key_place: KeyPlace::default() })
+        Ok(Self { root: Root::open(dir, policy)?, key_place: crate::policy::key_place() })
     }
 
     /// Takes the key of the journals from elsewhere.
