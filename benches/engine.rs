@@ -29,7 +29,7 @@ fn tree(workload: &workload::Workload) -> TempDir {
 }
 
 fn open(dir: &Path) -> Workspace {
-    Workspace::open(dir, fs_guard::Policy::default()).expect("it was just made")
+    Workspace::open(dir, patch_engine::policy()).expect("it was just made")
 }
 
 fn group<'c>(criterion: &'c mut Criterion, name: &str) -> BenchmarkGroup<'c, WallTime> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use file_tools::audit::Audit;
 use file_tools::{FileTools, SessionName, ToolSettings};
-use fs_guard::{Policy, Root};
+use fs_guard::Root;
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, carry_out};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -46,7 +46,7 @@ impl Race {
     }
 
     fn tools(&self) -> FileTools {
-        let workspace = Workspace::open(&self.around.path().join("ws"), Policy::default()).expect("a directory");
+        let workspace = Workspace::open(&self.around.path().join("ws"), patch_engine::policy()).expect("a directory");
         let workspace = workspace.with_key_place(KeyPlace::Directory(self.home.path().join("apply-patch")));
         let settings = ToolSettings {
             durability: Durability::None,

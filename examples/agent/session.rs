@@ -93,7 +93,7 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
 
     // The guard lets pass what the approvals will ask about.
     let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
-    let policy = approvals.take_guarded(fs_guard::Policy::default());
+    let policy = approvals.take_guarded(patch_engine::policy());
     let home = tempfile::tempdir()?;
     let key = KeyPlace::Directory(home.path().to_path_buf());
     prepare(dir, key.clone())?;
@@ -136,7 +136,7 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
 
 /// Puts the first files where the model finds them.
 fn prepare(dir: &Path, key: KeyPlace) -> Result<(), Box<dyn Error>> {
-    let workspace = Workspace::open(dir, fs_guard::Policy::default())?.with_key_place(key);
+    let workspace = Workspace::open(dir, patch_engine::policy())?.with_key_place(key);
     let tools = FileTools::new(workspace, Audit::new("setup".parse()?, None), ToolSettings::default());
     for (path, content) in FILES {
         let args = json!({ "path": path, "content": content, "createParentDirectories": true });

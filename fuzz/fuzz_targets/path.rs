@@ -31,9 +31,9 @@ fuzz_target!(|parts: Vec<Part<'_>>| {
         .collect();
     BENCH.with_borrow_mut(|bench| {
         bench.fresh();
-        let root = Root::open(&bench.root(), Policy::default()).expect("a directory");
-        let walking = Root::open(&bench.root(), Policy::default()).expect("a directory").walking(true);
-        let native = Policy { names: NamePolicy::Native, ..Policy::default() };
+        let root = Root::open(&bench.root(), patch_engine::policy()).expect("a directory");
+        let walking = Root::open(&bench.root(), patch_engine::policy()).expect("a directory").walking(true);
+        let native = Policy { names: NamePolicy::Native, ..patch_engine::policy() };
         let native = Root::open(&bench.root(), native).expect("a directory");
         for access in [Access::Read, Access::Create, Access::Update, Access::Delete] {
             let Ok(checked) = root.check(&path, access) else { continue };

@@ -139,7 +139,7 @@ impl Bench {
     }
 
     pub fn open(&self) -> Workspace {
-        let workspace = Workspace::open(&self.root(), fs_guard::Policy::default()).expect("a directory");
+        let workspace = Workspace::open(&self.root(), patch_engine::policy()).expect("a directory");
         workspace.with_key_place(KeyPlace::Directory(self.around.path().join("home/apply-patch")))
     }
 

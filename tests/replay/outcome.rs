@@ -92,7 +92,7 @@ fn apply_in(root: &Path, text: &str, style: &Style, commit: &Commit) -> Outcome 
         Ok(patch) => patch,
         Err(error) => return Outcome::Wrong(format!("it does not parse: {error}")),
     };
-    let mut policy = fs_guard::Policy::default();
+    let mut policy = patch_engine::policy();
     policy.allow.push("**").expect("a glob");
     policy.names = fs_guard::NamePolicy::Native;
     let workspace = Workspace::open(root, policy).expect("a directory");

@@ -18,7 +18,7 @@ pub(crate) fn apply(
     approve: &mut dyn FnMut(&Plan) -> bool,
     observer: &mut dyn CommitObserver,
 ) -> Applied {
-    let audit = Audit::new(SessionName::cli(), None);
+    let audit = Audit::new(SessionName::cli(), None).with_lock_timeout(settings.lock_timeout);
     let mut recorder = recorder(&audit, workspace, &settings.commit, Operation::Patch, observer);
     let applied = patch_engine::apply(workspace, patch, settings, approve, &mut recorder);
     if let Err(error) = recorder.applied(&applied) {
@@ -35,7 +35,7 @@ pub(crate) fn carry_out(
     plan: &mut dyn FnMut(&Root) -> Result<Plan, ApplyError>,
     observer: &mut dyn CommitObserver,
 ) -> Applied {
-    let audit = Audit::new(SessionName::cli(), None);
+    let audit = Audit::new(SessionName::cli(), None).with_lock_timeout(lock_timeout);
     let mut recorder = recorder(&audit, workspace, options, Operation::Write, observer);
     let mut applied = Applied { reports: Vec::new(), recovered: Vec::new(), failure: None };
     match patch_engine::carry_out(workspace, lock_timeout, options, plan, &mut recorder, &mut applied.recovered) {

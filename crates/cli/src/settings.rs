@@ -389,7 +389,7 @@ impl Settings {
 
     /// What the guard allows.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
-        let mut policy = Policy::default();
+        let mut policy = patch_engine::policy();
         for (globs, more) in [
             (&mut policy.forbidden, &self.forbidden.0),
             (&mut policy.guarded, &self.guarded.0),
@@ -535,7 +535,7 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 /// Reads the workspace's file: a regular file of one name, beneath the root and over no link. Whoever can write to the
 /// workspace may not choose another file that this process reads.
 fn read_workspace_file(root: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    let root = match Root::open(root, Policy::default()) {
+    let root = match Root::open(root, patch_engine::policy()) {
         Ok(root) => root,
         Err(Error::Io { source, .. })
             if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("config.toml");
     std::fs::write(&file, "retries = 3\n")?;
-    let workspace = Workspace::open(dir.path(), fs_guard::Policy::default())?;
+    let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
     let workspace = workspace.with_key_place(KeyPlace::Nowhere);
     let tools = FileTools::new(workspace, Audit::new(SessionName::random()?, None), ToolSettings::default());
     let call = |tool: &str, args: Value| -> Result<Value, Box<dyn std::error::Error>> {

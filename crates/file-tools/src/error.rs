@@ -158,16 +158,25 @@ impl ToolError {
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
                 let from_system = matches!(error, fs_guard::Error::Io { .. });
-                (FailureClass::of(error.kind(), from_system), json!({ "reason": error.reason() }))
+                (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
             }
             // What a repository may have brought along is refused like a path of its choice.
             transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
                 (FailureClass::Refused, json!({ "reason": error.reason() }))
             }
+            transaction::Error::Doubtful { transactions, .. } => {
+                let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
+                (FailureClass::Refused, json!({ "reason": "untrusted_state", "transactions": ids }))
+            }
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
-        Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }
-            .details(details)
+        let guard = match error {
+            transaction::Error::Files(error) => guard_advice(error),
+            _ => None,
+        };
+        let told =
+            Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) };
+        Self { suggested_next_action: guard, ..told.details(details) }
     }
 
     /// Tells that a plan could not be committed.
@@ -210,7 +219,7 @@ impl ToolError {
         details["rejects"] = rejects.iter().map(reject).collect();
         Self { path: Some(first.path.clone()), ..Self::new(class, first.kind(), message) }
             .details(details)
-            .next(first.next_action())
+            .next(advice(first))
     }
 
     /// One operation's reason, without the list of rejects that only a patch has.
@@ -293,6 +302,30 @@ impl From<fs_guard::Error> for ToolError {
     }
 }
 
+/// What the sender of a patch or the person in charge can do about a reject.
+#[must_use]
+pub fn advice(reject: &Reject) -> String {
+    let guard = match &reject.problem {
+        Problem::Guard(error) => guard_advice(error),
+        _ => None,
+    };
+    guard.unwrap_or_else(|| reject.next_action())
+}
+
+/// What can be done about a refusal of the guard, where its rule can be lifted or another path be used.
+#[must_use]
+pub fn guard_advice(error: &fs_guard::Error) -> Option<String> {
+    let ask = |what: &str, flag: &str| {
+        Some(format!("leave this file alone, or ask the person in charge to {what} (`{flag}`)"))
+    };
+    match error {
+        fs_guard::Error::Guarded { path, .. } => ask("approve it", &format!("--allow {path}")),
+        fs_guard::Error::HardLinked { .. } => ask("let this name only be replaced", "--hard-links break"),
+        fs_guard::Error::Symlink { real_path: Some(real), .. } => Some(format!("use {real} instead")),
+        _ => None,
+    }
+}
+
 fn commit_details(error: &CommitError) -> Value {
     match error {
         CommitError::Stale(stale) => drift(stale),
@@ -314,7 +347,7 @@ fn reject(reject: &Reject) -> Value {
     let mut value = problem_details(reject);
     value["kind"] = reject.kind().as_str().into();
     value["message"] = reject.to_string().into();
-    value["suggestedNextAction"] = reject.next_action().into();
+    value["suggestedNextAction"] = advice(reject).into();
     value
 }
 

@@ -129,8 +129,7 @@ fn compact(dir: &Dir, session: &SessionName, seen: &BTreeMap<String, Sha256>) ->
         writeln!(text, "{hash} {path}").expect("a string takes all");
     }
     file.write(text.as_bytes())?;
-    file.finish(None, None, false)?.exchange(&place).map_err(|failed| failed.error)?;
-    draft.remove()
+    file.finish(None, None, false)?.replace(&place).map_err(|failed| failed.error)
 }
 
 fn file_name(session: &SessionName) -> String {

@@ -24,7 +24,7 @@ mod workspace;
 pub use call::{Data, Reply, Tool};
 pub use catalogue::{Annotations, ToolInfo, catalogue};
 pub use editor::{EditorCommand, EditorReply};
-pub use error::{FailureClass, ToolError};
+pub use error::{FailureClass, ToolError, advice, guard_advice};
 pub use patch_engine::ErrorKind;
 pub use session::{BadSessionName, SessionName};
 pub use workspace::{FileTools, Hooks, ToolSettings};

@@ -96,6 +96,7 @@ impl FileTools {
     /// Starts a session; what it reads is remembered as long as this value lives.
     #[must_use]
     pub fn new(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Self {
+        let audit = audit.with_lock_timeout(settings.lock_timeout);
         Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
     }
 
@@ -106,7 +107,7 @@ impl FileTools {
     /// When what it has read cannot be looked up.
     pub fn resume(workspace: Workspace, audit: Audit, settings: ToolSettings) -> Result<Self, ToolError> {
         let ledger = Arc::new(Ledger::open(&workspace, &audit.session)?);
-        Ok(Self { workspace, audit, ledger, settings })
+        Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
     }
 
     /// The same session in the same directory, opened under another policy: what it has read stays known.

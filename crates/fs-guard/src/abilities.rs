@@ -45,7 +45,7 @@ impl Abilities {
             no_replace,
             resolve_beneath: sys::open_beneath(dir, to, Open::Read).is_some_and(|opened| opened.is_ok()),
             stable_inodes: seen(to)?.same_inode(&still),
-            xattrs: sys::set_xattr(&one, b"user.apply-patch", b"1").is_ok(),
+            xattrs: sys::set_xattr(&one, b"user.probe", b"1").is_ok(),
         })
     }
 }

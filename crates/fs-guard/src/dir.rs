@@ -33,7 +33,7 @@ impl Dir {
     ///
     /// # Panics
     ///
-    /// Panics when `name` is not one component: names come from this program, not from a patch.
+    /// Panics when `name` is not one component: names come from the program, not from outside.
     #[must_use]
     pub fn spot(&self, name: &str) -> Spot {
         assert!(!matches!(name, "" | "." | "..") && !name.contains(['/', '\0']), "BUG: {name:?} is not a name");

@@ -21,7 +21,7 @@ pub enum Error {
         problem: Spelling,
     },
     /// The path climbs with `..`.
-    #[error("{path:?} climbs out of its directory with `..`; paths are relative to the workspace root")]
+    #[error("{path:?} climbs out of its directory with `..`; paths are relative to the root")]
     Traversal {
         /// The path as it was given.
         path: String,
@@ -40,8 +40,8 @@ pub enum Error {
         /// The rule that says so.
         rule: Rule,
     },
-    /// Tools run code from this path; it has to be approved.
-    #[error("{path:?} can make tools run code (guarded by `{glob}`); approve it with `--allow {path}`")]
+    /// The path is on the guarded list, and not approved.
+    #[error("{path:?} has to be approved: it matches the guarded pattern `{glob}`")]
     Guarded {
         /// The path.
         path: String,
@@ -49,7 +49,7 @@ pub enum Error {
         glob: String,
     },
     /// A symbolic link is on the way, and stays inside.
-    #[error("{path:?} goes through the symbolic link {link:?}{}", advice(.real_path.as_deref()))]
+    #[error("{path:?} goes through the symbolic link {link:?}{}", leads_to(.real_path.as_deref()))]
     Symlink {
         /// The path.
         path: String,
@@ -59,7 +59,7 @@ pub enum Error {
         real_path: Option<String>,
     },
     /// A symbolic link on the way leads out of the root.
-    #[error("{path:?} leaves the workspace through the symbolic link {link:?}")]
+    #[error("{path:?} leaves the root through the symbolic link {link:?}")]
     LeadsOut {
         /// The path.
         path: String,
@@ -67,7 +67,7 @@ pub enum Error {
         link: String,
     },
     /// Another file system is mounted on the way.
-    #[error("{path:?} leaves the workspace's file system at the mount point {mount:?}")]
+    #[error("{path:?} leaves the root's file system at the mount point {mount:?}")]
     Mount {
         /// The path.
         path: String,
@@ -75,7 +75,7 @@ pub enum Error {
         mount: String,
     },
     /// The file is on another device than the root.
-    #[error("{path:?} is on another device than the workspace root")]
+    #[error("{path:?} is on another device than the root")]
     OtherDevice {
         /// The path.
         path: String,
@@ -97,9 +97,7 @@ pub enum Error {
         component: String,
     },
     /// The file has further names.
-    #[error(
-        "{path:?} has {links} hard links; its other names would see the change or lose it (`--hard-links break` replaces this name only)"
-    )]
+    #[error("{path:?} has {links} hard links; its other names would see the change or lose it")]
     HardLinked {
         /// The path.
         path: String,
@@ -148,7 +146,7 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// The state directory is not one that this program made for this user.
+    /// A private file or directory is not one that this program made for this user.
     #[error("{path:?} is not trusted: {problem}; look at it and remove it")]
     UntrustedState {
         /// What is not trusted.
@@ -157,7 +155,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// Another process holds the lock.
-    #[error("the workspace is locked by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
+    #[error("the lock is held by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
         /// Who holds it, as far as the lock file tells.
         holder: Option<String>,
@@ -186,7 +184,7 @@ pub enum Rule {
     /// A directory with the shape of a bare repository.
     #[error("{0:?} is a bare git repository")]
     BareRepository(String),
-    /// The program's own state directory.
+    /// The program's own directory, or what it keeps elsewhere.
     #[error("it belongs to the state directory")]
     StateDirectory,
     /// A pattern of the forbidden list.
@@ -194,9 +192,9 @@ pub enum Rule {
     Glob(String),
 }
 
-fn advice(real_path: Option<&str>) -> String {
+fn leads_to(real_path: Option<&str>) -> String {
     match real_path {
-        Some(real) => format!("; patch {real:?} instead"),
+        Some(real) => format!("; it leads to {real:?}"),
         None => String::new(),
     }
 }
@@ -206,9 +204,9 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => ErrorKind::CommandFailed,
+            Self::Spelling { .. } | Self::NotAFile { .. } | Self::NotADirectory { .. } => ErrorKind::Invalid,
             Self::Traversal { .. } | Self::NotWithin { .. } | Self::LeadsOut { .. } | Self::Mount { .. } => {
-                ErrorKind::OutsideWorkspace
+                ErrorKind::OutsideRoot
             }
             Self::Forbidden { .. }
             | Self::Guarded { .. }
@@ -219,14 +217,14 @@ impl Error {
             | Self::UntrustedState { .. } => ErrorKind::PermissionDenied,
             Self::Collision { .. } | Self::AlreadyExists { .. } => ErrorKind::AlreadyExists,
             Self::NotFound { .. } => ErrorKind::NotFound,
-            Self::TooLarge { .. } => ErrorKind::FileTooLarge,
-            Self::Changed { .. } => ErrorKind::StaleFile,
-            Self::Locked { .. } => ErrorKind::Timeout,
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
+            Self::Changed { .. } => ErrorKind::Changed,
+            Self::Locked { .. } => ErrorKind::Locked,
             Self::Io { source, .. } => match source.raw_os_error() {
                 Some(code::NOENT) => ErrorKind::NotFound,
                 Some(code::EXIST) => ErrorKind::AlreadyExists,
                 Some(code::ACCES | code::PERM | code::ROFS) => ErrorKind::PermissionDenied,
-                _ => ErrorKind::CommandFailed,
+                _ => ErrorKind::Failed,
             },
         }
     }

@@ -46,12 +46,6 @@ impl Globs {
         Ok(())
     }
 
-    /// A list that is known to hold only the direct forms.
-    pub(crate) fn direct(patterns: &[&str]) -> Self {
-        let pattern = |text: &&str| Pattern { text: (*text).into(), shape: Shape::of(text) };
-        Self { patterns: patterns.iter().map(pattern).collect() }
-    }
-
     /// Returns the first pattern that matches the `/`-separated `path`.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {

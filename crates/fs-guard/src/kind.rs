@@ -1,8 +1,8 @@
-//! The closed set of error kinds that every crate of the project reports.
+//! What went wrong, as a program sees it.
 
 use std::fmt;
 
-/// What went wrong, as a program sees it. The names are stable; messages are not.
+/// The kind of an [`Error`](crate::Error). The names are stable; messages are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorKind {
     /// Nothing is at the path.
@@ -12,51 +12,20 @@ pub enum ErrorKind {
     /// The policy or the operating system forbids it.
     PermissionDenied,
     /// The path leads out of the root.
-    OutsideWorkspace,
-    /// The file is not text.
-    BinaryFile,
+    OutsideRoot,
     /// A limit was exceeded.
-    FileTooLarge,
+    TooLarge,
     /// The file is not what was expected.
-    StaleFile,
-    /// The text to be replaced is not in the file.
-    OldTextNotFound,
-    /// The text to be replaced is in the file more than once.
-    MultipleMatches,
-    /// Two edits touch the same text.
-    OverlappingEdits,
-    /// The patch does not parse.
-    PatchParseError,
-    /// The patch does not apply.
-    PatchApplyError,
-    /// The request makes no sense, or a system call failed.
-    CommandFailed,
+    Changed,
     /// A lock was not to be had in time.
-    Timeout,
-    /// None of the above.
-    Unknown,
+    Locked,
+    /// The path, or what is there, can never be what is asked for.
+    Invalid,
+    /// A system call failed.
+    Failed,
 }
 
 impl ErrorKind {
-    /// Every kind, in the order of the contract.
-    pub const ALL: [Self; 15] = [
-        Self::NotFound,
-        Self::AlreadyExists,
-        Self::PermissionDenied,
-        Self::OutsideWorkspace,
-        Self::BinaryFile,
-        Self::FileTooLarge,
-        Self::StaleFile,
-        Self::OldTextNotFound,
-        Self::MultipleMatches,
-        Self::OverlappingEdits,
-        Self::PatchParseError,
-        Self::PatchApplyError,
-        Self::CommandFailed,
-        Self::Timeout,
-        Self::Unknown,
-    ];
-
     /// Returns the stable name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -64,18 +33,12 @@ impl ErrorKind {
             Self::NotFound => "not_found",
             Self::AlreadyExists => "already_exists",
             Self::PermissionDenied => "permission_denied",
-            Self::OutsideWorkspace => "outside_workspace",
-            Self::BinaryFile => "binary_file",
-            Self::FileTooLarge => "file_too_large",
-            Self::StaleFile => "stale_file",
-            Self::OldTextNotFound => "old_text_not_found",
-            Self::MultipleMatches => "multiple_matches",
-            Self::OverlappingEdits => "overlapping_edits",
-            Self::PatchParseError => "patch_parse_error",
-            Self::PatchApplyError => "patch_apply_error",
-            Self::CommandFailed => "command_failed",
-            Self::Timeout => "timeout",
-            Self::Unknown => "unknown",
+            Self::OutsideRoot => "outside_root",
+            Self::TooLarge => "too_large",
+            Self::Changed => "changed",
+            Self::Locked => "locked",
+            Self::Invalid => "invalid",
+            Self::Failed => "failed",
         }
     }
 }

@@ -194,12 +194,17 @@ pub(crate) fn is_dot_git(name: &str) -> bool {
     key == ".git" || key.strip_prefix("git~").is_some_and(all_digits)
 }
 
-/// Tells whether some file system takes `name` for the state directory's.
-pub(crate) fn is_state_name(name: &str) -> bool {
+/// Tells whether some file system takes `name` for that of the private directory.
+pub(crate) fn is_private_name(name: &str, private_dir: &str) -> bool {
     let stem = name.split(':').next().unwrap_or(name);
     let key = fold(stem);
     let key = key.trim_end_matches(['.', ' ']);
-    key == crate::state::STATE_DIR || key.strip_prefix("apply-~").is_some_and(all_digits)
+    let stem = private_dir.trim_start_matches('.');
+    // The name that FAT and NTFS give it beside its own.
+    let short = key
+        .split_once('~')
+        .is_some_and(|(start, digits)| all_digits(digits) && start.eq_ignore_ascii_case(&stem[..stem.len().min(6)]));
+    short || key.eq_ignore_ascii_case(private_dir)
 }
 
 fn all_digits(text: &str) -> bool {
@@ -329,10 +334,10 @@ mod tests {
         for name in [".gitignore", ".github", "git", "foo.git", ".git2", "git~", "git~x", "x.git"] {
             assert!(!is_dot_git(name), "{name:?}");
         }
-        for name in [".apply-patch", ".Apply-Patch", ".apply-patch.", "APPLY-~1", ".apply\u{200b}-patch"] {
-            assert!(is_state_name(name), "{name:?}");
+        for name in [".my-notes", ".My-Notes", ".my-notes.", "MY-NOT~1", ".my\u{200b}-notes"] {
+            assert!(is_private_name(name, ".my-notes"), "{name:?}");
         }
-        assert!(!is_state_name("apply-patch"));
+        assert!(!is_private_name("my-notes", ".my-notes") && !is_private_name("MY-NOT~1", ".my"));
     }
 
     #[test]

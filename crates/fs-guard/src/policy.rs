@@ -23,18 +23,24 @@ pub enum HardLinks {
     /// It is refused.
     #[default]
     Refuse,
-    /// The patched name becomes a file of its own; the other names keep the old bytes.
+    /// The changed name becomes a file of its own; the other names keep the old bytes.
     Break,
 }
 
 /// The rules a [`Root`](crate::Root) keeps beside those that nothing lifts.
 #[derive(Debug, Clone)]
 pub struct Policy {
+    /// The name, in the root, of a directory of the program's own that no checked path reaches: a dot, and then ASCII
+    /// letters, digits, `-` and `_`.
+    pub private_dir: Box<str>,
+    /// Ends of paths that are never touched, as `app/key`: for what the program keeps elsewhere, in the case that the
+    /// root is the user's home.
+    pub reserved: Vec<Box<str>>,
     /// Which names may be created.
     pub names: NamePolicy,
     /// Patterns of paths that are never touched.
     pub forbidden: Globs,
-    /// Patterns of paths that make tools run code.
+    /// Patterns of paths that have to be approved before they are changed.
     pub guarded: Globs,
     /// Patterns of guarded paths that are approved.
     pub allow: Globs,
@@ -46,41 +52,16 @@ pub struct Policy {
     pub within: Vec<RelPath>,
 }
 
-/// The forbidden patterns of a default policy.
-pub const DEFAULT_FORBIDDEN: &[&str] =
-    &["**/.env*", "**/*.pem", "**/*.key", "**/*.crt", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc*"];
-
-/// The guarded patterns of a default policy.
-pub const DEFAULT_GUARDED: &[&str] = &[
-    "**/.github/workflows/**",
-    "**/.github/actions/**",
-    "**/.gitlab-ci.yml",
-    "**/.circleci/**",
-    "**/.vscode/**",
-    "**/.idea/**",
-    "**/.cursor/**",
-    "**/.claude/**",
-    "**/.codex/**",
-    "**/.mcp.json",
-    "**/.envrc",
-    "**/.cargo/config*",
-    "**/.husky/**",
-    "**/.devcontainer/**",
-    "**/.devcontainer.json",
-    "**/.gitmodules",
-    "**/.gitattributes",
-    "**/.pre-commit-config.yaml",
-    // What tightens or loosens this guard itself.
-    "**/.apply-patch.toml",
-    "**/apply-patch/config.toml",
-];
-
-impl Default for Policy {
-    fn default() -> Self {
+impl Policy {
+    /// Forbids and guards nothing but what nothing lifts.
+    #[must_use]
+    pub fn new(private_dir: &str) -> Self {
         Self {
+            private_dir: private_dir.into(),
+            reserved: Vec::new(),
             names: NamePolicy::default(),
-            forbidden: Globs::direct(DEFAULT_FORBIDDEN),
-            guarded: Globs::direct(DEFAULT_GUARDED),
+            forbidden: Globs::default(),
+            guarded: Globs::default(),
             allow: Globs::default(),
             hard_links: HardLinks::default(),
             within: Vec::new(),

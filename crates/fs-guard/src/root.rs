@@ -46,7 +46,15 @@ pub(crate) struct Learnt {
 
 impl Root {
     /// Opens a directory.
+    ///
+    /// # Panics
+    ///
+    /// Panics when the policy's name for the private directory is none.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
+        let plain =
+            |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let name = &policy.private_dir;
+        assert!(name.strip_prefix('.').is_some_and(plain), "BUG: {name:?} is no name for a private directory");
         let shown = dir.display().to_string();
         let handle = sys::open_root(dir).at("open", &shown)?;
         let metadata = sys::stat(&handle).at("look at", &shown)?;
@@ -93,7 +101,7 @@ impl Root {
     /// What is at the path is not looked at. (The one exception: a directory that exists may have a
     /// name that would not be created.)
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
-        let checked = check_never_allowed(path)?;
+        let checked = self.check_never_allowed(path)?;
         if access == Access::Create && self.policy.names == NamePolicy::Portable {
             self.check_new_names(&checked)?;
         }
@@ -117,7 +125,7 @@ impl Root {
     /// A journal that is known to be this program's own was written after all checks, under the
     /// policy of that time; only what nothing lifts is checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
-        let checked = check_never_allowed(path)?;
+        let checked = self.check_never_allowed(path)?;
         self.check_within(&checked, Access::Update)?;
         if !authentic {
             self.check_lists(&checked, Access::Update)?;
@@ -168,6 +176,44 @@ impl Root {
         Ok(())
     }
 
+    /// Checks what no policy lifts.
+    fn check_never_allowed(&self, path: &str) -> Result<RelPath, Error> {
+        let rest = match names::check_spelling(path) {
+            Verdict::Fine(rest) => rest,
+            Verdict::Climbs => return Err(Error::Traversal { path: path.into() }),
+            Verdict::Refused(problem) => return Err(Error::Spelling { path: path.into(), problem }),
+        };
+        for name in rest.split('/') {
+            // Every spelling of either has one of these; the rest is spared the folding.
+            if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
+                continue;
+            }
+            let rule = if names::is_dot_git(name) {
+                Rule::GitDirectory
+            } else if names::is_private_name(name, &self.policy.private_dir) {
+                Rule::StateDirectory
+            } else {
+                continue;
+            };
+            return Err(Error::Forbidden { path: path.into(), rule });
+        }
+        let name = rest.rsplit('/').next().unwrap_or(rest);
+        for reserved in &self.policy.reserved {
+            // Every spelling of it ends in one of these; the rest is spared the folding.
+            if name.is_ascii() && !reserved.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            let folded = fold(rest);
+            if folded.strip_suffix(&**reserved).is_some_and(|above| above.is_empty() || above.ends_with('/')) {
+                return Err(Error::Forbidden { path: path.into(), rule: Rule::StateDirectory });
+            }
+        }
+        if let Some(c) = names::invisible(rest) {
+            return Err(Error::Spelling { path: path.into(), problem: names::Spelling::Invisible(c) });
+        }
+        Ok(RelPath::new_unchecked(rest))
+    }
+
     /// Forgets what was learnt about directories, for the next operation with the same root.
     pub fn forget(&self) {
         *self.learnt() = Learnt::default();
@@ -176,39 +222,4 @@ impl Root {
     pub(crate) fn learnt(&self) -> MutexGuard<'_, Learnt> {
         self.learnt.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-}
-
-/// Checks what no policy lifts.
-fn check_never_allowed(path: &str) -> Result<RelPath, Error> {
-    let rest = match names::check_spelling(path) {
-        Verdict::Fine(rest) => rest,
-        Verdict::Climbs => return Err(Error::Traversal { path: path.into() }),
-        Verdict::Refused(problem) => return Err(Error::Spelling { path: path.into(), problem }),
-    };
-    for name in rest.split('/') {
-        // Every spelling of either has one of these; the rest is spared the folding.
-        if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
-            continue;
-        }
-        let rule = if names::is_dot_git(name) {
-            Rule::GitDirectory
-        } else if names::is_state_name(name) {
-            Rule::StateDirectory
-        } else {
-            continue;
-        };
-        return Err(Error::Forbidden { path: path.into(), rule });
-    }
-    // The key of the journals, for the case that the workspace is the user's home.
-    let (dir, name) = rest.rsplit_once('/').unwrap_or(("", rest));
-    if (name.eq_ignore_ascii_case("key") || !name.is_ascii())
-        && fold(name) == "key"
-        && fold(dir.rsplit('/').next().unwrap_or(dir)) == "apply-patch"
-    {
-        return Err(Error::Forbidden { path: path.into(), rule: Rule::StateDirectory });
-    }
-    if let Some(c) = names::invisible(rest) {
-        return Err(Error::Spelling { path: path.into(), problem: names::Spelling::Invisible(c) });
-    }
-    Ok(RelPath::new_unchecked(rest))
 }

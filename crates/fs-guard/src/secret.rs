@@ -11,22 +11,34 @@ use crate::sys::{self, Open, code};
 
 /// Reads a secret of 32 random bytes that is this user's alone; made at the first use.
 ///
-/// `None` when there is no place for it: a read-only home, a directory of someone else.
+/// `None` when there is no place for it: a read-only home, a directory of someone else. A secret that is there and
+/// cannot be used is an error.
 pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     match secret_or_error(dir, name) {
         Err(error)
             if matches!(
                 error.io().and_then(std::io::Error::raw_os_error),
                 Some(code::NOENT | code::ACCES | code::PERM | code::ROFS | code::NOTDIR | code::LOOP)
-            ) =>
+            ) && !may_be_there(dir, name) =>
         {
             Ok(None)
         }
-        result => result,
+        result => result.map(Some),
     }
 }
 
-fn secret_or_error(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
+/// Whether a secret is there, or hidden in a directory of this user's.
+fn may_be_there(dir: &Path, name: &str) -> bool {
+    match std::fs::symlink_metadata(dir.join(name)) {
+        Ok(_) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            sys::open_root(dir).and_then(|dir| sys::stat(&dir)).is_ok_and(|seen| seen.uid == sys::user())
+        }
+        Err(_) => false,
+    }
+}
+
+fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     let shown = dir.display().to_string();
     let handle = match sys::open_root(dir) {
         Ok(handle) => handle,
@@ -42,16 +54,20 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     };
     let dir = Dir::new(handle, &shown);
     let spot = dir.spot(name);
-    // Twice at most: a short or missing secret is made, and then it is there.
-    for _ in 0..2 {
+    // Once more after it was made, by this process or by another.
+    loop {
         match sys::open_at(&dir.handle, name, Open::Read) {
             Ok(file) => {
                 let seen = sys::stat(&file).at("look at", spot.path())?;
-                if seen.kind != FileKind::File || seen.uid != sys::user() || seen.mode & 0o077 != 0 {
-                    return Ok(None);
+                let untrusted = |problem| Error::UntrustedState { path: spot.path(), problem };
+                if seen.kind != FileKind::File || seen.uid != sys::user() {
+                    return Err(untrusted("it is not a file of this user"));
+                }
+                if seen.mode & 0o077 != 0 {
+                    return Err(untrusted("others may read it"));
                 }
                 let bytes = crate::read::read_whole(&file, seen.size, 4096, &spot.path())?;
-                return Ok(bytes.try_into().ok());
+                return bytes.try_into().map_err(|_| untrusted("it has not 32 bytes"));
             }
             Err(error) if error.raw_os_error() == Some(code::NOENT) => {}
             Err(error) => return Err(error).at("open", spot.path()),
@@ -80,7 +96,6 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
             }
         }
     }
-    Ok(None)
 }
 
 /// Fills `bytes` with random ones.

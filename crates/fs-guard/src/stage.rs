@@ -9,7 +9,7 @@ use crate::error::{At as _, Error};
 use crate::metadata::Metadata;
 use crate::read::OpenFile;
 use crate::rel_path::RelPath;
-use crate::sys::{self, Fd, Open, code};
+use crate::sys::{self, Fd, Open, Rename, code};
 
 impl Spot {
     /// Creates a file here, where nothing may be, to be written and then published elsewhere.
@@ -165,6 +165,17 @@ impl StagedFile {
         match self.spot.rename_new(place) {
             Ok(()) => Ok(()),
             Err(error) => Err(Box::new(NotPublished { file: self, error })),
+        }
+    }
+
+    /// Gives it its name, in the place of what has it. Only for the program's own files.
+    pub fn replace(self, place: &Spot) -> Result<(), Box<NotPublished>> {
+        match sys::rename(self.spot.at(), place.at(), Rename::Replace) {
+            Ok(()) => Ok(()),
+            Err(source) => {
+                let error = Error::Io { operation: "replace", path: place.path(), source };
+                Err(Box::new(NotPublished { file: self, error }))
+            }
         }
     }
 

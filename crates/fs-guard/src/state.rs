@@ -1,40 +1,40 @@
-//! The state directory beneath the root, where no patch reaches.
+//! The private directory in the root, which no checked path reaches.
+
+use std::path::Path;
 
 use crate::dir::Dir;
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime};
 use crate::rel_path::RelPath;
 use crate::root::Root;
-use crate::sys::{self, Fd, Open};
-
-/// The name of the state directory in the root.
-pub const STATE_DIR: &str = ".apply-patch";
+use crate::sys::{self, Open};
 
 impl Root {
-    /// Opens the state directory; `None` when there is none.
+    /// Opens the private directory; `None` when there is none.
     ///
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
     /// user's that nobody else may enter.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
-        let untrusted = |problem| Error::UntrustedState { path: STATE_DIR.into(), problem };
+        let name = &*self.policy().private_dir;
+        let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
         // Over no mount point either, unlike an ordinary open.
-        let path = RelPath::new_unchecked(STATE_DIR);
+        let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => {
-                let dir = Dir::new(handle, STATE_DIR);
+                let dir = Dir::new(handle, name);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
             Ok(None) => Ok(None),
             Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
-            Err(_) if sys::stat_at(&self.handle, STATE_DIR).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
+            Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
                 Err(untrusted("it is not a directory"))
             }
             Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
     }
 
-    /// Opens the state directory, which is created when missing. When it was, the root directory's
+    /// Opens the private directory, which is created when missing. When it was, the root directory's
     /// modification time from before comes with it, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
@@ -42,7 +42,7 @@ impl Root {
         }
         let root = self.as_dir("")?;
         let before = root.metadata()?.mtime;
-        match root.create_dir(STATE_DIR) {
+        match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {
                 // Nothing in it shall be opened to others by a default ACL of the root.
                 let _ = sys::remove_xattr(&dir.handle, b"system.posix_acl_default");
@@ -53,48 +53,64 @@ impl Root {
         }
     }
 
-    /// Removes the state directory if it is empty, and gives the root directory the modification
+    /// Removes the private directory if it is empty, and gives the root directory the modification
     /// time back that it had before.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         let root = self.as_dir("")?;
-        let removed = root.remove_dir(STATE_DIR)?;
+        let removed = root.remove_dir(&self.policy().private_dir)?;
         if removed {
             let _ = root.set_mtime(mtime);
         }
         Ok(removed)
     }
 
-    /// Reads the index of the root's git repository, to see whether something is tracked there.
+    /// Reads the indexes of the git repositories that the root lies in, the innermost first, to see whether something
+    /// is tracked there.
     ///
-    /// `None` when there is none; nothing (no index has no bytes) when it is not a file that can be
-    /// read, or has more than `limit` bytes. It never waits: whoever made the directory may have put a FIFO there.
+    /// One that is not a file that can be read, or has more than `limit` bytes, is empty (no index has no bytes). It
+    /// never waits: whoever made the directory may have put a FIFO there.
     #[must_use]
-    pub fn git_index(&self, limit: u64) -> Option<Vec<u8>> {
-        let read = |handle: &Fd| {
-            let seen = sys::stat(handle).ok()?;
-            let index =
-                (seen.kind == FileKind::File).then(|| crate::read::read_whole(handle, seen.size, limit, "index"));
-            index?.ok()
-        };
-        let index = RelPath::new_unchecked(".git/index");
-        if let Ok(Some(handle)) = self.open_beneath(&index, Open::Read) {
-            return Some(read(&handle).unwrap_or_default());
+    pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
+        let mut indexes = Vec::new();
+        let mut at = self.path().to_path_buf();
+        let mut below = None;
+        while let Ok(seen) = sys::open_root(&at).and_then(|dir| sys::stat(&dir)) {
+            // The parent of the topmost directory is that directory.
+            if below.is_some_and(|below| seen.same_inode(&below)) {
+                break;
+            }
+            indexes.extend(git_index(&at.join(".git"), limit));
+            below = Some(seen);
+            // By the name that the system gives it: the path may end in a link.
+            at.push("..");
         }
-        // A work tree beside its repository: `.git` is a file that tells where that is.
-        let handle = self.open_beneath(&RelPath::new_unchecked(".git"), Open::Read).ok()??;
-        if sys::stat(&handle).ok()?.kind != FileKind::File {
-            return None;
-        }
-        let text = crate::read::read_whole(&handle, 0, 4096, ".git").ok()?;
-        let dir = std::str::from_utf8(&text).ok()?.strip_prefix("gitdir:")?.trim();
-        let dir = sys::open_root(&self.path().join(dir)).ok()?;
-        let handle = sys::open_at(&dir, "index", Open::Read).ok()?;
-        Some(read(&handle).unwrap_or_default())
+        indexes
     }
 
     /// Returns the root's own handle as a directory, to be synced.
     pub fn as_dir(&self, path: &str) -> Result<Dir, Error> {
         let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
         Ok(Dir::new(handle, path))
+    }
+}
+
+/// Reads the index of the repository that `git` is, or tells the place of.
+fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
+    let read = |path: &Path| match crate::input::read_config(path, limit) {
+        Ok(bytes) => bytes,
+        Err(_) => Some(Vec::new()),
+    };
+    match sys::open_root(git) {
+        Ok(_) => read(&git.join("index")),
+        Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => None,
+        // A work tree beside its repository: `.git` is a file that tells where that is.
+        Err(_) => {
+            let text = crate::input::read_config(git, 4096).ok().flatten();
+            let dir = text.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));
+            match dir {
+                Some(dir) => read(&git.parent()?.join(dir.trim()).join("index")),
+                None => Some(Vec::new()),
+            }
+        }
     }
 }

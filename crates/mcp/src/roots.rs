@@ -63,8 +63,6 @@ fn file_path(uri: &str) -> Option<PathBuf> {
 mod tests {
     #![allow(clippy::disallowed_methods, reason = "tests make directories")]
 
-    use fs_guard::Policy;
-
     use super::*;
 
     #[test]
@@ -89,7 +87,7 @@ mod tests {
             (&["w/out"], None),
             (&["w/src", "w"], Some(&[])),
         ] {
-            let root = Root::open(&dir.path().join("link"), Policy::default()).unwrap();
+            let root = Root::open(&dir.path().join("link"), patch_engine::policy()).unwrap();
             let uris: Vec<_> = roots.iter().map(|root| format!("file://{base}/{root}")).collect();
             let found = narrowed(&root, uris.iter().map(String::as_str)).ok();
             let found: Option<Vec<_>> = found.map(|paths| paths.iter().map(ToString::to_string).collect());

@@ -50,8 +50,8 @@ impl ServerSettings {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
-            policy: Policy::default(),
-            key_place: KeyPlace::default(),
+            policy: patch_engine::policy(),
+            key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),
             approval: Approval::default(),
             tool_settings: ToolSettings { max_output: Some(MAX_OUTPUT), ..ToolSettings::default() },

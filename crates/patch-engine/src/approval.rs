@@ -101,7 +101,7 @@ pub struct Verdict {
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
-/// let workspace = Workspace::open(dir.path(), approvals.take_guarded(Default::default()))?;
+/// let workspace = Workspace::open(dir.path(), approvals.take_guarded(patch_engine::policy()))?;
 /// let settings = Settings::new(Options::new(Profile::Codex));
 /// let text = "*** Begin Patch\n*** Add File: .vscode/tasks.json\n+{}\n*** End Patch\n";
 /// let patch = parse(text, &settings.options.parse)?;

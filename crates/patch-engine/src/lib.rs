@@ -13,11 +13,13 @@ pub mod convert;
 mod diff;
 mod edit;
 pub mod file_plan;
+mod kind;
 mod lines;
 mod locate;
 mod options;
 mod plan;
 mod planner;
+mod policy;
 mod prepare;
 mod reject;
 pub mod transaction;
@@ -28,7 +30,8 @@ pub mod write;
 pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
 pub use diff::is_binary;
 pub use edit::{Edit, edit};
-pub use fs_guard::{ErrorKind, Sha256};
+pub use fs_guard::Sha256;
+pub use kind::ErrorKind;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, HunkTrouble, Nearest, Note, Order, Pass, Placed, Rules,
 };
@@ -38,5 +41,6 @@ pub use options::{
 pub use patch_grammar::{ParseError, Patch, decode, parse};
 pub use plan::{Change, Operation, Plan, PlanNote};
 pub use planner::plan;
+pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Problem, Reject};
 pub use turn_diff::TurnDiff;

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use fs_guard::{ErrorKind, Sha256};
+use fs_guard::Sha256;
+
+use crate::kind::ErrorKind;
 
 use crate::locate::{Advice, HunkTrouble, Pass};
 use crate::options::Expected;
@@ -86,11 +88,11 @@ pub enum Problem {
 }
 
 impl Reject {
-    /// The kind of SPEC §8.
+    /// The kind for programs.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.problem {
-            Problem::Guard(error) => error.kind(),
+            Problem::Guard(error) => error.kind().into(),
             Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
             Problem::Exists | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => ErrorKind::AlreadyExists,
             Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
@@ -139,7 +141,7 @@ impl Reject {
     pub fn next_action(&self) -> String {
         let path = &self.path;
         match &self.problem {
-            Problem::Guard(error) => match error.kind() {
+            Problem::Guard(error) => match error.kind().into() {
                 ErrorKind::OutsideWorkspace => "use a path beneath the workspace root".into(),
                 ErrorKind::PermissionDenied => {
                     "leave this file alone, or ask the person in charge to approve it".into()

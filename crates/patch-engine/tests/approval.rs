@@ -22,7 +22,7 @@ impl Session {
             fs::write(dir.path().join(path), text).unwrap();
         }
         let mut approvals = Approvals::new(policy);
-        let guard = Policy { allow: Globs::new([".mcp.json"]).unwrap(), ..Policy::default() };
+        let guard = Policy { allow: Globs::new([".mcp.json"]).unwrap(), ..patch_engine::policy() };
         let workspace = Workspace::open(dir.path(), approvals.take_guarded(guard)).unwrap();
         let workspace = workspace.with_key_place(KeyPlace::Nowhere);
         Self { dir, workspace, approvals }

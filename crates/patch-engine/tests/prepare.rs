@@ -15,7 +15,7 @@ fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<
     for index in 0..files {
         fs::write(dir.path().join(format!("f{index}")), format!("file {index}\nend\n")).unwrap();
     }
-    let workspace = Workspace::open(dir.path(), fs_guard::Policy::default()).unwrap();
+    let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let mut options = Options::new(Profile::Strict);
     change(&mut options);
     let patch = patch_engine::parse(patch, &options.parse).unwrap();
@@ -58,7 +58,7 @@ fn more_bytes_than_are_read_ahead_are_read_all_the_same() {
         fs::write(dir.path().join(format!("f{index}")), format!("file {index}\n{padding}")).unwrap();
         update(&format!("f{index}"), &format!("file {index}"), &format!("changed {index}"))
     }));
-    let workspace = Workspace::open(dir.path(), fs_guard::Policy::default()).unwrap();
+    let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
     let options = Options::new(Profile::Codex);
     let patch = patch_engine::parse(&patch, &options.parse).unwrap();
     let plan = patch_engine::plan(workspace.root(), &patch, &options).unwrap();
@@ -119,7 +119,7 @@ fn long_file() -> (String, String) {
 }
 
 fn apply(dir: &Path, patch: &str, max_memory: u64, meanwhile: impl Fn()) -> Result<String, ApplyError> {
-    let workspace = Workspace::open(dir, fs_guard::Policy::default()).unwrap();
+    let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
     let mut settings = Settings::new(Options::new(Profile::Strict));
     settings.options.max_memory = max_memory;
     let patch = patch_engine::parse(patch, &settings.options.parse).unwrap();

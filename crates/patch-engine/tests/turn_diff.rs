@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fs_guard::{Policy, Root};
+use fs_guard::Root;
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Applied, ApplyError, Options, Profile, Settings, TurnDiff, apply, carry_out, parse};
 use tempfile::TempDir;
@@ -64,7 +64,7 @@ impl Turn {
         let before = before.iter().map(|(name, mode, text)| ((*name).to_owned(), (*mode, text.as_bytes().to_vec())));
         let before: Snapshot = before.collect();
         write(dir.path(), &before);
-        let workspace = Workspace::open(dir.path(), Policy::default()).unwrap().with_key_place(KeyPlace::Nowhere);
+        let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap().with_key_place(KeyPlace::Nowhere);
         Self { dir, workspace, before, diff: TurnDiff::new() }
     }
 

@@ -7,6 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::error::Error;
 use crate::time::{Fields, micros};
 
+/// The last microsecond of the year 9999: later ones have no name that could be read again.
+const MAX_MICROS: u64 = 253_402_300_799_999_999;
+
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
+
 /// The name of a transaction: the time it began and a random tail, as `20261121-014233-123456-9f3ac1d2`.
 ///
 /// Names sort by time, and are safe as file names.
@@ -27,7 +32,14 @@ impl TransactionId {
         let mut tail = [0; 4];
         fs_guard::random(&mut tail)?;
         let after = last.map_or(0, |last| last.micros + 1);
-        Ok(Self { micros: micros(now).max(after), tail: u32::from_ne_bytes(tail) })
+        Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
+    }
+
+    /// Tells whether the name lies in the future: more than a day ahead of the clock, which a clock that was set back
+    /// by hours does not explain.
+    #[must_use]
+    pub fn is_ahead_of(self, now: SystemTime) -> bool {
+        self.time() > now + AHEAD
     }
 
     /// Returns when the transaction began.
@@ -91,6 +103,15 @@ mod tests {
         assert_eq!(one.to_string().parse(), Ok(one));
         let later = TransactionId::new(now - Duration::from_secs(9), Some(one)).unwrap();
         assert!(later > one && later.to_string() > one.to_string());
+    }
+
+    #[test]
+    fn no_name_is_made_that_cannot_be_read() {
+        let last = "99991231-235959-999999-ffffffff".parse().unwrap();
+        let far = UNIX_EPOCH + Duration::from_secs(1 << 50);
+        for id in [TransactionId::new(UNIX_EPOCH, Some(last)).unwrap(), TransactionId::new(far, None).unwrap()] {
+            assert_eq!(id.to_string().parse(), Ok(id), "{id}");
+        }
     }
 
     #[test]

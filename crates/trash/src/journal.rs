@@ -3,10 +3,10 @@
 //! Lines of text, so that a person can read one after an accident:
 //!
 //! ```text
-//! apply-patch journal 1
+//! trash journal 1
 //! id 20261121-014233-123456-9f3ac1d2
 //! time 2026-11-21T01:42:33.123456Z
-//! tool apply_patch
+//! tool cleaner
 //! mkdir - src/new
 //! add 0 - file:2cf24d…:5:644:131:1795225353.5 src/new/a.txt
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
@@ -24,10 +24,10 @@ use fs_guard::{FileKind, FileTime, Sha256};
 
 use crate::error::JournalProblem;
 use crate::escape::{escape, unescape};
-use crate::hmac::{hmac, same};
+use crate::hmac::Keyed;
 use crate::id::TransactionId;
 
-const FIRST_LINE: &str = "apply-patch journal 1";
+const FIRST_LINE: &str = "trash journal 1";
 
 /// Everything that is known of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +47,11 @@ pub struct Journal {
 pub struct Header {
     /// The transaction's name.
     pub id: TransactionId,
-    /// The tool that was called.
+    /// What did it.
     pub tool: Option<String>,
-    /// The agent that called it.
+    /// Who asked for it.
     pub agent: Option<String>,
-    /// The session that it was called in.
+    /// The session that it was asked for in.
     pub session: Option<String>,
     /// The transaction that it undoes.
     pub undo_of: Option<TransactionId>,
@@ -165,7 +165,7 @@ impl Journal {
         let checksum = Sha256::of(text.as_bytes());
         writeln!(text, "checksum {checksum}").expect("a string takes all");
         match key {
-            Some(key) => writeln!(text, "hmac {}", hmac(key, text.as_bytes())),
+            Some(key) => writeln!(text, "hmac {}", Keyed::new(key).hash(&[text.as_bytes()])),
             None => writeln!(text, "hmac -"),
         }
         .expect("a string takes all");
@@ -220,9 +220,8 @@ impl Journal {
             return Err(damaged());
         }
         if let Some(key) = key {
-            let signed = hmac(key, &text.as_bytes()[..=rest.len()]);
             let given = signature.parse().map_err(|_| JournalProblem::NotSigned)?;
-            if !same(&signed, &given) {
+            if !Keyed::new(key).matches(&[&text.as_bytes()[..=rest.len()]], &given) {
                 return Err(JournalProblem::NotSigned);
             }
         }
@@ -348,7 +347,7 @@ mod tests {
         let record = |slot, path: &str, before, after| Record { slot, path: path.into(), before, after, sibling: None };
         Journal {
             header: Header {
-                tool: Some("apply_patch".into()),
+                tool: Some("cleaner".into()),
                 session: Some("two\nlines\\ and \u{1b}".into()),
                 undo_of: Some(id),
                 partial: true,
@@ -359,7 +358,7 @@ mod tests {
             records: vec![
                 record(0, "src/new dir/ä b.txt", None, Some(state("a", 1))),
                 Record {
-                    sibling: Some("b.txt.1.apply-patch.tmp".into()),
+                    sibling: Some("b.txt.1.tmp".into()),
                     ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3)))
                 },
                 record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),

@@ -21,11 +21,10 @@ impl Key {
 }
 
 /// Where the key is kept: never in the workspace.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// `$XDG_STATE_HOME/apply-patch/key`, else `~/.local/state/apply-patch/key`.
-    #[default]
-    User,
+    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `~/.local/state`.
+    User(&'static str),
     /// `key` in this directory.
     Directory(PathBuf),
     /// Nowhere: journals are not signed.
@@ -52,10 +51,11 @@ impl KeyPlace {
         match self {
             Self::Directory(dir) => Some(dir.clone()),
             Self::Nowhere => None,
-            Self::User => {
-                let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+            Self::User(name) => {
+                let absolute =
+                    |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
                 let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-                Some(state.join("apply-patch"))
+                Some(state.join(name))
             }
         }
     }

@@ -2,9 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
+use fs_guard::Dir;
+
 use crate::error::Error;
 use crate::id::TransactionId;
 use crate::locked::LockedStore;
+
+/// What follows the name of a transaction whose files are being removed.
+const REMOVED: &str = ".removed";
 
 /// What an ordinary commit may remove from the trash.
 ///
@@ -38,13 +43,14 @@ pub struct Purged {
 }
 
 impl LockedStore<'_> {
-    /// Removes what `retention` does not keep, or tells with `dry_run` what that would be.
+    /// Removes what `retention` does not keep, the oldest first, or tells with `dry_run` what that would be.
     ///
-    /// Folders whose journals are not trusted are left for a person to look at.
+    /// Folders whose journals are not trusted are left for a person to look at, and do not count.
     pub fn purge(&self, retention: &Retention, now: SystemTime, dry_run: bool) -> Result<Purged, Error> {
         let mut purged = Purged::default();
         let mut kept_bytes = 0_u64;
-        for (index, id) in self.transactions()?.into_iter().enumerate() {
+        let mut index = 0;
+        for id in self.transactions()? {
             let bytes = match self.journal(id) {
                 Ok(journal) => journal.kept_bytes(),
                 Err(Error::Journal { .. }) => continue,
@@ -56,13 +62,17 @@ impl LockedStore<'_> {
                 || kept_bytes.saturating_add(bytes) > retention.max_bytes;
             if index < retention.keep_last || !over {
                 kept_bytes = kept_bytes.saturating_add(bytes);
-                continue;
+            } else {
+                purged.transactions.push(id);
+                purged.bytes += bytes;
             }
-            if !dry_run {
-                self.remove(id)?;
-            }
-            purged.transactions.push(id);
-            purged.bytes += bytes;
+            index += 1;
+        }
+        if !dry_run {
+            let trash = self.trash()?;
+            finish_removing(&trash, &trash.names()?)?;
+            // A purge that is cut off leaves a history without gaps.
+            purged.transactions.iter().rev().try_for_each(|&id| self.remove(id))?;
         }
         Ok(purged)
     }
@@ -79,17 +89,20 @@ impl LockedStore<'_> {
 
     /// Removes one finished transaction for good.
     pub fn remove(&self, id: TransactionId) -> Result<(), Error> {
-        // Out of the trash, then without its journal, then its files: a removal that is cut off
-        // leaves either the whole entry, which recovery puts back, or a folder that it discards.
+        // Not by way of the pending transactions: recovery would finish or revert it once more, over what came since.
         let trash = self.trash()?;
         let name = id.to_string();
-        if let Some(folder) = trash.open_dir(&name)? {
-            let pending = self.dir().open_or_create_dir(crate::store::PENDING)?;
-            trash.spot(&name).rename_new(&pending.spot(&name))?;
-            folder.spot(crate::store::JOURNAL).remove()?;
-            folder.spot(crate::store::ABORTED).remove()?;
-            pending.remove_tree(&name)?;
+        if trash.open_dir(&name)?.is_some() {
+            let removed = format!("{name}{REMOVED}");
+            trash.spot(&name).rename_new(&trash.spot(&removed))?;
+            trash.remove_tree(&removed)?;
         }
         Ok(())
     }
+}
+
+/// Goes on with removals that were cut off.
+pub(crate) fn finish_removing(trash: &Dir, names: &[String]) -> Result<(), Error> {
+    let is_removed = |name: &str| name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok());
+    names.iter().filter(|name| is_removed(name)).try_for_each(|name| Ok(trash.remove_tree(name)?))
 }

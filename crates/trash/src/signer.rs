@@ -6,7 +6,7 @@ use crate::hmac::Keyed;
 use crate::key::KeyPlace;
 
 /// Signs texts under the user's key. A text begins with what it is, so that a signature of one kind
-/// is none of another (journals begin with `apply-patch journal`).
+/// is none of another (journals begin with `trash journal`).
 #[derive(Debug, Clone)]
 pub struct Signer(Keyed);
 
@@ -19,6 +19,6 @@ impl Signer {
     /// Returns the signature of `text`, which is of the kind `kind`.
     #[must_use]
     pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
-        self.0.hash(&[b"apply-patch ", kind.as_bytes(), b"\n", text])
+        self.0.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::time::SystemTime;
 
-use fs_guard::{Dir, Root, STATE_DIR, Sha256, Spot};
+use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
@@ -49,27 +49,29 @@ pub struct TrashEntry {
     pub mode: u32,
     /// The hash of its bytes.
     pub sha256: Sha256,
+    stored: String,
 }
 
 impl TrashEntry {
     /// Returns the path of the kept file beneath the root.
     #[must_use]
-    pub fn stored_path(&self) -> String {
-        stored_path(self.id, self.slot)
+    pub fn stored_path(&self) -> &str {
+        &self.stored
     }
 }
 
 /// Returns the path, beneath the root, of a file that a transaction displaced.
 #[must_use]
-pub fn stored_path(id: TransactionId, slot: u32) -> String {
-    format!("{STATE_DIR}/{TRASH}/{id}/{slot}")
+pub fn stored_path(root: &Root, id: TransactionId, slot: u32) -> String {
+    format!("{}/{TRASH}/{id}/{slot}", root.policy().private_dir)
 }
 
-/// Reads what [`stored_path`] gives.
+/// Reads what [`stored_path`] gives, in any root.
 #[must_use]
 pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
     let path = path.strip_prefix("./").unwrap_or(path);
-    let rest = path.strip_prefix(STATE_DIR)?.strip_prefix('/')?.strip_prefix(TRASH)?.strip_prefix('/')?;
+    let (private_dir, rest) = path.split_once('/')?;
+    let rest = rest.strip_prefix(TRASH)?.strip_prefix('/').filter(|_| private_dir.starts_with('.'))?;
     let (id, slot) = rest.split_once('/')?;
     Some((id.parse().ok()?, slot.parse().ok()?))
 }
@@ -93,16 +95,9 @@ impl<'r> Store<'r> {
     /// Returns the finished transactions, the newest first.
     pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
         match self.dir.open_dir(TRASH)? {
-            Some(trash) => self.transactions_in(&trash),
+            Some(trash) => Ok(transactions_of(&trash.names()?)),
             None => Ok(Vec::new()),
         }
-    }
-
-    #[allow(clippy::unused_self, reason = "belongs to a store")]
-    pub(crate) fn transactions_in(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
-        let mut ids: Vec<TransactionId> = trash.names()?.iter().filter_map(|name| name.parse().ok()).collect();
-        ids.sort_unstable_by(|one, other| other.cmp(one));
-        Ok(ids)
     }
 
     /// Tells whether there are transactions that are not finished: one is going on, or was cut off.
@@ -135,7 +130,7 @@ impl<'r> Store<'r> {
             match self.journal(id) {
                 Ok(journal) => {
                     let aborted = self.is_aborted(id)?;
-                    for entry in entries_of(&journal) {
+                    for entry in entries_of(self.root, &journal) {
                         // After a roll-back most slots are empty or hold the new file.
                         if !aborted || self.slot(id, entry.slot)?.hash()? == Some(entry.sha256) {
                             entries.push(entry);
@@ -207,12 +202,19 @@ impl<'r> Store<'r> {
     }
 
     fn is_tracked(&self) -> bool {
-        let index = self.root.git_index(INDEX_LIMIT);
-        index.is_some_and(|index| tracks(&index, &format!("{STATE_DIR}/")))
+        let indexes = self.root.git_indexes(INDEX_LIMIT);
+        indexes.iter().any(|index| tracks(index, &format!("{}/", self.root.policy().private_dir)))
     }
 }
 
-fn entries_of(journal: &Journal) -> impl Iterator<Item = TrashEntry> {
+/// The transactions among the names in the trash, the newest first.
+pub(crate) fn transactions_of(names: &[String]) -> Vec<TransactionId> {
+    let mut ids: Vec<TransactionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids
+}
+
+fn entries_of(root: &Root, journal: &Journal) -> impl Iterator<Item = TrashEntry> {
     let id = journal.header.id;
     journal.records.iter().filter_map(move |record| {
         let before = record.before.as_ref()?;
@@ -226,6 +228,7 @@ fn entries_of(journal: &Journal) -> impl Iterator<Item = TrashEntry> {
             size: before.size,
             mode: before.mode,
             sha256: before.sha256,
+            stored: stored_path(root, id, record.slot),
         })
     })
 }

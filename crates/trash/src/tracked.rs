@@ -38,10 +38,10 @@ mod tests {
     fn finds_the_prefix() {
         let mut index = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
         index.extend_from_slice(&[0; 62]);
-        index.extend_from_slice(b".apply-patch/lock\0");
-        assert!(tracks(&index, ".apply-patch/"));
-        assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/apply-patch/x", ".apply-patch/"));
-        assert!(tracks(b"DIRC\0\0\0\x04\0\0\0\x01 \x03pply-patch/lock\0", ".apply-patch/"));
-        assert!(tracks(b"no index", ".apply-patch/"));
+        index.extend_from_slice(b".my-notes/lock\0");
+        assert!(tracks(&index, ".my-notes/"));
+        assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/my-notes/x", ".my-notes/"));
+        assert!(tracks(b"DIRC\0\0\0\x04\0\0\0\x01 \x02y-notes/lock\0", ".my-notes/"));
+        assert!(tracks(b"no index", ".my-notes/"));
     }
 }

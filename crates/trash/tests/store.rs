@@ -25,7 +25,7 @@ impl Fixture {
     }
 
     fn root(&self) -> Root {
-        Root::open(self.dir.path(), Policy::default()).unwrap()
+        Root::open(self.dir.path(), Policy::new(".kept")).unwrap()
     }
 
     fn key(&self) -> KeyPlace {
@@ -71,8 +71,8 @@ fn displaced_files_are_listed_the_newest_first() {
     let seen: Vec<_> = entries.iter().map(|entry| (&*entry.path, entry.size, entry.deleted)).collect();
     assert_eq!(seen, [("d/b", 5, true), ("a", 3, true)]);
     assert_eq!(fs::read_to_string(fixture.dir.path().join(entries[1].stored_path())).unwrap(), "one");
-    assert_eq!(parse_stored_path(&stored_path(ids[0], 7)), Some((ids[0], 7)));
-    for wrong in ["", "a/b", ".apply-patch/trash/x/0", ".apply-patch/trash/../../x", ".apply-patch/lock"] {
+    assert_eq!(parse_stored_path(&stored_path(&root, ids[0], 7)), Some((ids[0], 7)));
+    for wrong in ["", "a/b", ".kept/trash/x/0", ".kept/trash/../../x", ".kept/lock"] {
         assert_eq!(parse_stored_path(wrong), None, "{wrong}");
     }
 }
@@ -83,7 +83,7 @@ fn only_the_user_may_enter_and_git_ignores_it() {
     let root = fixture.root();
     let store = fixture.lock(&root);
     displace(&store, "a", "x");
-    let state = fixture.dir.path().join(".apply-patch");
+    let state = fixture.dir.path().join(".kept");
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     for dir in ["", "trash", "pending"] {
         assert_eq!(mode(&state.join(dir)), 0o700, "{dir}");
@@ -110,7 +110,7 @@ fn an_unused_state_directory_goes_and_a_used_one_stays() {
     let store = fixture.lock(&root);
     store.dir().spot("audit").append().unwrap();
     drop(store);
-    assert!(fixture.dir.path().join(".apply-patch/audit").exists(), "what others put there stays");
+    assert!(fixture.dir.path().join(".kept/audit").exists(), "what others put there stays");
 }
 
 #[test]
@@ -167,8 +167,43 @@ fn ids_go_up_even_when_the_clock_goes_down() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let store = fixture.lock(&root);
-    let future = TransactionId::new(SystemTime::now() + Duration::from_secs(999), None).unwrap();
-    displace(&store, "a", "x");
-    fs::create_dir(fixture.dir.path().join(format!(".apply-patch/trash/{future}"))).unwrap();
+    let first = displace(&store, "a", "x");
+    // Its own, signed journal, an hour ahead.
+    let future = TransactionId::new(SystemTime::now() + Duration::from_secs(3600), None).unwrap();
+    let header = Header::new(future);
+    let journal = Journal { header, ..store.journal(first).unwrap() };
+    let folder = fixture.dir.path().join(format!(".kept/trash/{future}"));
+    fs::rename(fixture.dir.path().join(format!(".kept/trash/{first}")), &folder).unwrap();
+    let key: [u8; 32] = fs::read(fixture.key.path().join("key")).unwrap().try_into().unwrap();
+    fs::write(folder.join("journal"), journal.to_text(Some(&key))).unwrap();
     assert!(displace(&store, "b", "x") > future);
+}
+
+#[test]
+fn ids_do_not_follow_folders_that_anyone_can_make() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    displace(&store, "a", "x");
+    let soon = TransactionId::new(SystemTime::now() + Duration::from_secs(3600), None).unwrap();
+    for name in ["99991231-235959-999999-ffffffff", &soon.to_string()] {
+        let folder = fixture.dir.path().join(format!(".kept/trash/{name}"));
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&folder).unwrap();
+        let id = displace(&store, "b", "x");
+        assert!(id < soon, "{id} after {name}");
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+}
+
+#[test]
+fn what_is_pending_under_no_transactions_name_is_an_error() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    displace(&store, "a", "x");
+    let stray = fixture.dir.path().join(".kept/pending/100000101-000000-000000-00000000");
+    fs::create_dir(&stray).unwrap();
+    let error = store.unfinished().unwrap_err();
+    assert_eq!((error.kind(), error.reason()), (ErrorKind::PermissionDenied, "untrusted_state"));
+    assert!(error.to_string().contains("pending/100000101-000000-000000-00000000"), "{error}");
 }

@@ -61,13 +61,21 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
         if args.state {
             return state(global, &workspace);
         }
-        let entries: Vec<_> = workspace.log()?.into_iter().take(args.max_count.unwrap_or(usize::MAX)).collect();
+        let (mut entries, unverified) = workspace.history()?;
+        entries.truncate(args.max_count.unwrap_or(usize::MAX));
         if global.json {
             let values: Result<Vec<_>, Failure> =
                 entries.iter().map(|entry| value(&workspace, entry, args.patch)).collect();
             let output = format!("{} transactions", entries.len());
-            json::done(output, json!({ "transactions": values? }));
+            let not_verified: Vec<_> = unverified
+                .iter()
+                .map(|one| json!({ "id": one.id.to_string(), "problem": one.problem.to_string() }))
+                .collect();
+            json::done(output, json!({ "transactions": values?, "notVerified": not_verified }));
             return Ok(Exit::Done);
+        }
+        for one in &unverified {
+            render::message(&format!("not verified, and left out: {} ({})", one.id, one.problem));
         }
         let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
         for entry in &entries {
@@ -211,7 +219,7 @@ fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Val
                 "operation": match letter(record) { 'A' => "create", 'D' => "delete", _ => "update" },
                 "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
                 "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
-                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(header.id, record.slot)),
+                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(workspace.root(), header.id, record.slot)),
             })
         })
         .collect();

@@ -87,7 +87,7 @@ fn report(calls: &[Call], input: Input, applied: Applied) -> Exit {
         let own: Vec<_> = rejects
             .iter()
             .filter(|reject| reject.section == index || reject.section.is_none())
-            .map(|reject| format!("{reject}\n{}", reject.next_action()))
+            .map(|reject| format!("{reject}\n{}", file_tools::advice(reject)))
             .collect();
         match own.is_empty() {
             true if rejects.is_empty() => Some(message.clone()),

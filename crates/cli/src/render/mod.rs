@@ -8,7 +8,8 @@ mod print;
 mod stat;
 mod unified;
 
-use patch_engine::transaction::{Recovered, Workspace};
+use file_tools::guard_advice;
+use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
 use patch_engine::{Applied, ApplyError, Plan, PlanNote};
 
 use crate::failure::Failure;
@@ -34,9 +35,17 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
             picture::rejects(input, rejects, workspace);
             message("nothing was changed");
         }
-        Failure::Workspace(error) => message(&error.to_string()),
+        Failure::Workspace(error) => {
+            message(&error.to_string());
+            if let transaction::Error::Files(error) = &**error {
+                advise(error);
+            }
+        }
         Failure::Commit(error) => {
             message(&error.to_string());
+            if let CommitError::Files(error) = &**error {
+                advise(error);
+            }
             if error.is_rolled_back() {
                 message("nothing was changed");
             }
@@ -49,7 +58,14 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
             recovered(&applied.recovered);
             match &applied.failure {
                 Some(ApplyError::Rejected(rejects)) => picture::rejects(input, rejects, workspace),
-                Some(error) => message(&error.to_string()),
+                Some(error) => {
+                    message(&error.to_string());
+                    match error {
+                        ApplyError::Workspace(transaction::Error::Files(error))
+                        | ApplyError::Commit(CommitError::Files(error)) => advise(error),
+                        _ => {}
+                    }
+                }
                 None => {}
             }
             let incomplete = matches!(
@@ -63,6 +79,13 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
                 hint(applied);
             }
         }
+    }
+}
+
+/// Says what can be done where the guard refused something.
+fn advise(error: &fs_guard::Error) {
+    if let Some(advice) = guard_advice(error) {
+        message(&advice);
     }
 }
 

@@ -83,7 +83,7 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
         },
     })
     .into_owned();
-    let help = sanitize(&reject.next_action()).into_owned();
+    let help = sanitize(&file_tools::advice(reject)).into_owned();
     let difference = match reject.hunk_trouble() {
         Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
         _ => None,

@@ -1,10 +1,12 @@
 //! Appending to the files of a log.
 
-use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
+use std::time::Duration;
+
+use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot, SyncGroup};
 use workspace_trash::Signer;
 
 use super::event::{Tip, Torn, check, end};
-use super::{FOLDER, LOCK_TIMEOUT, json};
+use super::{FOLDER, json};
 
 const HEAD_KIND: &str = "audit head 1";
 
@@ -22,6 +24,26 @@ pub(super) struct Head {
     length: u64,
     /// How many older files there are.
     older: u32,
+}
+
+impl Head {
+    const START: Self = Self { tip: Tip::START, length: 0, older: 0 };
+}
+
+/// Who makes durable what is appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The caller, with the rest of its commit; the head follows with the next lines.
+    Open,
+    /// This call, its head too.
+    Closed,
+}
+
+/// What was appended.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) file: AppendFile,
+    pub(super) head: Head,
 }
 
 /// What a head file holds.
@@ -90,68 +112,102 @@ impl<'c> Chain<'c> {
         session: &'c str,
         signer: Option<&'c Signer>,
         durable: bool,
+        timeout: Duration,
     ) -> Result<Self, Error> {
         let dir = state.open_or_create_dir(FOLDER)?;
-        let lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+        let lock = dir.spot("lock").lock(timeout)?;
         let chain = Self { dir, session, signer, durable, _lock: lock };
-        if durable && newest(&chain.dir, session).metadata()?.is_none() {
+        if newest(&chain.dir, session).metadata()?.is_none() {
+            // The head comes first: lines without one were never written here.
+            if matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
+                chain.write_head(&Head::START)?;
+            }
             // The file is synced with what is written to it; its name is once.
             newest(&chain.dir, session).append()?;
-            chain.dir.sync()?;
-            state.sync()?;
+            if durable {
+                chain.dir.sync()?;
+                state.sync()?;
+            }
         }
         Ok(chain)
     }
 
-    /// Appends the lines that `write` writes and hands back the file, which is not synced yet.
+    /// Appends the lines that `write` writes. `since` is where an earlier call of this process ended.
     pub(super) fn append(
         &self,
         max_size: u64,
+        since: Option<Head>,
+        end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
-    ) -> Result<AppendFile, Error> {
+    ) -> Result<Written, Error> {
         let mut file = newest(&self.dir, self.session).append()?;
-        let (mut head, torn) = self.tip(&file)?;
+        let (mut head, torn) = self.tip(&file, since)?;
         if head.length >= max_size && torn.is_none() {
+            if self.durable {
+                file.sync()?;
+            }
             head.older = self.next_number(head.older)?;
             newest(&self.dir, self.session).rename_new(&older(&self.dir, self.session, head.older))?;
             file = newest(&self.dir, self.session).append()?;
             if self.durable {
                 self.dir.sync()?;
             }
-            head.length = 0;
         }
         let mut lines = Lines { file, text: Vec::new(), tip: head.tip, torn, signer: self.signer };
         write(&mut lines)?;
         lines.file.append(&lines.text)?;
         let Lines { file, tip, .. } = lines;
-        self.write_head(&Head { tip, length: file.len()?, ..head })?;
-        Ok(file)
+        let head = Head { tip, length: file.len()?, ..head };
+        match (self.durable, end) {
+            // A head that is on the disk before its lines would tell of lines that are missing.
+            (true, End::Open) => {}
+            (true, End::Closed) => {
+                file.sync()?;
+                self.write_head(&head)?;
+            }
+            (false, _) => self.write_head(&head)?,
+        }
+        Ok(Written { file, head })
     }
 
     /// Where the log ends, and what was cut off there.
-    fn tip(&self, file: &AppendFile) -> Result<(Head, Option<Torn>), Error> {
+    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<(Head, Option<Torn>), Error> {
         let length = file.len()?;
-        let found = read_head(&self.dir, self.session, self.signer)?;
-        let mut head = match found {
-            FoundHead::Fine(head) if head.length == length => return Ok((head, None)),
-            FoundHead::Missing if length == 0 => return Ok((Head { tip: Tip::START, length, older: 0 }, None)),
+        let mut head = match read_head(&self.dir, self.session, self.signer)? {
             FoundHead::Fine(head) => head,
-            FoundHead::Missing | FoundHead::Damaged => Head { tip: Tip::START, length: 0, older: 0 },
+            FoundHead::Missing | FoundHead::Damaged => Head::START,
         };
-        // A process was cut off between a line and its head, or in a line; or someone changed the files.
-        let (bytes, _) = newest(&self.dir, self.session).read(READ_LIMIT)?;
-        let known = usize::try_from(head.length).unwrap_or(usize::MAX).min(bytes.len());
-        let mut rest = &bytes[known..];
-        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
-            // What does not follow is left for `verify` to name.
-            let _ = check(&rest[..end], &mut head.tip, self.signer);
-            rest = &rest[end + 1..];
+        if let Some(since) = since.filter(|since| since.older >= head.older) {
+            head = since;
         }
-        let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let torn = &bytes[last..];
-        let torn = (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
-        head.length = length;
-        Ok((head, torn))
+        let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
+        if head.length == length && next(&head).metadata()?.is_none() {
+            return Ok((head, None));
+        }
+        // A process was cut off between a line and its head, or in a line; or someone changed the files.
+        // The log may have been continued since, in other files.
+        loop {
+            let continued = next(&head).metadata()?.is_some();
+            let spot = if continued { next(&head) } else { newest(&self.dir, self.session) };
+            let (bytes, _) = spot.read(READ_LIMIT)?;
+            let known = usize::try_from(head.length).unwrap_or(usize::MAX).min(bytes.len());
+            let mut rest = &bytes[known..];
+            while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+                // What does not follow is left for `verify` to name.
+                let _ = check(&rest[..end], &mut head.tip, self.signer);
+                rest = &rest[end + 1..];
+            }
+            if continued {
+                head = Head { length: 0, older: head.older + 1, ..head };
+                continue;
+            }
+            let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let torn = &bytes[last..];
+            let torn =
+                (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
+            head.length = length;
+            return Ok((head, torn));
+        }
     }
 
     /// The number for the next older file.
@@ -174,13 +230,14 @@ impl<'c> Chain<'c> {
         draft.remove()?;
         let mut file = draft.create(0o600)?;
         file.write(text.as_bytes())?;
-        let file = file.finish(None, None, false)?;
-        if place.metadata()?.is_some() {
-            file.exchange(&place).map_err(|failed| failed.error)?;
-            draft.remove()
-        } else {
-            file.publish_new(&place).map_err(|failed| failed.error)
+        let file = file.finish(None, None, self.durable)?;
+        if self.durable {
+            let mut group = SyncGroup::new();
+            group.file(&file);
+            group.sync(None)?;
         }
+        // In one step everywhere: an exchange takes three where the system has none.
+        file.replace(&place).map_err(|failed| failed.error)
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a
 //! signature of that hash under the user's key, so that a line cannot be changed, inserted, left out or
-//! moved. `<session>.head`, also signed, tells how far the log goes, so that its end cannot be cut off.
+//! moved. `<session>.head`, also signed, tells how far the log went when the last call ended, so that its end cannot be
+//! cut off.
 //! A log that is longer than its limit is continued in the next file: `<session>.1.jsonl` is the
 //! oldest one, `<session>.jsonl` the newest.
 //!
@@ -32,8 +33,7 @@ pub use verify::{BadLine, Verified, verify};
 
 use std::time::Duration;
 
-use chain::Lines;
-use fs_guard::AppendFile;
+use chain::{Chain, End, Head, Lines, Written};
 use patch_engine::transaction::Workspace;
 use workspace_trash::Signer;
 
@@ -42,7 +42,7 @@ use crate::session::SessionName;
 /// Logs that are longer are continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;
 
-/// How long is waited for another process that writes to the same log.
+/// How long is waited for another process that writes to the same log, if nothing else is said.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The folder of the logs in the state directory.
@@ -57,6 +57,8 @@ pub struct Audit {
     pub agent: Option<String>,
     /// Where a log is continued in another file.
     pub max_size: u64,
+    /// How long is waited for another process that writes to it.
+    pub lock_timeout: Duration,
 }
 
 /// The log cannot be read or written.
@@ -74,7 +76,14 @@ impl Audit {
     /// The log of a session.
     #[must_use]
     pub fn new(session: SessionName, agent: Option<String>) -> Self {
-        Self { session, agent, max_size: MAX_LOG_SIZE }
+        Self { session, agent, max_size: MAX_LOG_SIZE, lock_timeout: LOCK_TIMEOUT }
+    }
+
+    /// Waits as long as this for another process that writes to the log.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = timeout;
+        self
     }
 
     /// Appends events, as one write when they are small together. The state directory must be there.
@@ -89,7 +98,7 @@ impl Audit {
     ///
     /// Never: an event has text for keys.
     pub fn append(&self, workspace: &Workspace, events: &[Event], durable: bool) -> Result<(), AuditError> {
-        let file = self.write(workspace, durable, |lines| {
+        self.write(workspace, durable, None, End::Closed, |lines| {
             events.iter().try_for_each(|event| {
                 let told = Event { torn: None, ..event.clone() };
                 let mut text = serde_json::to_vec(&told).expect("text keys");
@@ -97,19 +106,21 @@ impl Audit {
                 lines.push(&[&text])
             })
         })?;
-        if durable { Ok(file.sync()?) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Appends lines and hands back the log to be synced with the rest.
+    /// Appends lines after those that an earlier call wrote, if there was one.
     fn write(
         &self,
         workspace: &Workspace,
         durable: bool,
+        since: Option<Head>,
+        end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
-    ) -> Result<AppendFile, AuditError> {
+    ) -> Result<Written, AuditError> {
         let signer = Signer::new(workspace.key_place())?;
         let (state, _) = workspace.root().create_state_dir()?;
-        let chain = chain::Chain::lock(&state, self.session.as_str(), signer.as_ref(), durable)?;
-        Ok(chain.append(self.max_size, write)?)
+        let chain = Chain::lock(&state, self.session.as_str(), signer.as_ref(), durable, self.lock_timeout)?;
+        Ok(chain.append(self.max_size, since, end, write)?)
     }
 }

@@ -8,7 +8,7 @@ use patch_engine::transaction::{CommitError, CommitObserver, Outcome, Recovered,
 use patch_engine::transition::Transition;
 use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
 
-use super::chain::Lines;
+use super::chain::{End, Lines, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
 use super::event::{Operation, Phase};
 use super::json;
@@ -30,7 +30,8 @@ pub struct Recorder<'r> {
     plans: Vec<Planned>,
     /// The commits that came as far as their intents, each with the index of its plan.
     begun: Vec<(TransactionId, usize)>,
-    file: Option<AppendFile>,
+    /// Where the last lines ended.
+    written: Option<Written>,
 }
 
 /// What is said of a plan's changes.
@@ -61,7 +62,7 @@ impl<'r> Recorder<'r> {
         inner: &'r mut dyn CommitObserver,
     ) -> Self {
         let tool = tool.to_owned();
-        Self { audit, workspace, tool, operation, durable, inner, plans: Vec::new(), begun: Vec::new(), file: None }
+        Self { audit, workspace, tool, operation, durable, inner, plans: Vec::new(), begun: Vec::new(), written: None }
     }
 
     /// What all lines of a phase begin with.
@@ -185,8 +186,9 @@ impl<'r> Recorder<'r> {
     }
 
     fn append(&self, write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>) -> Result<(), AuditError> {
-        let file = self.audit.write(self.workspace, self.durable, write)?;
-        if self.durable { Ok(file.sync()?) } else { Ok(()) }
+        let since = self.written.as_ref().map(|written| written.head);
+        self.audit.write(self.workspace, self.durable, since, End::Closed, write)?;
+        Ok(())
     }
 }
 
@@ -234,16 +236,17 @@ impl CommitObserver for Recorder<'_> {
         let plan = self.plans.len().checked_sub(1).ok_or("what is committed was not told to the audit log")?;
         let told = &self.plans[plan].told;
         let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
-        let written = self.audit.write(self.workspace, self.durable, |lines| {
+        let since = self.written.as_ref().map(|written| written.head);
+        let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
             told.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
         });
-        self.file = Some(written.map_err(|error| error.to_string())?);
+        self.written = Some(written.map_err(|error| error.to_string())?);
         self.begun.push((id, plan));
         Ok(())
     }
 
     fn log(&self) -> Option<&AppendFile> {
-        self.file.as_ref()
+        self.written.as_ref().map(|written| &written.file)
     }
 
     fn published(&mut self, index: usize) {

@@ -15,7 +15,7 @@
 //! use patch_engine::{Options, Profile, Settings, apply, parse, transaction::Workspace};
 //!
 //! # let dir = tempfile::tempdir()?;
-//! let workspace = Workspace::open(dir.path(), Default::default())?;
+//! let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
 //! let settings = Settings::new(Options::new(Profile::Codex));
 //! let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
 //! let patch = parse(text, &settings.options.parse)?;

@@ -107,7 +107,7 @@ impl FileTools {
                 (None, _) => None,
                 // All its files are in the transaction's folder.
                 (Some(id), Some(_)) => {
-                    let slot = workspace_trash::stored_path(*id, 0);
+                    let slot = workspace_trash::stored_path(self.workspace().root(), *id, 0);
                     slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
                 }
                 (Some(_), None) => report.trashed.first().cloned().flatten(),

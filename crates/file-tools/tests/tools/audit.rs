@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use file_tools::audit::{Audit, Event, Operation, Phase, Recorder, Status, state, verify};
+use file_tools::audit::{Audit, Event, MAX_LOG_SIZE, Operation, Phase, Recorder, Status, state, verify};
+use fs_guard::fault::{Fault, arm, disarm, lack};
 use patch_engine::transaction::{CommitOptions, Durability};
 use patch_engine::{Options, Profile, Settings};
 use serde_json::{Value, json};
@@ -301,6 +302,89 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     audit.append(&workspace, &[event(3)], false).unwrap();
     let verified = verify(&workspace, None).unwrap();
     assert!(verified[0].ok && verified[0].lines == 4, "{verified:?}");
+}
+
+/// Ends the process, as far as the disk is concerned, at each call of `append` in a log that `prepare` made: the log is
+/// good as it was left, takes the next lines, and is good then.
+fn cut_off_everywhere(max_size: u64, prepare: impl Fn(&Bench, &Audit)) {
+    let audit = Audit { max_size, ..Audit::new(session("s"), None) };
+    for at in 1.. {
+        let bench = Bench::new(&[]);
+        file_tools_state(&bench);
+        prepare(&bench, &audit);
+        arm(Fault::Crash, at, false);
+        let done = audit.append(&bench.workspace(), &[event(7), event(8)], true).is_ok();
+        let call = disarm().pop();
+        let lines = |what: &str| {
+            let verified = verify(&bench.workspace(), Some(&session("s"))).unwrap();
+            assert!(verified.iter().all(|one| one.ok), "cut off at call {at} ({call:?}), {what}: {verified:?}");
+            verified.first().map_or(0, |one| one.lines)
+        };
+        let left = lines("as it was left");
+        let next = audit.append(&bench.workspace(), &[event(9)], true);
+        assert!(next.is_ok(), "cut off at call {at} ({call:?}): {next:?}");
+        assert_eq!(lines("after the next line"), left + 1, "cut off at call {at} ({call:?})");
+        if done {
+            assert!(at > 3, "{at}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
+    for (exchange, no_replace) in [(false, false), (true, false), (true, true)] {
+        lack(exchange, no_replace);
+        cut_off_everywhere(MAX_LOG_SIZE, |bench, audit| {
+            audit.append(&bench.workspace(), &[event(0)], false).unwrap();
+        });
+    }
+    lack(false, false);
+    // Before the first line, and where the log is continued in another file, once and twice.
+    cut_off_everywhere(MAX_LOG_SIZE, |_, _| {});
+    cut_off_everywhere(600, |bench, audit| audit.append(&bench.workspace(), &[event(0)], false).unwrap());
+    cut_off_everywhere(600, |bench, audit| {
+        audit.append(&bench.workspace(), &[event(0)], false).unwrap();
+        audit.append(&bench.workspace(), &[event(1)], true).unwrap();
+        assert!(bench.exists(".apply-patch/audit/s.1.jsonl"));
+    });
+}
+
+#[test]
+fn a_log_without_its_head_goes_on_where_it_ended() {
+    for without in ["missing", "empty"] {
+        let bench = Bench::new(&[]);
+        file_tools_state(&bench);
+        let workspace = bench.workspace();
+        let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+        for number in 0..4 {
+            audit.append(&workspace, &[event(number)], false).unwrap();
+        }
+        assert!(bench.exists(".apply-patch/audit/s.2.jsonl"), "it was continued");
+        let head = bench.path(".apply-patch/audit/s.head");
+        match without {
+            "missing" => fs::remove_file(&head).unwrap(),
+            _ => fs::write(&head, "").unwrap(),
+        }
+        let verified = || verify(&workspace, Some(&session("s"))).unwrap().remove(0);
+        assert!(!verified().ok, "{without}");
+        audit.append(&workspace, &[event(4)], false).unwrap();
+        assert!(verified().ok && verified().lines == 5, "{without}: {:?}", verified());
+    }
+}
+
+#[test]
+fn a_log_that_another_process_writes_is_waited_for_as_long_as_is_wanted() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None).with_lock_timeout(std::time::Duration::ZERO);
+    audit.append(&workspace, &[event(0)], false).unwrap();
+    let folder = workspace.root().state_dir().unwrap().unwrap().open_dir("audit").unwrap().unwrap();
+    let held = folder.spot("lock").lock(std::time::Duration::ZERO).unwrap();
+    let error = audit.append(&workspace, &[event(1)], false).unwrap_err();
+    assert!(matches!(error.0, fs_guard::Error::Locked { .. }), "{error}");
+    drop(held);
+    audit.append(&workspace, &[event(1)], false).unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use file_tools::audit::Audit;
 use file_tools::{FileTools, SessionName, ToolSettings};
-use fs_guard::{Policy, Sha256};
+use fs_guard::Sha256;
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -98,7 +98,7 @@ impl Bench {
 }
 
 fn open(dir: &Path, key: &Path) -> Workspace {
-    let workspace = Workspace::open(dir, Policy::default()).unwrap();
+    let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
     workspace.with_key_place(KeyPlace::Directory(key.join("apply-patch")))
 }
 

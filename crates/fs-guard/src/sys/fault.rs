@@ -17,12 +17,27 @@ pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
     Ok(())
 }
 
+/// A file got a second name; see `count_late`.
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn linked() {}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn counted_again() {}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn late_names() -> u64 {
+    0
+}
+
 #[cfg(feature = "fault-injection")]
 pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
-pub use on::{Fault, arm, calls, cross_device, disarm, lack};
+pub use on::{Fault, arm, calls, count_late, cross_device, disarm, lack};
 #[cfg(feature = "fault-injection")]
-pub(crate) use on::{crosses_device, lacks};
+pub(crate) use on::{counted_again, crosses_device, lacks, late_names, linked};
 
 #[cfg(feature = "fault-injection")]
 mod on {
@@ -60,6 +75,7 @@ mod on {
     thread_local! {
         static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
         static LACK: Cell<(bool, bool)> = const { Cell::new((false, false)) };
+        static COUNT_LATE: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static CROSS_DEVICE: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -70,6 +86,26 @@ mod on {
 
     pub(crate) fn crosses_device() -> bool {
         CROSS_DEVICE.get()
+    }
+
+    /// Lets every file seem to have a name more from when one got a second name until one is counted again, as on FUSE
+    /// file systems that remember a count for each name.
+    pub fn count_late(yes: bool) {
+        COUNT_LATE.set((yes, false));
+    }
+
+    pub(crate) fn linked() {
+        let (late, _) = COUNT_LATE.get();
+        COUNT_LATE.set((late, late));
+    }
+
+    pub(crate) fn counted_again() {
+        let (late, _) = COUNT_LATE.get();
+        COUNT_LATE.set((late, false));
+    }
+
+    pub(crate) fn late_names() -> u64 {
+        u64::from(COUNT_LATE.get().1)
     }
 
     /// Takes ways to rename away from this thread, as on file systems without them.

@@ -168,7 +168,7 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
 
 /// Looks at an open file.
 pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
-    read("fstat", || fs::fstat(fd)).map(|stat| metadata(&stat))
+    read("fstat", || fs::fstat(fd)).map(|stat| count_again(metadata(&stat), fd, ""))
 }
 
 /// Looks at what standard input is.
@@ -178,7 +178,33 @@ pub(crate) fn stat_stdin() -> io::Result<Metadata> {
 
 /// Looks at `name` in `dir`; a link is never followed.
 pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
-    read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
+    read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))
+        .map(|stat| count_again(metadata(&stat), dir, name))
+}
+
+/// Counts the names of a file that seems to have several once more, past what the kernel remembers.
+///
+/// On some FUSE file systems it remembers a count for each name: a file that had two names for a moment, as when one is
+/// given by a link, goes on having two for a second.
+#[cfg(target_os = "linux")]
+fn count_again(seen: Metadata, dir: &Fd, name: &str) -> Metadata {
+    if seen.kind != FileKind::File || seen.nlink < 2 {
+        return seen;
+    }
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+    match fs::statx(dir, name, flags, fs::StatxFlags::NLINK) {
+        Ok(now) => {
+            fault::counted_again();
+            Metadata { nlink: now.stx_nlink.into(), ..seen }
+        }
+        // An older kernel.
+        Err(_) => seen,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn count_again(seen: Metadata, _: &Fd, _: &str) -> Metadata {
+    seen
 }
 
 /// As [`stat_at`], for a name that need not be UTF-8.
@@ -205,7 +231,7 @@ fn metadata(stat: &fs::Stat) -> Metadata {
         mode: u32::from(stat.st_mode) & 0o7777,
         uid: stat.st_uid,
         gid: stat.st_gid,
-        nlink: stat.st_nlink as u64,
+        nlink: stat.st_nlink as u64 + fault::late_names(),
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
         mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
@@ -433,7 +459,9 @@ fn lacking(_: Rename) -> bool {
 
 /// Gives a file a second name.
 pub(crate) fn link(from: (&Fd, &str), to: (&Fd, &str)) -> io::Result<()> {
-    write("linkat", || fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))
+    write("linkat", || fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))?;
+    fault::linked();
+    Ok(())
 }
 
 /// Creates a symbolic link.

@@ -19,16 +19,16 @@ fn regular_files_are_read_and_nothing_else() {
         let (bytes, seen) = read("f", 5).unwrap();
         assert_eq!((&*bytes, seen.size), (&b"hello"[..], 5));
         assert_eq!(read("empty", 0).unwrap().0, b"");
-        assert_eq!(verdict(read("f", 4)), "file_too_large too_large");
+        assert_eq!(verdict(read("f", 4)), "too_large too_large");
         assert_eq!(verdict(read("none", 9)), "not_found not_found");
         assert_eq!(verdict(read("f/below", 9)), "not_found not_found");
-        assert_eq!(verdict(read("dir", 9)), "command_failed directory");
+        assert_eq!(verdict(read("dir", 9)), "invalid directory");
         // Neither waits for a writer nor connects.
-        assert_eq!(verdict(read("fifo", 9)), "command_failed special_file");
-        assert_eq!(verdict(read("socket", 9)), "command_failed special_file");
+        assert_eq!(verdict(read("fifo", 9)), "invalid special_file");
+        assert_eq!(verdict(read("socket", 9)), "invalid special_file");
         for name in ["dir", "fifo", "socket"] {
             for access in [Access::Update, Access::Delete, Access::Create] {
-                assert!(verdict(root.inspect(&path(&root, name), access)).starts_with("command_failed "), "{name}");
+                assert!(verdict(root.inspect(&path(&root, name), access)).starts_with("invalid "), "{name}");
             }
         }
         assert_eq!(root.metadata(&path(&root, "none/x")).unwrap(), None);
@@ -36,8 +36,8 @@ fn regular_files_are_read_and_nothing_else() {
         let missing = |name: &str| root.parents_missing(&path(&root, name));
         assert_eq!(missing("a/b/c").unwrap().iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["a", "a/b"]);
         assert!(missing("dir/c").unwrap().is_empty());
-        assert_eq!(verdict(missing("f/c")), "command_failed not_a_directory");
-        assert_eq!(verdict(missing("f/b/c")), "command_failed not_a_directory");
+        assert_eq!(verdict(missing("f/c")), "invalid not_a_directory");
+        assert_eq!(verdict(missing("f/b/c")), "invalid not_a_directory");
     }
 }
 
@@ -54,7 +54,7 @@ fn hard_links_and_read_only_files_are_not_changed() {
         }
         assert_eq!(verdict(root.read(&path(&root, "one"), 9)), "fine");
     }
-    let policy = Policy { hard_links: HardLinks::Break, ..Policy::default() };
+    let policy = Policy { hard_links: HardLinks::Break, ..policy() };
     let root = Root::open(&tree.root, policy).unwrap();
     assert_eq!(verdict(root.inspect(&path(&root, "one"), Access::Update)), "fine");
 }
@@ -91,13 +91,13 @@ fn mounts_are_no_way_out() {
 fn inside_a_mount_namespace() {
     let Some(dir) = std::env::var_os("FS_GUARD_TEST_ROOT") else { return };
     for walking in [false, true] {
-        let root = Root::open(dir.as_ref(), Policy::default()).unwrap().walking(walking);
+        let root = Root::open(dir.as_ref(), policy()).unwrap().walking(walking);
         for name in ["sub/secret", "sub/new/x", "file"] {
             let at = path(&root, name);
-            assert_eq!(verdict(root.read(&at, 99)), "outside_workspace mount", "{name} {walking}");
-            assert_eq!(verdict(root.inspect(&at, Access::Update)), "outside_workspace mount", "{name} {walking}");
+            assert_eq!(verdict(root.read(&at, 99)), "outside_root mount", "{name} {walking}");
+            assert_eq!(verdict(root.inspect(&at, Access::Update)), "outside_root mount", "{name} {walking}");
         }
-        assert_eq!(verdict(root.parents_missing(&path(&root, "sub/new/x"))), "outside_workspace mount");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "sub/new/x"))), "outside_root mount");
     }
 }
 
@@ -116,6 +116,6 @@ fn directories_are_listed_with_their_links_unfollowed() {
         let expected = [("a", "file"), ("b", "directory"), ("link", "symbolic link")];
         assert_eq!(names, expected.map(|(name, kind)| (name.to_owned(), kind)));
         assert_eq!(verdict(root.read_dir(Some(&path(&root, "none")))), "not_found not_found");
-        assert_eq!(verdict(root.read_dir(Some(&path(&root, "d/a")))), "command_failed not_a_directory");
+        assert_eq!(verdict(root.read_dir(Some(&path(&root, "d/a")))), "invalid not_a_directory");
     }
 }

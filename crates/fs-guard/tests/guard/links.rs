@@ -30,12 +30,12 @@ fn links_are_refused_and_told_apart() {
             ("dangling", "permission_denied", Some("nowhere")),
             ("loop", "permission_denied", None),
             ("loop/x", "permission_denied", None),
-            ("out/secret", "outside_workspace", None),
-            ("out/new", "outside_workspace", None),
-            ("out-file", "outside_workspace", None),
-            ("etc/passwd", "outside_workspace", None),
-            ("sneaky/secret", "outside_workspace", None),
-            ("dangling-out", "outside_workspace", None),
+            ("out/secret", "outside_root", None),
+            ("out/new", "outside_root", None),
+            ("out-file", "outside_root", None),
+            ("etc/passwd", "outside_root", None),
+            ("sneaky/secret", "outside_root", None),
+            ("dangling-out", "outside_root", None),
         ] {
             let at = path(&root, name);
             for error in [
@@ -53,11 +53,11 @@ fn links_are_refused_and_told_apart() {
         let link = root.inspect(&path(&root, "out-file"), Access::Delete).unwrap().unwrap();
         assert_eq!(link.kind, FileKind::Symlink);
         assert_eq!(root.read_link(&path(&root, "out-file")).unwrap(), b"../outside/secret");
-        assert_eq!(verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)), "outside_workspace symlink");
-        assert_eq!(verdict(root.parents_missing(&path(&root, "out/a/b"))), "outside_workspace symlink");
+        assert_eq!(verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)), "outside_root symlink");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "out/a/b"))), "outside_root symlink");
         assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a/b"))), "permission_denied symlink");
-        assert_eq!(verdict(root.read_dir(Some(&path(&root, "out")))), "outside_workspace symlink");
-        assert_eq!(verdict(root.read_link(&path(&root, "out/secret"))), "outside_workspace symlink");
+        assert_eq!(verdict(root.read_dir(Some(&path(&root, "out")))), "outside_root symlink");
+        assert_eq!(verdict(root.read_link(&path(&root, "out/secret"))), "outside_root symlink");
     }
     assert_eq!(fs::read_dir(&tree.outside).unwrap().count(), 1);
 }
@@ -74,7 +74,7 @@ fn readers_may_follow_links_that_stay_inside() {
         assert_eq!(follow("dir/f").unwrap(), "real/f");
         assert_eq!(follow("real/f").unwrap(), "real/f");
         assert_eq!(follow("dir/none").unwrap(), "real/none");
-        assert_eq!(verdict(follow("out/secret")), "outside_workspace symlink");
+        assert_eq!(verdict(follow("out/secret")), "outside_root symlink");
         assert_eq!(verdict(follow("harmless")), "permission_denied forbidden", "the real path counts");
         assert_eq!(verdict(follow("g/config")), "permission_denied git_directory");
     }
@@ -85,7 +85,7 @@ fn the_root_itself_may_be_named_by_a_link() {
     let tree = Tree::new(&[("f", "x")]);
     let link = tree.outside.join("to-root");
     std::os::unix::fs::symlink(&tree.root, &link).unwrap();
-    let root = fs_guard::Root::open(&link, fs_guard::Policy::default()).unwrap();
+    let root = fs_guard::Root::open(&link, policy()).unwrap();
     tree.link(tree.root.join("f"), "absolute");
     assert_eq!(root.follow(&path(&root, "absolute")).unwrap().as_str(), "f");
 }

@@ -15,27 +15,27 @@ fn spellings_and_names_are_refused_with_their_kind() {
         ("..foo/a..b", "fine"),
         (".gitignore", "fine"),
         ("foo.git/x", "fine"),
-        ("../x", "outside_workspace traversal"),
-        ("a/../../x", "outside_workspace traversal"),
-        ("/etc/passwd", "command_failed absolute_path"),
-        ("C:\\x", "command_failed absolute_path"),
-        ("a\\b", "command_failed backslash"),
-        ("", "command_failed empty_path"),
-        (".", "command_failed root"),
-        ("a/", "command_failed trailing_slash"),
-        ("a\u{202e}b", "command_failed invisible_character"),
-        ("nul.txt", "command_failed not_portable"),
-        ("ab:c", "command_failed not_portable"),
-        ("a.", "command_failed not_portable"),
-        ("x/PROGRA~1", "command_failed not_portable"),
+        ("../x", "outside_root traversal"),
+        ("a/../../x", "outside_root traversal"),
+        ("/etc/passwd", "invalid absolute_path"),
+        ("C:\\x", "invalid absolute_path"),
+        ("a\\b", "invalid backslash"),
+        ("", "invalid empty_path"),
+        (".", "invalid root"),
+        ("a/", "invalid trailing_slash"),
+        ("a\u{202e}b", "invalid invisible_character"),
+        ("nul.txt", "invalid not_portable"),
+        ("ab:c", "invalid not_portable"),
+        ("a.", "invalid not_portable"),
+        ("x/PROGRA~1", "invalid not_portable"),
         (".git/config", "permission_denied git_directory"),
         ("sub/.GIT/hooks/x", "permission_denied git_directory"),
         (".git./x", "permission_denied git_directory"),
         ("git~1/x", "permission_denied git_directory"),
         (".g\u{200c}it/x", "permission_denied git_directory"),
         (".ｇｉｔ/x", "permission_denied git_directory"),
-        (".Apply-Patch/lock", "permission_denied state_directory"),
-        (".local/state/apply-patch/key", "permission_denied state_directory"),
+        (".Kept/lock", "permission_denied state_directory"),
+        (".local/state/keeper/key", "permission_denied state_directory"),
         (".env", "permission_denied forbidden"),
         ("a/.ENV.local", "permission_denied forbidden"),
         ("a/Server.PEM", "permission_denied forbidden"),
@@ -48,7 +48,7 @@ fn spellings_and_names_are_refused_with_their_kind() {
         assert_eq!(verdict(root.check(path, Access::Create)), expected, "{path:?}");
     }
     let bytes = root.check_bytes(b"a\xff", Access::Create);
-    assert_eq!(verdict(bytes), "command_failed not_utf8");
+    assert_eq!(verdict(bytes), "invalid not_utf8");
 }
 
 #[test]
@@ -58,18 +58,18 @@ fn names_of_other_platforms_are_refused_only_where_they_are_new() {
     assert_eq!(verdict(root.check("ab:c", Access::Update)), "fine");
     assert_eq!(verdict(root.check("ab:c", Access::Delete)), "fine");
     assert_eq!(verdict(root.check("aux/y", Access::Create)), "fine", "the directory exists");
-    assert_eq!(verdict(root.check("con/y", Access::Create)), "command_failed not_portable");
-    let native = Policy { names: NamePolicy::Native, ..Policy::default() };
+    assert_eq!(verdict(root.check("con/y", Access::Create)), "invalid not_portable");
+    let native = Policy { names: NamePolicy::Native, ..policy() };
     let root = Root::open(&tree.root, native).unwrap();
     assert_eq!(verdict(root.check("con/y:z.", Access::Create)), "fine");
-    assert_eq!(verdict(root.check("a\\b", Access::Create)), "command_failed backslash");
+    assert_eq!(verdict(root.check("a\\b", Access::Create)), "invalid backslash");
 }
 
 #[test]
 fn guarded_paths_are_read_freely_and_written_when_approved() {
     let tree = Tree::new(&[]);
     let allow = Globs::new([".vscode/*.json"]).unwrap();
-    let root = Root::open(&tree.root, Policy { allow, ..Policy::default() }).unwrap();
+    let root = Root::open(&tree.root, Policy { allow, ..policy() }).unwrap();
     assert_eq!(verdict(root.check(".vscode/tasks.json", Access::Update)), "fine");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Update)), "permission_denied guarded");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Read)), "fine");
@@ -140,9 +140,9 @@ fn a_patch_cannot_make_a_bare_repository() {
 #[test]
 fn a_policy_can_narrow_the_root_to_directories() {
     let dir = tempfile::tempdir().unwrap();
-    let wide = Root::open(dir.path(), Policy::default()).unwrap();
+    let wide = Root::open(dir.path(), policy()).unwrap();
     let within = ["src/a", "docs"].map(|path| wide.check(path, Access::Read).unwrap()).to_vec();
-    let root = Root::open(dir.path(), Policy { within, ..Policy::default() }).unwrap();
+    let root = Root::open(dir.path(), Policy { within, ..policy() }).unwrap();
     for (path, access, allowed) in [
         ("src/a/x", Access::Create, true),
         ("src/a", Access::Read, true),
@@ -157,7 +157,7 @@ fn a_policy_can_narrow_the_root_to_directories() {
         let checked = root.check(path, access);
         assert_eq!(checked.is_ok(), allowed, "{path} {access:?}");
         if let Err(error) = checked {
-            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideWorkspace, "not_within"));
+            assert_eq!((error.kind(), error.reason()), (ErrorKind::OutsideRoot, "not_within"));
         }
         if access != Access::Read {
             assert_eq!(root.check_recorded(path, true).is_ok(), allowed, "{path} in a journal");

@@ -6,14 +6,15 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use fs_guard::{Policy, Root};
+use crate::support::policy;
+use fs_guard::Root;
 use tempfile::TempDir;
 
 /// Runs `attempt` confined to `workspace` and `state`; `None` on a kernel that cannot do that.
 fn confined<T: Send>(workspace: &Path, state: &Path, attempt: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            let root = Root::open(workspace, Policy::default()).unwrap();
+            let root = Root::open(workspace, policy()).unwrap();
             match root.confine(&[state]) {
                 Ok(confined) => {
                     assert!(confined.version >= 1 && confined.to_string().contains("Landlock"));
@@ -126,7 +127,7 @@ fn what_is_open_stays_open_and_what_is_missing_is_said() {
     let file = fs::File::open(places.outside.path().join("file")).unwrap();
     let read = confined(places.workspace.path(), places.state.path(), || std::io::read_to_string(&file).unwrap());
     assert!(read.is_none_or(|text| text == "before"));
-    let root = Root::open(places.workspace.path(), Policy::default()).unwrap();
+    let root = Root::open(places.workspace.path(), policy()).unwrap();
     let missing = places.state.path().join("missing");
     let failed = std::thread::scope(|scope| scope.spawn(|| root.confine(&[&missing]).is_err()).join().unwrap());
     assert!(failed);
@@ -145,7 +146,7 @@ fn other_processes_and_the_network_are_out_of_reach() {
     let version = std::sync::atomic::AtomicI32::new(0);
     let tried = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            let root = Root::open(places.workspace.path(), Policy::default()).unwrap();
+            let root = Root::open(places.workspace.path(), policy()).unwrap();
             let confined = root.confine(&[]).ok()?;
             version.store(confined.version, std::sync::atomic::Ordering::Relaxed);
             Some(tries())

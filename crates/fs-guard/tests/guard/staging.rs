@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::{Dirs, DisplacedFile, Root, STATE_DIR, Sha256, Spot};
+use fs_guard::{Dirs, DisplacedFile, Root, Sha256, Spot};
 
 use crate::support::*;
 
@@ -66,7 +66,7 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
     let (state, _) = root.create_state_dir().unwrap();
     let spot = state.spot("lock");
     let held = spot.lock(Duration::ZERO).unwrap();
-    assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "timeout locked");
+    assert_eq!(verdict(spot.lock(Duration::from_millis(20))), "locked locked");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let lock = tree.open().state_dir().unwrap().unwrap().spot("lock").lock(Duration::from_secs(5));
@@ -76,7 +76,7 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
         held.remove().unwrap();
         waiting.join().unwrap();
     });
-    assert!(tree.root.join(STATE_DIR).join("lock").exists());
+    assert!(tree.root.join(".kept").join("lock").exists());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn logs_of_others_are_not_appended_to() {
     let tree = Tree::new(&[]);
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
-    let dir = tree.root.join(STATE_DIR);
+    let dir = tree.root.join(".kept");
     let log = state.spot("log").append().unwrap();
     log.append(b"one\n").unwrap();
     log.append(b"two\n").unwrap();
@@ -111,7 +111,19 @@ fn a_secret_is_made_once_and_is_private() {
     assert!(secrets.iter().all(|secret| *secret == secrets[0]));
     assert_eq!(fs::metadata(dir.join("key")).unwrap().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no draft is left");
+    // One that is there and cannot be used is never as good as none.
     fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(fs_guard::secret(&dir, "key").unwrap(), None, "others could have read it");
+    assert_eq!(
+        verdict(fs_guard::secret(&dir, "key")),
+        "permission_denied untrusted_state",
+        "others could have read it"
+    );
+    fs::remove_file(dir.join("key")).unwrap();
+    fs::write(dir.join("key"), "short").unwrap();
+    fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(verdict(fs_guard::secret(&dir, "key")), "permission_denied untrusted_state");
+    fs::remove_file(dir.join("key")).unwrap();
+    symlink("nowhere", dir.join("key")).unwrap();
+    assert!(fs_guard::secret(&dir, "key").unwrap_err().to_string().contains("key"));
     assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
 }

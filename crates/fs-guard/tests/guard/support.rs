@@ -40,7 +40,7 @@ impl Tree {
     }
 
     pub(crate) fn open(&self) -> Root {
-        Root::open(&self.root, Policy::default()).unwrap()
+        Root::open(&self.root, policy()).unwrap()
     }
 }
 
@@ -54,4 +54,15 @@ pub(crate) fn verdict<T>(result: Result<T, Error>) -> String {
         Ok(_) => "fine".into(),
         Err(error) => format!("{} {}", error.kind(), error.reason()),
     }
+}
+
+/// Rules like those of a program that keeps notes.
+pub(crate) fn policy() -> Policy {
+    let globs = |patterns: &[&str]| fs_guard::Globs::new(patterns).unwrap();
+    let mut policy = Policy::new(".kept");
+    policy.reserved = vec!["keeper/key".into()];
+    policy.forbidden = globs(&["**/.env*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/secrets/**", "**/.npmrc"]);
+    policy.guarded =
+        globs(&["**/.github/workflows/**", "**/.vscode/**", "**/.envrc", "**/.cargo/config*", "**/.gitattributes"]);
+    policy
 }

@@ -94,11 +94,9 @@ impl Commit<'_> {
         let removed_dirs = remove_dirs(&dirs, &self.options.remove_dirs);
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
-        let trashed = self
-            .plan
-            .iter()
-            .enumerate()
-            .map(|(index, transition)| transition.before.as_ref().map(|_| stored_path(id, slot_number(index))));
+        let trashed = self.plan.iter().enumerate().map(|(index, transition)| {
+            transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
+        });
         let committed = Committed { id, trashed: trashed.collect(), removed_dirs };
         if siblings::bring_home(&dirs, &pending, &journal).is_ok() && pending.finish().is_ok() {
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());

@@ -1,7 +1,9 @@
 //! What can go wrong with transactions.
 
-use fs_guard::{ErrorKind, Sha256};
+use fs_guard::Sha256;
 use workspace_trash::TransactionId;
+
+use crate::kind::ErrorKind;
 
 /// A file that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,14 @@ pub enum Error {
     /// There is nothing to be undone, or redone.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
+    /// Which transaction is the newest cannot be told.
+    #[error("which transaction to {what} cannot be told: {}; name it", doubts(.transactions))]
+    Doubtful {
+        /// `undo` or `redo`.
+        what: &'static str,
+        /// The transactions that would be passed over, and why.
+        transactions: Vec<(TransactionId, String)>,
+    },
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
     Aborted(TransactionId),
@@ -60,16 +70,21 @@ fn paths(drifts: &[Drift]) -> String {
     drifts.iter().map(|drift| format!("{:?}", drift.path)).collect::<Vec<_>>().join(", ")
 }
 
+fn doubts(transactions: &[(TransactionId, String)]) -> String {
+    transactions.iter().map(|(id, problem)| format!("{id} ({problem})")).collect::<Vec<_>>().join(", ")
+}
+
 impl Error {
     /// Returns the kind for programs.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Store(error) => error.kind(),
-            Self::Files(error) => error.kind(),
+            Self::Store(error) => error.kind().into(),
+            Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
+            Self::Doubtful { .. } => ErrorKind::PermissionDenied,
             Self::NotRecovered { cause, .. } => cause.kind(),
         }
     }
@@ -83,7 +98,7 @@ impl Error {
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
             Self::NotRecovered { journal, .. } => Some(journal),
-            Self::NothingTo(_) | Self::Aborted(_) => None,
+            Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
         }
     }
 }
@@ -133,8 +148,8 @@ impl CommitError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Stale(_) => ErrorKind::StaleFile,
-            Self::Files(error) => error.kind(),
-            Self::Store(error) => error.kind(),
+            Self::Files(error) => error.kind().into(),
+            Self::Store(error) => error.kind().into(),
             Self::Refused(_) | Self::Nothing => ErrorKind::CommandFailed,
             Self::RollbackIncomplete { cause, .. } => cause.kind(),
         }

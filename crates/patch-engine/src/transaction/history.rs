@@ -1,8 +1,9 @@
 //! What was committed in a workspace.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
-use workspace_trash::{Journal, Store, TransactionId, TrashEntry};
+use workspace_trash::{Journal, JournalProblem, Store, TransactionId, TrashEntry};
 
 use super::error::Error;
 use super::workspace::Workspace;
@@ -18,12 +19,27 @@ pub struct LogEntry {
     pub aborted: bool,
 }
 
+/// A folder in the trash that is no part of the history.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Unverified {
+    /// The transaction whose name it has.
+    pub id: TransactionId,
+    /// Why its journal is not trusted.
+    pub problem: JournalProblem,
+}
+
 impl Workspace {
     /// Returns the finished transactions, the newest first.
     pub fn log(&self) -> Result<Vec<LogEntry>, Error> {
+        Ok(self.history()?.0)
+    }
+
+    /// Returns the finished transactions and those whose journals are not trusted, the newest first.
+    pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         match self.store()? {
             Some(store) => log(&store),
-            None => Ok(Vec::new()),
+            None => Ok((Vec::new(), Vec::new())),
         }
     }
 
@@ -42,15 +58,19 @@ impl Workspace {
     }
 }
 
-fn log(store: &Store<'_>) -> Result<Vec<LogEntry>, Error> {
+fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
     let mut entries = Vec::new();
+    let mut unverified = Vec::new();
     // The newest first: whether an undo is undone is known before what it undoes is looked at.
     let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
     for id in store.transactions()? {
         let journal = match store.journal(id) {
             Ok(journal) => journal,
             // Not ours, so no part of the history.
-            Err(workspace_trash::Error::Journal { .. }) => continue,
+            Err(workspace_trash::Error::Journal { problem, .. }) => {
+                unverified.push(Unverified { id, problem });
+                continue;
+            }
             Err(error) => return Err(error.into()),
         };
         let aborted = store.is_aborted(id)?;
@@ -64,14 +84,16 @@ fn log(store: &Store<'_>) -> Result<Vec<LogEntry>, Error> {
         }
         entries.push(LogEntry { journal, undone_by, aborted });
     }
-    Ok(entries)
+    Ok((entries, unverified))
 }
 
 /// Finds the newest transaction that counts and is (or is not) an undo.
 ///
+/// Fails where that cannot be told: a newer one is not verified, or the names do not follow the clock.
+///
 /// To redo is to undo an undo; what comes out of it is no undo.
 pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<TransactionId>, Error> {
-    let entries = log(store)?;
+    let (entries, unverified) = log(store)?;
     let targets: BTreeMap<TransactionId, Option<TransactionId>> =
         entries.iter().map(|entry| (entry.journal.header.id, entry.journal.header.undo_of)).collect();
     let depth = |id: TransactionId| {
@@ -90,12 +112,24 @@ pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<Transa
         let depth = depth(header.id);
         counts && if undo { depth % 2 == 1 } else { depth == 0 }
     });
-    Ok(found.map(|entry| entry.journal.header.id))
+    let found = found.map(|entry| entry.journal.header.id);
+    let mut doubtful: Vec<(TransactionId, String)> = unverified
+        .iter()
+        .filter(|one| found.is_none_or(|found| one.id > found))
+        .map(|one| (one.id, one.problem.to_string()))
+        .collect();
+    let now = SystemTime::now();
+    let ahead = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
+    doubtful.extend(ahead.map(|id| (id, "it lies in the future".to_owned())));
+    match doubtful.is_empty() {
+        true => Ok(found),
+        false => Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful }),
+    }
 }
 
 /// Finds the undo that counts: `id` itself, or the one that undid `id`.
 pub(super) fn active_undo_of(store: &Store<'_>, id: TransactionId) -> Result<Option<TransactionId>, Error> {
-    let entries = log(store)?;
+    let (entries, _) = log(store)?;
     let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
     let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
     if let Some(undo) = entry.undone_by {

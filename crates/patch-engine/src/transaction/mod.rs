@@ -28,7 +28,7 @@ mod workspace;
 
 pub use commit::Committed;
 pub use error::{CommitError, Drift, Error};
-pub use history::LogEntry;
+pub use history::{LogEntry, Unverified};
 pub use options::{CommitObserver, CommitOptions, Durability};
 pub use recover::{Outcome, Recovered};
 pub use workspace::{Locked, Workspace};

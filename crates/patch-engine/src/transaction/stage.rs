@@ -45,7 +45,7 @@ impl<'p> Stager<'p> {
             }
             Content::Stored { transaction, slot: number } => {
                 let stored = self.store.slot(*transaction, *number)?;
-                let shown = stored_path(*transaction, *number);
+                let shown = stored_path(self.dirs.root(), *transaction, *number);
                 if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
                     let text = stored.read_link()?;
                     require(&shown, post.sha256, Sha256::of(&text))?;

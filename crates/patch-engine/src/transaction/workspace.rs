@@ -4,11 +4,12 @@ use std::ops::Deref;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{ErrorKind, Policy, Root};
+use fs_guard::{Policy, Root};
 use workspace_trash::{KeyPlace, LockedStore, Purged, Retention, Store};
 
 use super::error::Error;
 use super::recover::{Recovered, recover};
+use crate::kind::ErrorKind;
 
 /// A directory tree that patches may touch. Opening one writes nothing.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Workspace {
 impl Workspace {
     /// Opens a directory.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        Ok(Self { root: Root::open(dir, policy)?, key_place: KeyPlace::default() })
+        Ok(Self { root: Root::open(dir, policy)?, key_place: crate::policy::key_place() })
     }
 
     /// Takes the key of the journals from elsewhere.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::ErrorKind;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{CommitError, CommitObserver, CommitOptions, Durability, TransactionId};
 use patch_engine::transition::Transition;
 
@@ -185,7 +185,7 @@ fn a_save_over_what_was_just_published_survives_the_roll_back() {
     assert_eq!((tree.read("a"), tree.read("b")), ("saved over the new a".into(), "saved by someone".into()));
     let trash = workspace.trash().unwrap();
     assert_eq!(trash.len(), 1);
-    assert_eq!(tree.read(&trash[0].stored_path()), "old a");
+    assert_eq!(tree.read(trash[0].stored_path()), "old a");
     drop(locked);
     assert!(lock(&workspace).recovered().is_empty());
 }
@@ -252,7 +252,7 @@ fn hard_links_are_refused_or_broken() {
     fs::hard_link(tree.path("a"), tree.path("b")).unwrap();
     let error = tree.commit(&[Update("a", "new")]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
-    let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..Default::default() };
+    let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..patch_engine::policy() };
     let workspace =
         patch_engine::transaction::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());
     let locked = lock(&workspace);

@@ -15,7 +15,6 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use fs_guard::Policy;
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Options, Settings, apply, parse};
 
@@ -143,8 +142,9 @@ fn worker() {
     while let Some(text) = next_patch(tree, worker, &mut random) {
         settings.commit.durability = *random.pick(&[Durability::Full, Durability::Process]);
         let patch = parse(&text, &settings.options.parse).unwrap();
-        let workspace =
-            Workspace::open(tree, Policy::default()).unwrap().with_key_place(KeyPlace::Directory(key.clone().into()));
+        let workspace = Workspace::open(tree, patch_engine::policy())
+            .unwrap()
+            .with_key_place(KeyPlace::Directory(key.clone().into()));
         let applied = apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
         match applied.failure {
             None => println!("\ndone {}", applied.recovered.len()),
@@ -305,7 +305,7 @@ fn check_history(tree: &Tree, patches: usize) {
     let displaced = log.iter().flat_map(|entry| &entry.journal.records).filter(|record| record.before.is_some());
     assert_eq!(kept.len(), displaced.count());
     for entry in kept {
-        let bytes = fs::read(tree.path(&entry.stored_path())).unwrap();
+        let bytes = fs::read(tree.path(entry.stored_path())).unwrap();
         assert_eq!(fs_guard::Sha256::of(&bytes), entry.sha256, "{}", entry.stored_path());
     }
     // And nothing but that.

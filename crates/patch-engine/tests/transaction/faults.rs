@@ -261,8 +261,67 @@ fn the_same_with_neither_exchange_nor_noreplace() {
 }
 
 #[test]
+fn a_count_of_names_that_lags_behind_stops_nothing() {
+    lack(true, true);
+    fs_guard::fault::count_late(true);
+    let tree = tree();
+    let old = tree.snapshot();
+    let workspace = tree.open();
+    assert!(attempt(&workspace));
+    carry_out(&tree.open(), |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!(tree.snapshot(), old);
+    tree.commit(&[Delete("a"), Move("d/b", "b"), Update("gone", "g2")]).unwrap();
+    fs_guard::fault::count_late(false);
+    lack(false, false);
+}
+
+#[test]
 fn the_same_with_staging_beside_the_files() {
     fs_guard::fault::cross_device(true);
     crash_everywhere(true, true);
     fs_guard::fault::cross_device(false);
+}
+
+/// The journal of a transaction that was rolled back, but for one file, came back to life in a purge that was cut off:
+/// it reverted half of the same change, made later.
+#[test]
+fn a_purge_that_is_stopped_anywhere_changes_no_file() {
+    struct Saver<'t>(&'t Tree);
+    impl patch_engine::transaction::CommitObserver for Saver<'_> {
+        fn published(&mut self, _: usize) {
+            self.0.write("a", "saved over the new a");
+            self.0.write("b", "saved by someone");
+        }
+    }
+    let all = workspace_trash::Retention { keep_last: 0, max_count: 0, ..Default::default() };
+    for at in 1.. {
+        let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let steps = [Update("a", "new a"), Update("b", "new b")];
+        let failed = locked.commit(&plan(&workspace, &steps).transitions, &[], &options(), &mut Saver(&tree));
+        assert!(failed.is_err_and(|error| !error.is_rolled_back()));
+        tree.write("a", "old a");
+        tree.write("b", "old b");
+        commit(&locked, &plan(&workspace, &steps)).unwrap();
+        commit(&locked, &plan(&workspace, &[Add("c", "c")])).unwrap();
+        arm(Fault::Crash, at, false);
+        let done = locked.purge(&all, false).is_ok();
+        let call = disarm().pop();
+        drop(locked);
+        let what = format!("stopped at call {at} ({call:?})");
+        let left = tree.open().log().unwrap();
+        drop(lock(&tree.open()));
+        assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "new b".into()), "{what}");
+        assert!(tree.pending().is_empty(), "{what}");
+        // The oldest goes first.
+        let left: Vec<_> = left.iter().map(|entry| (&*entry.journal.records[0].path, entry.aborted)).collect();
+        assert!([("c", false), ("a", false), ("a", true)].starts_with(&left), "{what}: {left:?}");
+        lock(&tree.open()).purge(&all, false).unwrap();
+        assert_eq!(std::fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(), 0, "{what}");
+        if done {
+            assert!(at > 6, "{at}");
+            break;
+        }
+    }
 }

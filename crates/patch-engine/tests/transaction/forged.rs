@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use fs_guard::ErrorKind;
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, TransactionId};
 
 use crate::support::*;
@@ -55,31 +55,55 @@ fn a_journal_signed_by_another_or_by_none_is_not_replayed() {
 }
 
 #[test]
-fn without_a_key_a_tracked_state_directory_is_not_replayed() {
+fn without_a_key_no_journal_is_replayed() {
     let (tree, _) = cut_off(KeyPlace::Nowhere);
-    tree.write(".git/index", "DIRC\0\0\0\u{2}\0\0\0\u{1}......apply-patch/lock\0");
     let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::ZERO).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
-    assert_eq!(tree.read("a"), "old");
-    fs::remove_file(tree.path(".git/index")).unwrap();
-    drop(lock(&open(tree.dir.path(), KeyPlace::Nowhere)));
-    assert_eq!(tree.read("a"), "forged");
+    assert!(error.to_string().contains("no place for a key"), "{error}");
+    assert_eq!((tree.read("a"), tree.pending().len()), ("old".into(), 1));
+}
+
+#[test]
+fn without_a_key_nothing_is_undone_that_an_enclosing_repository_tracks() {
+    let outer = Tree::new(&[("middle/sub/a", "old")]);
+    let sub = outer.path("middle/sub");
+    let workspace = open(&sub, KeyPlace::Nowhere);
+    let done = commit(&lock(&workspace), &plan(&workspace, &[Update("a", "new")])).unwrap();
+    let index = "DIRC\0\0\0\u{2}\0\0\0\u{1}......middle/sub/.apply-patch/lock\0";
+    for (at, git) in [("", "dir"), ("middle/", "dir"), ("middle/sub/", "dir"), ("middle/", "file"), ("", "link")] {
+        match git {
+            "file" => {
+                outer.write(&format!("{at}.git"), "gitdir: ../elsewhere\n");
+                outer.write("elsewhere/index", index);
+            }
+            "link" => {
+                outer.write("elsewhere/index", index);
+                symlink("elsewhere", outer.path(".git")).unwrap();
+            }
+            _ => outer.write(&format!("{at}.git/index"), index),
+        }
+        let error = open(&sub, KeyPlace::Nowhere).plan_undo(done.id, &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{at:?} {git}: {error}");
+        let _ = fs::remove_dir_all(outer.path(&format!("{at}.git")))
+            .or_else(|_| fs::remove_file(outer.path(&format!("{at}.git"))));
+        open(&sub, KeyPlace::Nowhere).plan_undo(done.id, &[]).unwrap();
+    }
 }
 
 #[test]
 fn without_a_key_the_guard_looks_at_every_path_again() {
     for path in ["../outside", ".git/hooks/pre-commit", ".env", "/etc/x", ".apply-patch/lock", ".vscode/tasks.json"] {
-        let (tree, id) = cut_off(KeyPlace::Nowhere);
-        let journal = tree.path(&format!(".apply-patch/pending/{id}/journal"));
+        let tree = Tree::new(&[("a", "old")]);
+        let workspace = open(tree.dir.path(), KeyPlace::Nowhere);
+        let done = commit(&lock(&workspace), &plan(&workspace, &[Update("a", "new")])).unwrap();
+        let journal = tree.path(&format!(".apply-patch/trash/{}/journal", done.id));
         let text = fs::read_to_string(&journal).unwrap();
         let body = text.split("checksum ").next().unwrap().replace(" a\n", &format!(" {path}\n"));
         let sum = fs_guard::Sha256::of(body.as_bytes());
         fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
-        let before = tree.snapshot();
-        let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::ZERO).unwrap_err();
+        let error = open(tree.dir.path(), KeyPlace::Nowhere).plan_undo(done.id, &[]).unwrap_err();
         let expected = [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
         assert!(expected.contains(&error.kind()), "{path}: {error}");
-        assert_eq!(tree.snapshot(), before, "{path}");
     }
 }
 
@@ -137,4 +161,33 @@ fn a_changed_displaced_file_is_not_restored() {
     let error = carry_out(&tree.open(), |workspace| workspace.plan_undo(done.id, &[])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StaleFile, "{error}");
     assert_eq!(tree.read("a"), "new");
+}
+
+/// The name of the next transaction was made from such a folder's, and was one that recovery passed over.
+#[test]
+fn a_folder_from_the_end_of_time_leaves_no_half_patch() {
+    let mut crashes = 0;
+    for at in 1.. {
+        let tree = Tree::new(&[("a", "old"), ("b", "old"), ("c", "old")]);
+        tree.commit(&[Add("made", "the key too")]).unwrap();
+        let planted = tree.path(".apply-patch/trash/99991231-235959-999999-ffffffff");
+        fs::create_dir(&planted).unwrap();
+        fs::set_permissions(&planted, fs::Permissions::from_mode(0o700)).unwrap();
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("a", "new"), Update("b", "new"), Update("c", "new")]);
+        fs_guard::fault::arm(fs_guard::fault::Fault::CrashAt("renameat2"), at, false);
+        let done = commit(&locked, &plan).is_ok();
+        fs_guard::fault::disarm();
+        drop(locked);
+        if done {
+            break;
+        }
+        crashes += 1;
+        drop(lock(&tree.open()));
+        let now = ["a", "b", "c"].map(|path| tree.read(path));
+        assert!(now == ["old"; 3] || now == ["new"; 3], "cut off at rename {at}: {now:?}");
+        assert!(tree.pending().is_empty(), "cut off at rename {at}");
+    }
+    assert_eq!(crashes, 3);
 }

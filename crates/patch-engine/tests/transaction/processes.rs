@@ -76,7 +76,7 @@ fn a_busy_editor_loses_no_save() {
                     assert_eq!(fs_guard::Sha256::of(&kept), planned_for);
                 }
                 Err(error) => {
-                    assert_eq!(error.kind(), fs_guard::ErrorKind::StaleFile, "{error}");
+                    assert_eq!(error.kind(), patch_engine::ErrorKind::StaleFile, "{error}");
                     stale += 1;
                 }
             }

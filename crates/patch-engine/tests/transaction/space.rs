@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fs_guard::{ErrorKind, Policy};
+use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, Workspace};
 use patch_engine::{Options, Settings, apply, parse};
 
@@ -145,8 +145,9 @@ fn patch(tree: &Path, key: &Path, text: &str) -> Result<(), String> {
     if let Some(program) = std::env::var_os("APPLY_PATCH_BIN") {
         return patch_with(Path::new(&program), tree, key, text);
     }
-    let workspace =
-        Workspace::open(tree, Policy::default()).unwrap().with_key_place(KeyPlace::Directory(key.join("apply-patch")));
+    let workspace = Workspace::open(tree, patch_engine::policy())
+        .unwrap()
+        .with_key_place(KeyPlace::Directory(key.join("apply-patch")));
     let mut settings = Settings::new(Options { create_parents: true, ..Options::default() });
     settings.lock_timeout = Duration::from_secs(1);
     let text = parse(text, &settings.options.parse).unwrap();
@@ -228,7 +229,7 @@ fn all_or_nothing(tree: &Path, key: &Path, limits: &str, with_state: bool, grow:
     assert!(new["a"].contains("was changed of a") && new["large"].len() < old["large"].len());
     assert_eq!(new.len(), old.len() + 3, "{new:?}");
     assert_eq!(unfinished(), 0);
-    let workspace = Workspace::open(tree, Policy::default()).unwrap();
+    let workspace = Workspace::open(tree, patch_engine::policy()).unwrap();
     let workspace = workspace.with_key_place(KeyPlace::Directory(key.join("apply-patch")));
     let log = workspace.log().unwrap();
     assert_eq!(log.len(), 1 + usize::from(with_state), "one for each patch that happened");

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::{Access, Policy, RelPath, Sha256};
+use fs_guard::{Access, RelPath, Sha256};
 use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
 use patch_engine::transition::{Content, PostImage, PreImage, Splice, Transition};
 use patch_engine::{ApplyError, Plan, Report};
@@ -130,7 +130,7 @@ fn temp() -> TempDir {
 }
 
 pub(crate) fn open(dir: &Path, key: KeyPlace) -> Workspace {
-    Workspace::open(dir, Policy::default()).unwrap().with_key_place(key)
+    Workspace::open(dir, patch_engine::policy()).unwrap().with_key_place(key)
 }
 
 pub(crate) fn lock(workspace: &Workspace) -> Locked<'_> {

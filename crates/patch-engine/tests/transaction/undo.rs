@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use fs_guard::{Access, ErrorKind};
-use patch_engine::transaction::Error;
+use fs_guard::Access;
+use patch_engine::ErrorKind;
+use patch_engine::transaction::{Error, KeyPlace};
 use patch_engine::{ApplyError, Operation, Plan};
 use workspace_trash::Retention;
 
@@ -225,4 +226,40 @@ fn two_plans_have_one_digest_only_if_they_do_the_same() {
     let before = delete("a");
     fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_ne!(delete("a"), before, "the mode is part of what was seen");
+}
+
+#[test]
+fn undo_of_the_last_one_passes_over_none_that_is_not_verified() {
+    let tree = Tree::new(&[("a", "0"), ("b", "0")]);
+    let ours = tree.commit(&[Update("a", "1")]).unwrap().id;
+    // The same user with another home.
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = open(tree.dir.path(), KeyPlace::Directory(other.path().into()));
+    let theirs = commit(&lock(&elsewhere), &plan(&elsewhere, &[Update("b", "1")])).unwrap().id;
+    let error = run(&tree, |workspace| workspace.plan_undo_last()).unwrap_err();
+    assert!(matches!(&error, Error::Doubtful { transactions, .. } if transactions[0].0 == theirs), "{error}");
+    assert!(error.to_string().contains(&theirs.to_string()), "{error}");
+    assert_eq!((tree.read("a"), tree.read("b")), ("1".into(), "1".into()));
+    let (entries, unverified) = tree.open().history().unwrap();
+    assert_eq!((entries.len(), unverified.len(), unverified[0].id), (1, 1, theirs));
+    // By its name it can be taken back, and what is older than the one that was found does not matter.
+    run(&tree, |workspace| workspace.plan_undo(ours, &[])).unwrap();
+    assert_eq!((tree.read("a"), tree.read("b")), ("0".into(), "1".into()));
+    run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+    tree.commit(&[Update("a", "2")]).unwrap();
+    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    assert_eq!(tree.read("a"), "1");
+}
+
+#[test]
+fn a_key_that_cannot_be_read_is_an_error_before_anything_is_written() {
+    let tree = Tree::new(&[("a", "0")]);
+    tree.commit(&[Update("a", "1")]).unwrap();
+    fs::set_permissions(tree.key_dir().join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    let before = fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count();
+    let error = tree.commit(&[Update("a", "2")]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+    assert_eq!((tree.read("a"), tree.pending().len()), ("1".into(), 0));
+    assert_eq!(fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(), before);
+    assert!(tree.open().log().is_err());
 }

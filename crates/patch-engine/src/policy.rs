@@ -1,0 +1,60 @@
+//! The rules that a workspace has unless somebody says otherwise.
+
+use fs_guard::{Globs, Policy};
+use workspace_trash::KeyPlace;
+
+/// The directory, in the root, of journals, displaced files and logs.
+pub const STATE_DIR: &str = ".apply-patch";
+
+/// The directory of the key, in that of the user's state.
+const KEY_DIR: &str = "apply-patch";
+
+/// The patterns of paths that are never touched.
+pub const DEFAULT_FORBIDDEN: &[&str] =
+    &["**/.env*", "**/*.pem", "**/*.key", "**/*.crt", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc*"];
+
+/// The patterns of paths that make tools run code, and have to be approved.
+pub const DEFAULT_GUARDED: &[&str] = &[
+    "**/.github/workflows/**",
+    "**/.github/actions/**",
+    "**/.gitlab-ci.yml",
+    "**/.circleci/**",
+    "**/.vscode/**",
+    "**/.idea/**",
+    "**/.cursor/**",
+    "**/.claude/**",
+    "**/.codex/**",
+    "**/.mcp.json",
+    "**/.envrc",
+    "**/.cargo/config*",
+    "**/.husky/**",
+    "**/.devcontainer/**",
+    "**/.devcontainer.json",
+    "**/.gitmodules",
+    "**/.gitattributes",
+    "**/.pre-commit-config.yaml",
+    // What tightens or loosens this guard itself.
+    "**/.apply-patch.toml",
+    "**/apply-patch/config.toml",
+];
+
+/// Returns the default rules.
+///
+/// # Panics
+///
+/// Never: the patterns are globs.
+#[must_use]
+pub fn policy() -> Policy {
+    let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
+    let mut policy = Policy::new(STATE_DIR);
+    policy.reserved = vec![format!("{KEY_DIR}/key").into()];
+    policy.forbidden = globs(DEFAULT_FORBIDDEN);
+    policy.guarded = globs(DEFAULT_GUARDED);
+    policy
+}
+
+/// Returns where the key is that journals and logs are signed with.
+#[must_use]
+pub fn key_place() -> KeyPlace {
+    KeyPlace::User(KEY_DIR)
+}
