@@ -4,7 +4,7 @@ use super::landmarks::{self, Spot};
 use super::needle::{Fixed, Needle};
 use super::numbers::Numbers;
 use super::pass::Pass;
-use super::search::{Automaton, Search};
+use super::search::{Automaton, Occurrences, SATURATION};
 use crate::lines::{Lines, Mark};
 
 /// What was found.
@@ -13,8 +13,8 @@ pub(crate) struct Found {
     /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and for
     /// those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
-    /// The file's lines as numbers, for hunks with [`Rest`].
-    pub(crate) numbered: Vec<Vec<u32>>,
+    /// All occurrences of the hunks' lines, for hunks with [`Rest`].
+    pub(crate) occurrences: Vec<Occurrences>,
     /// Where some of the matches begin, by line.
     pub(crate) marks: Vec<Mark>,
 }
@@ -24,24 +24,25 @@ pub(crate) struct Found {
 pub(crate) struct Matches {
     pub(crate) pass: Pass,
     pub(crate) dropped: usize,
-    /// The first lines of the first [`SATURATION`](super::search::SATURATION) ones, ascending.
+    /// The first lines of the first [`SATURATION`] ones, ascending.
     pub(crate) starts: Vec<u32>,
-    /// How to find the others, if there may be any.
+    /// How to find the others, if there are any.
     pub(crate) rest: Option<Rest>,
 }
 
-/// Matches that are found one at a time.
-#[derive(Debug)]
+/// Matches that are found one at a time; the same for hunks with the same lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Rest {
-    pub(crate) search: Search,
-    /// Which of the numbered files it searches.
-    pub(crate) numbering: usize,
+    /// Which of [`Found::occurrences`] has them.
+    pub(crate) list: usize,
+    /// Of which sequence they are there.
+    pub(crate) sequence: usize,
 }
 
 /// Finds the matches of `needles`.
 pub(crate) fn find(lines: &Lines<'_>, needles: &[Needle<'_>], passes: &[Pass]) -> Found {
     let matches = needles.iter().map(|_| None).collect();
-    let mut finder = Finder { lines, needles, found: Found { matches, numbered: Vec::new(), marks: Vec::new() } };
+    let mut finder = Finder { lines, needles, found: Found { matches, occurrences: Vec::new(), marks: Vec::new() } };
     finder.find_fixed(passes);
     // Most hunks match in the first pass. What is left is looked for in all others at once.
     let (first, others) = passes.split_at(passes.len().min(1));
@@ -137,16 +138,17 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
             .iter()
             .map(|&(needle, dropped)| needle.old_without(dropped).iter().map(|line| numbers.insert(line)).collect())
             .collect();
-        let ids: Vec<u32> = numbers.all(self.lines.iter()).collect();
-        let all = Automaton::new(&sequences).run(ids.iter().copied());
-        let numbering = self.found.numbered.len();
-        self.found.numbered.push(ids);
-        for (((needle, dropped), occurrences), sequence) in wanted.into_iter().zip(all).zip(sequences) {
+        let automaton = Automaton::new(&sequences);
+        let all = automaton.run(numbers.all(self.lines.iter()));
+        let list = self.found.occurrences.len();
+        for (index, (needle, dropped)) in wanted.into_iter().enumerate() {
             let matches = &mut self.found.matches[needle.index];
-            if !occurrences.starts.is_empty() && matches.is_none() {
-                let rest = occurrences.more.then(|| Rest { search: Search::new(&sequence), numbering });
-                *matches = Some(Matches { pass, dropped, starts: occurrences.starts, rest });
+            let count = all.count(index);
+            if count > 0 && matches.is_none() {
+                let rest = (count > SATURATION).then(|| Rest { list, sequence: automaton.same_as(index) });
+                *matches = Some(Matches { pass, dropped, starts: all.first(index, SATURATION), rest });
             }
         }
+        self.found.occurrences.push(all);
     }
 }

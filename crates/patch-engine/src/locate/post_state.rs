@@ -12,7 +12,7 @@ use super::numbers::{FOREIGN, Numbers};
 use super::pass::Pass;
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
-use super::search::{Automaton, Occurrences, SATURATION, Search};
+use super::search::{Automaton, Occurrences, SATURATION};
 use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::Lines;
 
@@ -80,7 +80,7 @@ struct PassState<'p> {
     sequences: Vec<Vec<u32>>,
     /// For each hunk, its sequences: one for each variant.
     of_hunk: Vec<Vec<(usize, usize)>>,
-    in_pre_image: Vec<Occurrences>,
+    in_pre_image: Occurrences,
     /// Occurrences that touch changed lines, by sequence; `None` when there were too many to list.
     in_changes: Vec<Option<Vec<Node>>>,
     /// The longest sequence of the hunks after each hunk.
@@ -171,15 +171,15 @@ impl<'p> PassState<'p> {
     fn places(&self, draft: &Draft<'_, '_>, sequence: usize, limit: usize) -> Vec<Node> {
         let ids = &self.sequences[sequence];
         let shared = self.automaton.same_as(sequence);
-        let listed = &self.in_pre_image[shared];
+        let listed = self.in_pre_image.first(shared, SATURATION);
         let intact = |&start: &Node| draft.is_intact(start.0, ids.len());
         let mut places: Vec<Node> =
-            listed.starts.iter().map(|&start| Node(start as usize)).filter(intact).take(limit).collect();
+            listed.iter().map(|&start| Node(start as usize)).filter(intact).take(limit).collect();
         let complete = match &self.in_changes[shared] {
             Some(found) => {
                 let left = limit - places.len();
                 places.extend(found.iter().filter(|&&start| self.stands(draft, ids, start)).take(left));
-                !listed.more
+                self.in_pre_image.count(shared) <= SATURATION
             }
             None => false,
         };
@@ -211,17 +211,9 @@ impl<'p> PassState<'p> {
             std::iter::successors(Some(draft.next(draft.before_all())), |&node| Some(draft.next(node)))
                 .take_while(|&node| node != draft.end())
                 .collect();
-        let numbers: Vec<u32> = nodes.iter().map(|&node| self.id(draft, node)).collect();
-        let search = Search::new(ids);
-        let mut places = Vec::new();
-        let mut from = 0;
-        while places.len() < limit
-            && let Some(start) = search.next(&numbers, from)
-        {
-            places.push(nodes[start]);
-            from = start + 1;
-        }
-        places
+        let numbers = nodes.iter().map(|&node| self.id(draft, node));
+        let found = Automaton::new(&[ids.to_vec()]).run(numbers);
+        found.first(0, limit).into_iter().map(|start| nodes[start as usize]).collect()
     }
 }
 
@@ -309,9 +301,8 @@ fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, ef
 fn broken_by(draft: &Draft<'_, '_>, passes: &[PassState<'_>], needle: &Needle<'_>) -> Option<HunkTrouble> {
     for state in passes {
         for &(dropped, sequence) in &state.of_hunk[needle.index] {
-            let listed = &state.in_pre_image[state.automaton.same_as(sequence)];
-            let Some(&start) = listed.starts.first() else { continue };
-            let (start, len) = (start as usize, needle.old_without(dropped).len());
+            let Some(start) = state.in_pre_image.next(sequence, 0) else { continue };
+            let len = needle.old_without(dropped).len();
             let other = draft.changed_by(start, len)?;
             return Some(HunkTrouble::OverlappingEdits { other, lines: Some(start + 1..=start + len) });
         }

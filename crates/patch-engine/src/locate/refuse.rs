@@ -13,7 +13,7 @@ use super::needle::Needle;
 use super::numbers::{FOREIGN, Numbers};
 use super::pass::{Pass, indentation};
 use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
-use super::scope::{self, ScopeEnds};
+use super::scope::ScopeEnds;
 use super::search::{Automaton, SATURATION};
 use super::{Order, Rules};
 use crate::lines::Lines;
@@ -95,7 +95,7 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
     let mut numbers = Numbers::new(pass);
     let sequence: Vec<u32> = block.iter().map(|line| numbers.insert(line)).collect();
     let found = Automaton::new(&[sequence]).run(numbers.all(lines.iter()));
-    found[0].starts.first().map(|&start| start as usize)
+    found.next(0, 0)
 }
 
 /// The place that a pass which was not tried would have found.
@@ -249,7 +249,7 @@ fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) 
     let header = (start.saturating_sub(500)..start).rev().find(opens)?;
     let name = super::pass::trim(lines.content(header));
     let unique = lines.iter().filter(|line| super::pass::trim(line) == name).count() == 1;
-    let scope = scope::resolve(&["x"], &[Pass::Exact], ends, |_, _| vec![header as u32])?;
-    let inside = starts.iter().filter(|&&other| scope::contains(&scope.inside, other)).count();
+    let scope = ends.of(header as u32);
+    let inside = starts.iter().filter(|&other| scope.contains(other)).count();
     (unique && inside == 1).then_some(header)
 }
