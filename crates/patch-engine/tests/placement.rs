@@ -505,6 +505,26 @@ fn a_reject_says_where_and_how() {
 }
 
 #[test]
+fn places_that_are_not_listed_are_mentioned() {
+    for (profile, lines, listed, more) in [
+        (Profile::Strict, 64, 64, false),
+        (Profile::Strict, 65, 64, true),
+        (Profile::Codex, 64, 64, false),
+        (Profile::Codex, 65, 64, true),
+    ] {
+        let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n*** End Patch\n";
+        let patch = parse(text, &ParseOptions::default()).expect("it parses");
+        let rules = Options::new(profile).placement;
+        let rejects = edit("a\n".repeat(lines).as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep);
+        let HunkTrouble::MultipleMatches { candidates, more: says, .. } = &rejects.expect_err("refused")[0].trouble
+        else {
+            panic!("several")
+        };
+        assert_eq!((candidates.len(), *says), (listed, more), "{lines}");
+    }
+}
+
+#[test]
 fn advice_that_is_followed_makes_the_hunk_unique() {
     let mut seed = 9;
     let strict = Options::new(Profile::Strict).placement;

@@ -7,8 +7,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
-use super::numbers::{FOREIGN, Numbers};
 use super::pass::Pass;
 use super::scope::{Anchors, ScopeEnds, Stretch};
 use crate::lines::Lines;
@@ -49,19 +49,21 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
     pub(crate) const WHOLE: usize = 0;
 
     pub(crate) fn new(lines: &'a Lines<'f>, needles: &[Needle<'p>], passes: &'a [Pass]) -> Self {
-        let mut numbers = Numbers::new(passes.iter().max().copied().unwrap_or(Pass::Exact));
         let mut texts = Vec::new();
         let mut indices = Map::default();
         for &header in needles.iter().flat_map(|needle| &needle.headers) {
             indices.entry(header).or_insert_with(|| {
-                numbers.insert(header.as_bytes());
                 texts.push(header);
                 texts.len() - 1
             });
         }
         let mut named = Vec::new();
         if !texts.is_empty() {
-            let ids = (0..).zip(numbers.all(lines.iter()));
+            let mut interner = Interner::new(passes.iter().max().copied().unwrap_or(Pass::Exact));
+            for text in &texts {
+                interner.insert(text.as_bytes());
+            }
+            let ids = (0..).zip(interner.all(lines.iter()));
             named.extend(ids.filter(|&(_, id)| id != FOREIGN).map(|(line, _)| line));
         }
         let ends = (!named.is_empty()).then(|| ScopeEnds::new(lines));
@@ -90,11 +92,11 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         let Self { lines, passes, texts, named, ends, by_pass, anchors, .. } = self;
         let ends = ends.as_ref()?;
         let of_header = by_pass[pass].get_or_insert_with(|| {
-            let mut numbers = Numbers::new(passes[pass]);
-            let ids: Vec<u32> = texts.iter().map(|text| numbers.insert(text.as_bytes())).collect();
+            let mut interner = Interner::new(passes[pass]);
+            let ids: Vec<u32> = texts.iter().map(|text| interner.insert(text.as_bytes())).collect();
             let mut found = vec![Vec::new(); texts.len()];
             let contents = named.iter().map(|&line| lines.content(line as usize));
-            for (id, &line) in numbers.all(contents).zip(named.iter()) {
+            for (id, &line) in interner.all(contents).zip(named.iter()) {
                 if id != FOREIGN {
                     found[id as usize].push(line);
                 }

@@ -4,17 +4,17 @@
 //! [`Order::PostState`] wants one place for each hunk in the file as the hunks before it leave it
 //! (profile `strict`); [`Order::File`] wants one way to place all hunks in file order (profile
 //! `codex`). Similarity appears only in the words of a refusal.
-
 mod draft;
+mod find;
 mod headers;
 mod indent;
-mod landmarks;
+mod interner;
 mod matches;
 mod needle;
-mod numbers;
 mod ordered;
 mod pass;
 mod post_state;
+mod prefilter;
 mod refuse;
 mod reject;
 mod scope;

@@ -80,6 +80,21 @@ impl<'p> Needle<'p> {
         self.old_without(dropped).iter().all(|text| found.next().is_some_and(|line| pass.same(text, lines.text(line))))
     }
 
+    /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and if
+    /// it says nothing.
+    pub(crate) fn fixed_mark(&self, lines: &Lines<'_>, dropped: usize) -> Option<Mark> {
+        match self.fixed? {
+            Fixed::Start => Some(Mark { line: 0, byte: lines.start(0) as u32 }),
+            Fixed::End => {
+                let len = self.old_without(dropped).len();
+                let line = lines.len().checked_sub(len)?;
+                let end = lines.bytes().len();
+                let byte = (0..len).try_fold(end, |byte, _| Some(lines.line_before(byte)?.start))?;
+                Some(Mark { line: line as u32, byte: byte as u32 })
+            }
+        }
+    }
+
     /// The kinds of the hunk's lines in order, without `dropped` separators.
     pub(crate) fn lines(&self, dropped: usize) -> &'p [patch_grammar::Line<'p>] {
         let dropped = if self.old.is_empty() { self.hunk.separators } else { dropped };

@@ -10,13 +10,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::draft::{Draft, Node};
+use super::find::Blocks;
 use super::headers::Headers;
 use super::matches::{self, Found, Matches, Rest};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
-use super::search::{Occurrences, SATURATION};
+use super::search::SATURATION;
 use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::{Lines, Mark};
 
@@ -99,10 +100,10 @@ pub(crate) fn locate<'f, 'p>(
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let Found { matches, occurrences, marks } = matches::find(lines, &needles, &rules.passes);
+    let Found { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
     let headers = Headers::new(lines, &needles, &rules.passes);
-    let finder = Finder { headers, occurrences: &occurrences, firsts: HashMap::default() };
+    let finder = Finder { headers, searched: &searched, firsts: HashMap::default() };
     let mut context = Context { lines, rules, effort, needles: &needles, finder };
     let mut rejects = Vec::new();
     let candidates = context.narrow(matches, &mut rejects);
@@ -136,7 +137,7 @@ pub(crate) fn locate<'f, 'p>(
     for (needle, candidates, (start, further)) in hunks {
         let Candidates { pass, dropped, len, notes, .. } = candidates;
         let matched: Vec<Node> = (start..start + len).map(Node).collect();
-        let reindent = needle.reindentation(lines, &matched, dropped, pass, &draft);
+        let reindent = needle.reindentation(&matched, dropped, pass, &draft);
         let separators = (dropped > 0).then_some(Note::SeparatorsDropped);
         let notes = notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
         let after = draft.previous(Node(start));
@@ -151,7 +152,7 @@ pub(crate) fn locate<'f, 'p>(
 /// Finds places one at a time.
 struct Finder<'a, 'f, 'p> {
     headers: Headers<'a, 'f, 'p>,
-    occurrences: &'a [Occurrences],
+    searched: &'a [Blocks<'a, 'f, 'p>],
     /// The first places of each source in each scope: thousands of hunks may have the same.
     firsts: HashMap<(Source, usize), Rc<[u32]>, foldhash::fast::RandomState>,
 }
@@ -185,8 +186,8 @@ impl Finder<'_, '_, '_> {
         loop {
             // The place, and the line that must be in the scope.
             let (place, line) = match source {
-                Source::Lines(Rest { list, sequence }) => {
-                    let place = self.occurrences[list].next(sequence, from)? as u32;
+                Source::Lines(Rest { searched, pass, block }) => {
+                    let place = self.searched[searched].next(pass, block, from)? as u32;
                     (place, place)
                 }
                 Source::Anchors => {
@@ -205,8 +206,8 @@ impl Finder<'_, '_, '_> {
     fn previous_of(&self, source: Source, scope: usize, mut until: usize) -> Option<u32> {
         loop {
             let (place, line) = match source {
-                Source::Lines(Rest { list, sequence }) => {
-                    let place = self.occurrences[list].previous(sequence, until)? as u32;
+                Source::Lines(Rest { searched, pass, block }) => {
+                    let place = self.searched[searched].previous(pass, block, until)? as u32;
                     (place, place)
                 }
                 Source::Anchors => {

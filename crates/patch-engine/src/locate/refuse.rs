@@ -8,13 +8,13 @@ use std::ops::RangeInclusive;
 
 use patch_grammar::LineKind;
 
-use super::landmarks;
+use super::find::Blocks;
+use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
-use super::numbers::{FOREIGN, Numbers};
 use super::pass::{Pass, indentation};
 use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
 use super::scope::ScopeEnds;
-use super::search::{Automaton, SATURATION};
+use super::search::SATURATION;
 use super::{Order, Rules};
 use crate::lines::Lines;
 
@@ -89,13 +89,7 @@ fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclus
 
 /// The first place of a block of lines.
 fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
-    if let Some(spots) = landmarks::find(lines, &[block], pass) {
-        return spots[0].first().map(|spot| spot.mark.line as usize);
-    }
-    let mut numbers = Numbers::new(pass);
-    let sequence: Vec<u32> = block.iter().map(|line| numbers.insert(line)).collect();
-    let found = Automaton::new(&[sequence]).run(numbers.all(lines.iter()));
-    found.next(0, 0)
+    Blocks::new(lines, vec![block], &[pass]).next(pass, 0, 0)
 }
 
 /// The place that a pass which was not tried would have found.
@@ -114,11 +108,11 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
 fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     /// How many places in the hunk one line votes for.
     const VOTES_PER_LINE: usize = 8;
-    let mut numbers = Numbers::new(Pass::Unicode);
+    let mut interner = Interner::new(Pass::Unicode);
     let mut offsets: HashMap<u32, Vec<usize>> = HashMap::new();
     for (offset, line) in needle.old.iter().enumerate() {
         if !super::pass::trim(line).is_empty() {
-            offsets.entry(numbers.insert(line)).or_default().push(offset);
+            offsets.entry(interner.insert(line)).or_default().push(offset);
         }
     }
     let mut seen: HashMap<u32, usize> = HashMap::new();
@@ -126,7 +120,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let before = needle.old.len();
     let mut votes: Vec<(u32, u32)> = vec![(0, 0); before + lines.len()];
     for (index, line) in lines.iter().enumerate() {
-        let id = numbers.get(line);
+        let id = interner.get(line);
         if id == FOREIGN {
             continue;
         }

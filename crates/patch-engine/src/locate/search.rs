@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::numbers::FOREIGN;
+use super::interner::FOREIGN;
 
 /// How many occurrences of one sequence are listed, in a refusal and wherever else they are.
 pub(crate) const SATURATION: usize = 64;
@@ -153,6 +153,7 @@ impl Automaton {
             place => before[place as usize] as usize..before[(place + size[node as usize]) as usize] as usize,
         };
         Occurrences {
+            same_as: self.same_as.clone(),
             lengths: self.lengths.clone(),
             ranges: self.ends.iter().map(range).collect(),
             ends: WaveletMatrix::new(sorted),
@@ -189,6 +190,8 @@ fn edge(state: u32, id: u32) -> u64 {
 /// Where each of some sequences occurs.
 #[derive(Debug)]
 pub(crate) struct Occurrences {
+    /// Which sequence each is the same as.
+    same_as: Vec<u32>,
     lengths: Vec<u32>,
     /// The occurrences of each sequence, as a range of `ends`.
     ranges: Vec<Range<usize>>,
@@ -197,6 +200,11 @@ pub(crate) struct Occurrences {
 }
 
 impl Occurrences {
+    /// The first sequence that is the same.
+    pub(crate) fn same_as(&self, sequence: usize) -> usize {
+        self.same_as[sequence] as usize
+    }
+
     /// How many there are of a sequence.
     pub(crate) fn count(&self, sequence: usize) -> usize {
         self.ranges[sequence].len()
@@ -228,7 +236,7 @@ impl Occurrences {
     }
 }
 
-/// Numbers, of which any range can be asked as if it were sorted.
+/// Interner, of which any range can be asked as if it were sorted.
 #[derive(Debug)]
 struct WaveletMatrix {
     len: usize,
