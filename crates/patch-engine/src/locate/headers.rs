@@ -3,6 +3,11 @@
 //! Nothing is listed for each hunk: thousands of headers may each name every line of a file. Headers
 //! that a pass takes for the same share their [`Anchors`], hunks with the same headers share a scope,
 //! and a scope is asked about one line at a time.
+//!
+//! # Limits
+//!
+//! Whether a header stands in a scope is found by going from one to the other in turns. Where they alternate
+//! all over the file and never meet, that is a walk over both lists, for each scope that has another outer one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use patch_grammar::LineKind;
 
-use super::Note;
 use super::draft::{Draft, Node};
 use super::needle::Needle;
 use super::pass::{Pass, indentation};
+use super::placed::Note;
 
 /// The difference between the indentation of a hunk and that of the lines it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use patch_grammar::{Hunk, LineKind};
+use patch_grammar::{Hunk, Line, LineKind};
 
 use super::pass::Pass;
+use super::reject::{HunkReject, HunkTrouble};
 use super::scope::without_line_numbers;
 use crate::lines::{BOM, Lines, Mark};
 
@@ -96,7 +97,7 @@ impl<'p> Needle<'p> {
     }
 
     /// The kinds of the hunk's lines in order, without `dropped` separators.
-    pub(crate) fn lines(&self, dropped: usize) -> &'p [patch_grammar::Line<'p>] {
+    pub(crate) fn lines(&self, dropped: usize) -> &'p [Line<'p>] {
         let dropped = if self.old.is_empty() { self.hunk.separators } else { dropped };
         &self.hunk.lines[..self.hunk.lines.len() - dropped]
     }
@@ -119,15 +120,15 @@ impl<'p> Needle<'p> {
 
 impl Needle<'_> {
     /// The reject of this hunk.
-    pub(crate) fn reject(&self, trouble: super::HunkTrouble) -> super::HunkReject {
-        super::HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
+    pub(crate) fn reject(&self, trouble: HunkTrouble) -> HunkReject {
+        HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
     }
 
     /// Whether the hunk, placed at `start`, deletes the line that has the byte-order mark, mark
     /// included.
     pub(crate) fn deletes_bom(&self, start: usize) -> bool {
         let first = self.hunk.old_lines().next();
-        let marked = |line: &patch_grammar::Line<'_>| line.text.as_bytes().starts_with(BOM);
+        let marked = |line: &Line<'_>| line.text.as_bytes().starts_with(BOM);
         start == 0 && first.is_some_and(|line| line.kind == LineKind::Delete && marked(line))
     }
 }

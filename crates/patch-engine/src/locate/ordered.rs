@@ -15,10 +15,11 @@ use super::headers::Headers;
 use super::matches::{self, Found, Matches, Rest};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
+use super::placed::{Located, Note, Placed};
 use super::refuse;
-use super::reject::{HunkReject, HunkTrouble};
+use super::reject::{Candidate, HunkReject, HunkTrouble};
+use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
-use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::{Lines, Mark};
 
 /// Where one hunk may go.
@@ -342,7 +343,7 @@ impl<'p> Context<'_, '_, 'p> {
     }
 }
 
-fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<super::Candidate>) -> HunkTrouble {
+fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>) -> HunkTrouble {
     HunkTrouble::AnchorNotFound { header: needle.headers.join(" / "), candidates }
 }
 

@@ -6,6 +6,11 @@
 //! hunk mentions, so there are none. Else the surroundings, as far as the longest hunk to come
 //! reaches, are searched for those to come. A place is checked when its hunk's turn comes: a later
 //! change may have broken it.
+//!
+//! # Limits
+//!
+//! A search of the surroundings ends where a line stands that no hunk mentions. In a file of nothing but
+//! lines that hunks mention, many short hunks before a very long one cost its length each.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -15,10 +20,11 @@ use super::find::Blocks;
 use super::interner::{FOREIGN, Interner, fingerprint};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
+use super::placed::{Located, Note, Placed};
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
+use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
-use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::Lines;
 
 pub(crate) fn locate<'f, 'p>(

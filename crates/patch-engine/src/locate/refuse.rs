@@ -1,6 +1,6 @@
 //! What to say about a hunk that has no place: the nearest region, and how to tell places apart.
 //!
-//! This is the only room where likeness counts, and it places nothing.
+//! This is the only module where likeness counts, and it places nothing.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use patch_grammar::LineKind;
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
-use super::pass::{Pass, indentation};
+use super::pass::{Pass, indentation, trim};
 use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
+use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
-use super::{Order, Rules};
 use crate::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
@@ -111,7 +111,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let mut interner = Interner::new(Pass::Unicode);
     let mut offsets: HashMap<u32, Vec<usize>> = HashMap::new();
     for (offset, line) in needle.old.iter().enumerate() {
-        if !super::pass::trim(line).is_empty() {
+        if !trim(line).is_empty() {
             offsets.entry(interner.insert(line)).or_default().push(offset);
         }
     }
@@ -144,7 +144,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
 /// The place of the line that is most like the longest line of the hunk.
 fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let (offset, wanted) = needle.old.iter().enumerate().max_by_key(|(_, line)| line.len())?;
-    let wanted = std::str::from_utf8(super::pass::trim(wanted)).ok().filter(|line| line.len() >= 4)?;
+    let wanted = std::str::from_utf8(trim(wanted)).ok().filter(|line| line.len() >= 4)?;
     let like = |line: &[u8]| std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted));
     let (index, likeness) = lines
         .iter()
@@ -241,8 +241,8 @@ fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) 
         indentation(line) < depth && opener
     };
     let header = (start.saturating_sub(500)..start).rev().find(opens)?;
-    let name = super::pass::trim(lines.content(header));
-    let unique = lines.iter().filter(|line| super::pass::trim(line) == name).count() == 1;
+    let name = trim(lines.content(header));
+    let unique = lines.iter().filter(|line| trim(line) == name).count() == 1;
     let scope = ends.of(header as u32);
     let inside = starts.iter().filter(|&other| scope.contains(other)).count();
     (unique && inside == 1).then_some(header)
