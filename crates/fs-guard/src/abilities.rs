@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn an_ordinary_file_system_can_rename_and_keeps_inodes() {
         let dir = tempfile::tempdir().expect("a folder");
-        let root = Root::open(dir.path(), Policy::default()).expect("a folder");
+        let root = Root::open(dir.path(), Policy::new(".private")).expect("a folder");
         let scratch = root.as_dir("").and_then(|dir| dir.create_dir("scratch")).expect("a folder");
         let found = Abilities::of(&scratch).expect("files can be made");
         assert!(found.stable_inodes, "{found:?}");

@@ -83,6 +83,44 @@ fn chained(hunks: usize, profile: Profile) -> Case {
     (file, body, profile, true)
 }
 
+/// Equal lines, and a hunk whose stacked headers each name all of them.
+fn stacked(lines: usize, profile: Profile) -> Case {
+    let body = format!("{}-x\n", "@@ x\n".repeat(lines / 100));
+    ("x\n".repeat(lines), body, profile, false)
+}
+
+/// Scopes within scopes: each line names one that goes on to the end of the file, and every hunk has
+/// another outermost one.
+fn scopes(lines: usize, profile: Profile) -> Case {
+    let line = |index: usize| match index % 4 {
+        0 => format!("  {index}\n"),
+        1 => "  x\n".to_owned(),
+        2 => "    1 y\n".to_owned(),
+        _ => "    2 z\n".to_owned(),
+    };
+    let file: String = (0..lines).map(line).collect();
+    let hunk = |index: usize| format!("@@ {}\n@@ x\n@@ 1 y\n@@ 2 z\n-    2 z\n", index * 4);
+    (file, (0..lines / 100).map(hunk).collect(), profile, false)
+}
+
+/// Hunks that fit outside the scope of their header, and everywhere there.
+fn outside(lines: usize, profile: Profile) -> Case {
+    let file = "    x\n  y\n".repeat(lines / 2);
+    (file, "@@ x\n-  y\n".repeat(lines / 100), profile, false)
+}
+
+/// Many equal hunks, and places for them that are few and far between.
+fn scattered(lines: usize, profile: Profile) -> Case {
+    let line = |index: usize| if (index + 1).is_multiple_of(lines / 80) { "same\n".to_owned() } else { number(index) };
+    let file: String = (0..lines).map(line).collect();
+    (file, "@@\n-same\n".repeat(lines / 100), profile, false)
+}
+
+/// Hunks that only insert, after a line that is everywhere.
+fn insertions(lines: usize, profile: Profile) -> Case {
+    ("x\n".repeat(lines), "@@ x\n+y\n".repeat(lines / 100), profile, false)
+}
+
 fn case(name: &str, size: usize) -> Option<Case> {
     let (name, profile) = match name.strip_suffix("-strict") {
         Some(name) => (name, Profile::Strict),
@@ -97,6 +135,11 @@ fn case(name: &str, size: usize) -> Option<Case> {
         "bad" => bad(size, profile),
         "nested" => nested(size, profile),
         "chained" => chained(size, profile),
+        "stacked" => stacked(size, profile),
+        "scopes" => scopes(size, profile),
+        "outside" => outside(size, profile),
+        "scattered" => scattered(size, profile),
+        "insertions" => insertions(size, profile),
         _ => return None,
     })
 }
@@ -112,7 +155,10 @@ fn main() {
         _ => None,
     };
     let Some(((file, body, profile, applies), rounds)) = parsed else {
-        eprintln!("growth plain|alike|alike-blanks|equal|nowhere|bad|nested|chained[-strict] SIZE [ROUNDS]");
+        eprintln!(
+            "growth plain|alike|alike-blanks|equal|nowhere|bad|nested|chained|stacked|scopes|outside|scattered|insertions\
+             [-strict] SIZE [ROUNDS]"
+        );
         std::process::exit(2);
     };
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");

@@ -84,7 +84,7 @@ impl<'f> Lines<'f> {
     }
 
     /// Remembers where lines begin: for each place and number of lines these lines, the one before
-    /// and the one after. Only the first call counts.
+    /// and two after. Only the first call counts.
     pub(crate) fn mark(&self, places: impl Iterator<Item = (Mark, usize)>) {
         if self.starts.get().is_some() {
             return;
@@ -95,7 +95,7 @@ impl<'f> Lines<'f> {
                 marked.push(Mark { line: mark.line - 1, byte: offset(line.start) });
             }
             marked.push(mark);
-            let lines = self.walk_from(mark.byte as usize).take(len);
+            let lines = self.walk_from(mark.byte as usize).take(len + 1);
             marked.extend((mark.line + 1..).zip(lines).map(|(line, range)| Mark { line, byte: offset(range.end) }));
         }
         marked.sort_unstable();

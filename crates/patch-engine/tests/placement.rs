@@ -225,7 +225,7 @@ fn random_case(seed: &mut u64, headers: bool, blanks: bool) -> (Vec<String>, Str
         body.push_str("@@");
         if headers && random(seed, 2) == 0 {
             body += &format!(" {}", word(seed));
-            if random(seed, 3) == 0 {
+            while random(seed, 3) == 0 {
                 body += &format!("\n@@ {}", word(seed));
             }
         }
@@ -259,6 +259,42 @@ fn random_case(seed: &mut u64, headers: bool, blanks: bool) -> (Vec<String>, Str
     (file, format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n"))
 }
 
+/// A file of few different lines, so long that a hunk may have more places than are ever listed.
+fn random_long_case(seed: &mut u64) -> (Vec<String>, String) {
+    const WORDS: [&str; 5] = ["a", "  a", " b", "c", "1"];
+    let letters = 1 + random(seed, WORDS.len());
+    let seldom = 2 + random(seed, 200);
+    let word = |seed: &mut u64| match random(seed, seldom) {
+        0 => WORDS[random(seed, WORDS.len())],
+        _ => WORDS[random(seed, letters)],
+    };
+    let mut file: Vec<String> = Vec::new();
+    for _ in 0..1 + random(seed, 3) {
+        let (line, times) = (word(seed), random(seed, 90));
+        file.extend((0..times).map(|_| if random(seed, 30) == 0 { word(seed) } else { line }.to_owned()));
+    }
+    file.insert(random(seed, file.len() + 1), "the only one".to_owned());
+    let mut body = String::new();
+    for _ in 0..1 + random(seed, 3) {
+        body.push_str("@@");
+        for nth in 0..random(seed, 4) {
+            let header = if random(seed, 8) == 0 { "the only one" } else { word(seed) };
+            body += &format!("{} {header}", if nth > 0 { "\n@@" } else { "" });
+        }
+        let start = random(seed, file.len());
+        let near = file.iter().position(|line| line == "the only one").filter(|_| random(seed, 2) == 0);
+        let start = near.map_or(start, |near| near.saturating_sub(random(seed, 3)));
+        body.push('\n');
+        for line in &file[start..(start + 1 + random(seed, 4)).min(file.len())] {
+            body += &format!("{}{line}\n", if random(seed, 3) == 0 { "-" } else { " " });
+        }
+        if random(seed, 2) == 0 {
+            body += "+new\n";
+        }
+    }
+    (file, format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n"))
+}
+
 fn check(
     seed: u64,
     rules: &Rules,
@@ -266,11 +302,23 @@ fn check(
     blanks: bool,
     naive: fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>,
 ) {
+    let cases = cases();
+    let case = |seed: &mut u64| random_case(seed, headers, blanks);
+    check_cases(seed, cases, rules, headers || blanks, case, naive);
+}
+
+fn check_cases(
+    seed: u64,
+    cases: usize,
+    rules: &Rules,
+    reindented: bool,
+    make: impl Fn(&mut u64) -> (Vec<String>, String),
+    naive: fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>,
+) {
     let mut seed = seed;
     let mut applied = 0;
-    let cases = cases();
     for case in 0..cases {
-        let (file, text) = random_case(&mut seed, headers, blanks);
+        let (file, text) = make(&mut seed);
         let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let Operation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
         // A hunk that only inserts has rules of its own, tested in tables.
@@ -285,7 +333,7 @@ fn check(
                 let result = String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8 in, UTF-8 out");
                 let flat = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
                 // With blanks overlooked, inserted lines may be indented anew.
-                let same = if blanks || headers { flat(&result) == flat(wanted) } else { &result == wanted };
+                let same = if reindented { flat(&result) == flat(wanted) } else { &result == wanted };
                 assert!(same, "case {case}: {file:?}\n{text}\ngave {result:?}, not {wanted:?}");
                 applied += 1;
             }
@@ -319,6 +367,20 @@ fn codex_places_like_the_naive_matcher_with_blanks() {
     let rules = Options::new(Profile::Codex).placement;
     check(4, &rules, false, true, naive_ordered);
     check(5, &rules, true, true, naive_ordered);
+}
+
+#[test]
+fn places_beyond_those_that_are_listed_count_too() {
+    let (strict, codex) = (Options::new(Profile::Strict).placement, Options::new(Profile::Codex).placement);
+    check_cases(6, cases() / 20, &strict, false, random_long_case, naive_post_state);
+    check_cases(7, cases() / 20, &codex, true, random_long_case, naive_ordered);
+}
+
+#[test]
+fn a_hunk_with_many_places_all_above_its_header_is_refused() {
+    let codex = Options::new(Profile::Codex).placement;
+    let file = "x\n".repeat(70) + "h\n";
+    assert_eq!(hunks_of(&file, "@@ h\n-x\n", &codex), Err(vec!["outside_scope"]));
 }
 
 fn hunks_of(file: &str, body: &str, rules: &Rules) -> Result<String, Vec<&'static str>> {
@@ -440,6 +502,26 @@ fn a_reject_says_where_and_how() {
     let advice: Vec<_> = candidates.iter().map(|place| (place.lines.clone(), format!("{:?}", place.advice))).collect();
     assert_eq!(advice[0], (2..=2, "Some(Before([\"x\"]))".to_owned()));
     assert_eq!(advice[1], (4..=4, "Some(Before([\"y\"]))".to_owned()));
+}
+
+#[test]
+fn places_that_are_not_listed_are_mentioned() {
+    for (profile, lines, listed, more) in [
+        (Profile::Strict, 64, 64, false),
+        (Profile::Strict, 65, 64, true),
+        (Profile::Codex, 64, 64, false),
+        (Profile::Codex, 65, 64, true),
+    ] {
+        let text = "*** Begin Patch\n*** Update File: f\n@@\n-a\n*** End Patch\n";
+        let patch = parse(text, &ParseOptions::default()).expect("it parses");
+        let rules = Options::new(profile).placement;
+        let rejects = edit("a\n".repeat(lines).as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep);
+        let HunkTrouble::MultipleMatches { candidates, more: says, .. } = &rejects.expect_err("refused")[0].trouble
+        else {
+            panic!("several")
+        };
+        assert_eq!((candidates.len(), *says), (listed, more), "{lines}");
+    }
 }
 
 #[test]

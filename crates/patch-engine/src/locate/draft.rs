@@ -91,6 +91,24 @@ impl<'f, 'p> Draft<'f, 'p> {
         self.inserted.get(node.0.checked_sub(self.lines.len() + 2)?)
     }
 
+    /// The text of a line.
+    pub(crate) fn text(&self, node: Node) -> &[u8] {
+        match self.inserted(node) {
+            Some(inserted) => &inserted.text,
+            None => self.lines.content(node.0),
+        }
+    }
+
+    /// Whether a line is the pre-image's next one after another.
+    pub(crate) fn follows_in_pre_image(&self, left: Node, right: Node) -> bool {
+        right.0 < self.lines.len() && right.0 == left.0 + 1
+    }
+
+    /// Whether `len` lines from `first` to `last` stand as they did in the pre-image.
+    pub(crate) fn is_untouched(&self, first: Node, last: Node, len: usize) -> bool {
+        self.old(first).is_some() && last.0 == first.0 + len - 1 && self.is_intact(first.0, len)
+    }
+
     pub(crate) fn is_deleted(&self, line: usize) -> bool {
         self.deleted.contains_key(&line)
     }
@@ -100,6 +118,15 @@ impl<'f, 'p> Draft<'f, 'p> {
         let end = start + len;
         self.deleted.range(start..end).next().is_none()
             && self.broken.range(start..end.saturating_sub(1).max(start)).next().is_none()
+    }
+
+    /// The last of the pre-image lines `start..start + len` that is gone, or is not followed by the next
+    /// of them any more.
+    pub(crate) fn last_change(&self, start: usize, len: usize) -> Option<usize> {
+        let end = start + len;
+        let deleted = self.deleted.range(start..end).next_back();
+        let broken = self.broken.range(start..end.saturating_sub(1).max(start)).next_back();
+        deleted.max(broken).map(|(&line, _)| line)
     }
 
     /// The hunk that changed the pre-image lines `start..start + len`, if one did.

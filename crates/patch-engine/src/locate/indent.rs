@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use patch_grammar::LineKind;
 
-use super::Note;
 use super::draft::{Draft, Node};
 use super::needle::Needle;
 use super::pass::{Pass, indentation};
-use crate::lines::Lines;
+use super::placed::Note;
 
 /// The difference between the indentation of a hunk and that of the lines it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +24,6 @@ impl<'p> Needle<'p> {
     /// The difference that all matched lines show.
     pub(crate) fn reindentation(
         &self,
-        lines: &Lines<'_>,
         matched: &[Node],
         dropped: usize,
         pass: Pass,
@@ -36,10 +34,7 @@ impl<'p> Needle<'p> {
         }
         let mut common = None;
         for (&wanted, &node) in self.old_without(dropped).iter().zip(matched) {
-            let found = match draft.inserted(node) {
-                Some(inserted) => inserted.text.as_ref(),
-                None => lines.content(node.0),
-            };
+            let found = draft.text(node);
             let (wanted_blanks, found_blanks) = (&wanted[..indentation(wanted)], &found[..indentation(found)]);
             if wanted.len() == wanted_blanks.len() {
                 continue;

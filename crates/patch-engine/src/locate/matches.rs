@@ -1,20 +1,18 @@
 //! All matches of all hunks in a file: the first step of [`ordered`](super::ordered).
 
-use super::landmarks::{self, Spot};
-use super::needle::{Fixed, Needle};
-use super::numbers::Numbers;
+use super::find::Blocks;
+use super::needle::Needle;
 use super::pass::Pass;
-use super::search::{Automaton, Search};
+use super::search::SATURATION;
 use crate::lines::{Lines, Mark};
 
 /// What was found.
-#[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Found<'a, 'f, 'p> {
     /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and for
     /// those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
-    /// The file's lines as numbers, for hunks with [`Rest`].
-    pub(crate) numbered: Vec<Vec<u32>>,
+    /// What [`Rest`] refers to.
+    pub(crate) searched: Vec<Blocks<'a, 'f, 'p>>,
     /// Where some of the matches begin, by line.
     pub(crate) marks: Vec<Mark>,
 }
@@ -24,24 +22,25 @@ pub(crate) struct Found {
 pub(crate) struct Matches {
     pub(crate) pass: Pass,
     pub(crate) dropped: usize,
-    /// The first lines of the first [`SATURATION`](super::search::SATURATION) ones, ascending.
+    /// The first lines of the first [`SATURATION`] ones, ascending.
     pub(crate) starts: Vec<u32>,
-    /// How to find the others, if there may be any.
+    /// How to find the others, if there are any.
     pub(crate) rest: Option<Rest>,
 }
 
-/// Matches that are found one at a time.
-#[derive(Debug)]
+/// Matches that are found one at a time; the same for hunks with the same lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Rest {
-    pub(crate) search: Search,
-    /// Which of the numbered files it searches.
-    pub(crate) numbering: usize,
+    /// Which of [`Found::searched`] has them.
+    pub(crate) searched: usize,
+    pub(crate) pass: Pass,
+    pub(crate) block: usize,
 }
 
 /// Finds the matches of `needles`.
-pub(crate) fn find(lines: &Lines<'_>, needles: &[Needle<'_>], passes: &[Pass]) -> Found {
+pub(crate) fn find<'a, 'f, 'p>(lines: &'a Lines<'f>, needles: &'a [Needle<'p>], passes: &[Pass]) -> Found<'a, 'f, 'p> {
     let matches = needles.iter().map(|_| None).collect();
-    let mut finder = Finder { lines, needles, found: Found { matches, numbered: Vec::new(), marks: Vec::new() } };
+    let mut finder = Finder { lines, needles, found: Found { matches, searched: Vec::new(), marks: Vec::new() } };
     finder.find_fixed(passes);
     // Most hunks match in the first pass. What is left is looked for in all others at once.
     let (first, others) = passes.split_at(passes.len().min(1));
@@ -54,17 +53,16 @@ pub(crate) fn find(lines: &Lines<'_>, needles: &[Needle<'_>], passes: &[Pass]) -
 struct Finder<'a, 'f, 'p> {
     lines: &'a Lines<'f>,
     needles: &'a [Needle<'p>],
-    found: Found,
+    found: Found<'a, 'f, 'p>,
 }
 
 impl<'a, 'p> Finder<'a, '_, 'p> {
     /// The hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
-        let fixed = self.needles.iter().filter(|needle| !needle.is_insertion());
-        for (needle, fixed) in fixed.filter_map(|needle| Some((needle, needle.fixed?))) {
+        for needle in self.needles.iter().filter(|needle| !needle.is_insertion() && needle.fixed.is_some()) {
             let variants = passes.iter().flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
             for (pass, dropped) in variants {
-                if let Some(mark) = self.fixed_mark(fixed, needle.old_without(dropped).len())
+                if let Some(mark) = needle.fixed_mark(self.lines, dropped)
                     && needle.fits(self.lines, mark, dropped, pass)
                 {
                     self.found.marks.push(mark);
@@ -72,21 +70,6 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
                         Some(Matches { pass, dropped, starts: vec![mark.line], rest: None });
                     break;
                 }
-            }
-        }
-    }
-
-    /// Where a hunk of `len` lines begins that must be at the start or at the end.
-    fn fixed_mark(&self, fixed: Fixed, len: usize) -> Option<Mark> {
-        match fixed {
-            Fixed::Start => Some(Mark { line: 0, byte: self.lines.start(0) as u32 }),
-            Fixed::End => {
-                let line = self.lines.len().checked_sub(len)?;
-                let mut byte = self.lines.bytes().len();
-                for _ in 0..len {
-                    byte = self.lines.line_before(byte)?.start;
-                }
-                Some(Mark { line: line as u32, byte: byte as u32 })
             }
         }
     }
@@ -104,49 +87,26 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
 
     fn find_in(&mut self, passes: &[Pass]) {
         let wanted = self.wanted();
-        let Some(&most_lenient) = passes.iter().max().filter(|_| !wanted.is_empty()) else { return };
-        let blocks: Vec<&[&[u8]]> = wanted.iter().map(|&(needle, dropped)| needle.old_without(dropped)).collect();
-        let Some(spots) = landmarks::find(self.lines, &blocks, most_lenient) else {
-            for &pass in passes {
-                self.find_by_numbers(pass);
-            }
-            return;
-        };
-        for &pass in passes {
-            for (&(needle, dropped), spots) in wanted.iter().zip(&spots) {
-                // What a stricter pass sees, every more lenient one sees.
-                let seen = |spot: &&Spot| spot.pass <= pass;
-                let starts: Vec<u32> = spots.iter().filter(seen).map(|spot| spot.mark.line).collect();
-                let matches = &mut self.found.matches[needle.index];
-                if matches.is_none() && !starts.is_empty() {
-                    *matches = Some(Matches { pass, dropped, starts, rest: None });
-                    self.found.marks.extend(spots.iter().filter(seen).map(|spot| spot.mark));
-                }
-            }
-        }
-    }
-
-    /// The way for every input.
-    fn find_by_numbers(&mut self, pass: Pass) {
-        let wanted = self.wanted();
         if wanted.is_empty() {
             return;
         }
-        let mut numbers = Numbers::new(pass);
-        let sequences: Vec<Vec<u32>> = wanted
-            .iter()
-            .map(|&(needle, dropped)| needle.old_without(dropped).iter().map(|line| numbers.insert(line)).collect())
-            .collect();
-        let ids: Vec<u32> = numbers.all(self.lines.iter()).collect();
-        let all = Automaton::new(&sequences).run(ids.iter().copied());
-        let numbering = self.found.numbered.len();
-        self.found.numbered.push(ids);
-        for (((needle, dropped), occurrences), sequence) in wanted.into_iter().zip(all).zip(sequences) {
-            let matches = &mut self.found.matches[needle.index];
-            if !occurrences.starts.is_empty() && matches.is_none() {
-                let rest = occurrences.more.then(|| Rest { search: Search::new(&sequence), numbering });
-                *matches = Some(Matches { pass, dropped, starts: occurrences.starts, rest });
+        let blocks = wanted.iter().map(|&(needle, dropped)| needle.old_without(dropped)).collect();
+        let blocks = Blocks::new(self.lines, blocks, passes);
+        for &pass in passes {
+            for (block, &(needle, dropped)) in wanted.iter().enumerate() {
+                let matches = &mut self.found.matches[needle.index];
+                if matches.is_some() {
+                    continue;
+                }
+                let starts = blocks.first(pass, block, SATURATION);
+                if !starts.is_empty() {
+                    let rest = Rest { searched: self.found.searched.len(), pass, block: blocks.same_as(pass, block) };
+                    let rest = (blocks.count(pass, block) > SATURATION).then_some(rest);
+                    *matches = Some(Matches { pass, dropped, starts, rest });
+                    self.found.marks.extend(blocks.spots(pass, block).into_iter().flatten());
+                }
             }
         }
+        self.found.searched.push(blocks);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use patch_grammar::{Hunk, LineKind};
+use patch_grammar::{Hunk, Line, LineKind};
 
 use super::pass::Pass;
+use super::reject::{HunkReject, HunkTrouble};
 use super::scope::without_line_numbers;
 use crate::lines::{BOM, Lines, Mark};
 
@@ -80,8 +81,23 @@ impl<'p> Needle<'p> {
         self.old_without(dropped).iter().all(|text| found.next().is_some_and(|line| pass.same(text, lines.text(line))))
     }
 
+    /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and if
+    /// it says nothing.
+    pub(crate) fn fixed_mark(&self, lines: &Lines<'_>, dropped: usize) -> Option<Mark> {
+        match self.fixed? {
+            Fixed::Start => Some(Mark { line: 0, byte: lines.start(0) as u32 }),
+            Fixed::End => {
+                let len = self.old_without(dropped).len();
+                let line = lines.len().checked_sub(len)?;
+                let end = lines.bytes().len();
+                let byte = (0..len).try_fold(end, |byte, _| Some(lines.line_before(byte)?.start))?;
+                Some(Mark { line: line as u32, byte: byte as u32 })
+            }
+        }
+    }
+
     /// The kinds of the hunk's lines in order, without `dropped` separators.
-    pub(crate) fn lines(&self, dropped: usize) -> &'p [patch_grammar::Line<'p>] {
+    pub(crate) fn lines(&self, dropped: usize) -> &'p [Line<'p>] {
         let dropped = if self.old.is_empty() { self.hunk.separators } else { dropped };
         &self.hunk.lines[..self.hunk.lines.len() - dropped]
     }
@@ -104,15 +120,15 @@ impl<'p> Needle<'p> {
 
 impl Needle<'_> {
     /// The reject of this hunk.
-    pub(crate) fn reject(&self, trouble: super::HunkTrouble) -> super::HunkReject {
-        super::HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
+    pub(crate) fn reject(&self, trouble: HunkTrouble) -> HunkReject {
+        HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
     }
 
     /// Whether the hunk, placed at `start`, deletes the line that has the byte-order mark, mark
     /// included.
     pub(crate) fn deletes_bom(&self, start: usize) -> bool {
         let first = self.hunk.old_lines().next();
-        let marked = |line: &patch_grammar::Line<'_>| line.text.as_bytes().starts_with(BOM);
+        let marked = |line: &Line<'_>| line.text.as_bytes().starts_with(BOM);
         start == 0 && first.is_some_and(|line| line.kind == LineKind::Delete && marked(line))
     }
 }

@@ -5,19 +5,21 @@
 //! order without overlaps is decided without counting: take every hunk as far up as it can go, then
 //! every hunk as far down as it can go; the placement is unique when both are the same.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::draft::{Draft, Node};
+use super::find::Blocks;
 use super::headers::Headers;
 use super::matches::{self, Found, Matches, Rest};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
+use super::placed::{Located, Note, Placed};
 use super::refuse;
-use super::reject::{HunkReject, HunkTrouble};
-use super::scope::{self, Scope};
+use super::reject::{Candidate, HunkReject, HunkTrouble};
+use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
-use super::{Ambiguous, Located, Note, Placed, Rules};
 use crate::lines::{Lines, Mark};
 
 /// Where one hunk may go.
@@ -35,10 +37,38 @@ struct Candidates {
 enum Places {
     /// All of them, ascending.
     Listed(Vec<u32>),
-    /// Too many to list: found one at a time, within these ranges.
-    Searched { rest: Rest, allowed: Rc<[Range<u32>]> },
+    /// Too many to list: found one at a time.
+    Searched(Searched),
     /// The hunk goes to the end of the file, after all others.
     Appended,
+}
+
+impl Places {
+    /// Those that begin with `first`.
+    fn new(source: Source, scope: usize, first: Rc<[u32]>) -> Self {
+        match first.len() {
+            0..=SATURATION => Self::Listed(first.to_vec()),
+            _ => Self::Searched(Searched { source, scope, first }),
+        }
+    }
+}
+
+/// Places that are found one at a time: those of `source` that are in `scope`.
+#[derive(Debug)]
+struct Searched {
+    source: Source,
+    scope: usize,
+    /// The first of them, more than are listed in a refusal.
+    first: Rc<[u32]>,
+}
+
+/// What a hunk may be found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Source {
+    /// Its lines.
+    Lines(Rest),
+    /// Its headers: it goes after the innermost one.
+    Anchors,
 }
 
 /// The lines a hunk matches, and those of them that it changes.
@@ -71,12 +101,13 @@ pub(crate) fn locate<'f, 'p>(
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let Found { matches, numbered, marks } = matches::find(lines, &needles, &rules.passes);
+    let Found { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
-    let mut finder = Finder { lines, rules, effort, needles: &needles, numbered: &numbered, rejects: Vec::new() };
-    let candidates = finder.narrow(matches);
-    let mut rejects = finder.rejects;
-    let context = Context { lines, rules, effort, needles: &needles, numbered: &numbered };
+    let headers = Headers::new(lines, &needles, &rules.passes);
+    let finder = Finder { headers, searched: &searched, firsts: HashMap::default() };
+    let mut context = Context { lines, rules, effort, needles: &needles, finder };
+    let mut rejects = Vec::new();
+    let candidates = context.narrow(matches, &mut rejects);
     let placement = context.place(&candidates, &mut rejects);
     if !rejects.is_empty() {
         rejects.sort_by_key(|reject| reject.hunk);
@@ -107,7 +138,7 @@ pub(crate) fn locate<'f, 'p>(
     for (needle, candidates, (start, further)) in hunks {
         let Candidates { pass, dropped, len, notes, .. } = candidates;
         let matched: Vec<Node> = (start..start + len).map(Node).collect();
-        let reindent = needle.reindentation(lines, &matched, dropped, pass, &draft);
+        let reindent = needle.reindentation(&matched, dropped, pass, &draft);
         let separators = (dropped > 0).then_some(Note::SeparatorsDropped);
         let notes = notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
         let after = draft.previous(Node(start));
@@ -119,138 +150,207 @@ pub(crate) fn locate<'f, 'p>(
     Ok(Located { draft, placed })
 }
 
-/// The second step: what the headers leave of the matches.
+/// Finds places one at a time.
 struct Finder<'a, 'f, 'p> {
+    headers: Headers<'a, 'f, 'p>,
+    searched: &'a [Blocks<'a, 'f, 'p>],
+    /// The first places of each source in each scope: thousands of hunks may have the same.
+    firsts: HashMap<(Source, usize), Rc<[u32]>, foldhash::fast::RandomState>,
+}
+
+impl Finder<'_, '_, '_> {
+    /// All places of `source` in a scope.
+    fn places(&mut self, source: Source, scope: usize) -> Places {
+        let first = match self.firsts.get(&(source, scope)) {
+            Some(first) => Rc::clone(first),
+            None => {
+                let first = self.first_places(source, scope, 0);
+                self.firsts.insert((source, scope), Rc::clone(&first));
+                first
+            }
+        };
+        Places::new(source, scope, first)
+    }
+
+    /// All places of `source` from a line on.
+    fn places_below(&self, source: Source, line: u32) -> Places {
+        let first = self.first_places(source, Headers::WHOLE, line as usize);
+        Places::new(source, Headers::WHOLE, first)
+    }
+
+    fn first_places(&self, source: Source, scope: usize, from: usize) -> Rc<[u32]> {
+        let after = |place: &u32| self.next_of(source, scope, *place as usize + 1);
+        std::iter::successors(self.next_of(source, scope, from), after).take(SATURATION + 1).collect()
+    }
+
+    fn next_of(&self, source: Source, scope: usize, mut from: usize) -> Option<u32> {
+        loop {
+            // The place, and the line that must be in the scope.
+            let (place, line) = match source {
+                Source::Lines(Rest { searched, pass, block }) => {
+                    let place = self.searched[searched].next(pass, block, from)? as u32;
+                    (place, place)
+                }
+                Source::Anchors => {
+                    let line = self.headers.innermost(scope).next((from as u32).saturating_sub(1))?;
+                    (line + 1, line)
+                }
+            };
+            let stretch = self.headers.stretch(scope, line);
+            if stretch.inside {
+                return Some(place);
+            }
+            from = (stretch.lines.end + (place - line)) as usize;
+        }
+    }
+
+    fn previous_of(&self, source: Source, scope: usize, mut until: usize) -> Option<u32> {
+        loop {
+            let (place, line) = match source {
+                Source::Lines(Rest { searched, pass, block }) => {
+                    let place = self.searched[searched].previous(pass, block, until)? as u32;
+                    (place, place)
+                }
+                Source::Anchors => {
+                    let line = self.headers.innermost(scope).previous((until as u32).checked_sub(1)?)?;
+                    (line + 1, line)
+                }
+            };
+            let stretch = self.headers.stretch(scope, line);
+            if stretch.inside {
+                return Some(place);
+            }
+            until = (stretch.lines.start.checked_sub(1)? + (place - line)) as usize;
+        }
+    }
+
+    /// The first place of a hunk in `from..`.
+    fn next(&self, candidates: &Candidates, from: usize) -> Option<usize> {
+        let listed = |starts: &[u32]| {
+            starts.get(starts.partition_point(|&start| (start as usize) < from)).map(|&start| start as usize)
+        };
+        match &candidates.places {
+            Places::Listed(starts) => listed(starts),
+            Places::Searched(Searched { source, scope, first }) => {
+                listed(first).or_else(|| self.next_of(*source, *scope, from).map(|place| place as usize))
+            }
+            Places::Appended => None,
+        }
+    }
+
+    /// The last place of a hunk in `..=until`.
+    fn previous(&self, candidates: &Candidates, until: usize) -> Option<usize> {
+        match &candidates.places {
+            Places::Listed(starts) => {
+                let after = starts.partition_point(|&start| start as usize <= until);
+                after.checked_sub(1).map(|index| starts[index] as usize)
+            }
+            Places::Searched(Searched { source, scope, first }) => {
+                let place = self.previous_of(*source, *scope, until).filter(|place| *place >= first[0])?;
+                Some(place as usize)
+            }
+            Places::Appended => None,
+        }
+    }
+}
+
+struct Context<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
     effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
-    numbered: &'a [Vec<u32>],
-    rejects: Vec<HunkReject>,
+    finder: Finder<'a, 'f, 'p>,
 }
 
-impl<'a, 'p> Finder<'a, '_, 'p> {
+/// The second step: what the headers leave of the matches.
+impl<'p> Context<'_, '_, 'p> {
     /// What the headers leave of the matches; `None` and a reject where they leave nothing.
-    fn narrow(&mut self, found: Vec<Option<Matches>>) -> Vec<Option<Candidates>> {
+    fn narrow(&mut self, found: Vec<Option<Matches>>, rejects: &mut Vec<HunkReject>) -> Vec<Option<Candidates>> {
         let needles = self.needles;
-        let mut headers = Headers::new(self.lines, needles, &self.rules.passes);
         needles
             .iter()
             .zip(found)
             .map(|(needle, matches)| {
                 let narrowed = match matches {
-                    _ if needle.is_insertion() => self.narrow_insertion(needle, &mut headers),
+                    _ if needle.is_insertion() => self.narrow_insertion(needle),
                     None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
-                    Some(matches) => self.narrow_matches(needle, matches, &mut headers),
+                    Some(matches) => self.narrow_matches(needle, matches),
                 };
-                narrowed.map_err(|trouble| self.rejects.push(needle.reject(trouble))).ok()
+                narrowed.map_err(|trouble| rejects.push(needle.reject(trouble))).ok()
             })
             .collect()
     }
 
-    fn narrow_insertion(
-        &self,
-        needle: &'a Needle<'p>,
-        headers: &mut Headers<'a, 'p>,
-    ) -> Result<Candidates, HunkTrouble> {
-        let listed = |places: Vec<u32>| Candidates {
-            pass: Pass::Exact,
-            dropped: 0,
-            len: 0,
-            places: Places::Listed(places),
-            notes: Vec::new(),
-        };
+    fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, HunkTrouble> {
+        let at = |places: Places| Candidates { pass: Pass::Exact, dropped: 0, len: 0, places, notes: Vec::new() };
         if needle.headers.is_empty() || needle.fixed == Some(Fixed::End) || self.lines.len() == 0 {
             // Line numbers name no line, but whoever wrote them did not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
             if needle.fixed.is_none() && self.lines.len() > 0 && !anywhere {
                 return Err(HunkTrouble::NoAnchor);
             }
-            return Ok(Candidates { places: Places::Appended, ..listed(Vec::new()) });
+            return Ok(at(Places::Appended));
         }
-        match headers.resolve(needle) {
-            Some(scope) => Ok(listed(scope.anchors.iter().map(|anchor| anchor + 1).collect())),
+        match self.finder.headers.resolve(needle) {
+            Some(scope) => Ok(at(self.finder.places(Source::Anchors, scope))),
             None => Err(anchor_not_found(needle, Vec::new())),
         }
     }
 
-    fn narrow_matches(
-        &self,
-        needle: &'a Needle<'p>,
-        matches: Matches,
-        headers: &mut Headers<'a, 'p>,
-    ) -> Result<Candidates, HunkTrouble> {
-        let Matches { pass, dropped, mut starts, rest } = matches;
+    fn narrow_matches(&mut self, needle: &Needle<'p>, matches: Matches) -> Result<Candidates, HunkTrouble> {
+        let Matches { pass, dropped, starts, rest } = matches;
         let len = needle.old_without(dropped).len();
         let mut notes = Vec::new();
-        let below = |line: u32| std::iter::once(line..self.lines.len() as u32).collect();
-        let allowed: Rc<[Range<u32>]> = if needle.headers.is_empty() {
-            below(0)
-        } else {
-            match headers.resolve(needle) {
-                Some(scope) => self.scope_or_below(&scope, &starts, rest.as_ref(), len),
-                None if pass == Pass::Exact
-                    && starts.len() == 1
-                    && !(self.rules.stacked_headers_must_match && needle.headers.len() > 1) =>
-                {
-                    notes.push(Note::HeaderNotFound);
-                    below(0)
-                }
-                None => {
-                    let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-                    return Err(anchor_not_found(needle, candidates));
-                }
+        let scope = match self.finder.headers.resolve(needle) {
+            Some(scope) => scope,
+            None if pass == Pass::Exact
+                && starts.len() == 1
+                && !(self.rules.stacked_headers_must_match && needle.headers.len() > 1) =>
+            {
+                notes.push(Note::HeaderNotFound);
+                Headers::WHOLE
             }
-        };
-        let places = if let Some(rest) = rest {
-            Places::Searched { rest, allowed }
-        } else {
-            if !starts.iter().any(|&start| scope::contains(&allowed, start)) {
-                let header = needle.headers.last().copied().unwrap_or_default().to_owned();
+            None => {
                 let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-                return Err(HunkTrouble::OutsideScope { header, candidates });
+                return Err(anchor_not_found(needle, candidates));
             }
-            starts.retain(|&start| scope::contains(&allowed, start));
-            Places::Listed(starts)
         };
+        let places = self.within(&starts, rest, scope).ok_or_else(|| {
+            let header = needle.headers.last().copied().unwrap_or_default().to_owned();
+            let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
+            HunkTrouble::OutsideScope { header, candidates }
+        })?;
         Ok(Candidates { pass, dropped, len, places, notes })
     }
 
-    /// The scopes if a match begins in one; else everything below the first anchor.
-    fn scope_or_below(&self, scope: &Scope, starts: &[u32], rest: Option<&Rest>, len: usize) -> Rc<[Range<u32>]> {
-        let any = match rest {
-            Some(Rest { search, numbering }) => {
-                let ids = &self.numbered[*numbering];
-                scope.inside.iter().any(|range| {
-                    search.next(&ids[..ids.len().min(range.end as usize + len - 1)], range.start as usize).is_some()
-                })
-            }
-            None => starts.iter().any(|&start| scope::contains(&scope.inside, start)),
+    /// The matches in a scope; if there are none, those below its first anchor.
+    fn within(&mut self, starts: &[u32], rest: Option<Rest>, scope: usize) -> Option<Places> {
+        let headers = &self.finder.headers;
+        let first = headers.first_anchor(scope);
+        let Some(rest) = rest else {
+            let select = |wanted: &dyn Fn(u32) -> bool| {
+                let starts: Vec<u32> = starts.iter().copied().filter(|&start| wanted(start)).collect();
+                (!starts.is_empty()).then_some(Places::Listed(starts))
+            };
+            return select(&|start| headers.stretch(scope, start).inside).or_else(|| select(&|start| start >= first));
         };
-        if any {
-            return Rc::clone(&scope.inside);
-        }
-        let first = scope.anchors.first().copied().unwrap_or(0);
-        std::iter::once(first..self.lines.len() as u32).collect()
+        let source = Source::Lines(rest);
+        let places = match self.finder.places(source, scope) {
+            Places::Listed(starts) if starts.is_empty() => self.finder.places_below(source, first),
+            places => places,
+        };
+        (!matches!(&places, Places::Listed(starts) if starts.is_empty())).then_some(places)
     }
 }
 
-fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<super::Candidate>) -> HunkTrouble {
+fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>) -> HunkTrouble {
     HunkTrouble::AnchorNotFound { header: needle.headers.join(" / "), candidates }
-}
-
-/// The third step: one placement of all hunks.
-struct Context<'a, 'f, 'p> {
-    lines: &'f Lines<'f>,
-    rules: &'a Rules,
-    effort: &'a refuse::Effort,
-    needles: &'a [Needle<'p>],
-    numbered: &'a [Vec<u32>],
 }
 
 /// For each hunk its first line and what there is to say about it.
 type Placement = Vec<Option<(usize, Vec<Note>)>>;
 
+/// The third step: one placement of all hunks.
 impl Context<'_, '_, '_> {
     fn place(&self, candidates: &[Option<Candidates>], rejects: &mut Vec<HunkReject>) -> Placement {
         let chain: Vec<usize> = (0..candidates.len())
@@ -286,7 +386,7 @@ impl Context<'_, '_, '_> {
         let mut cursor = 0;
         let mut starts = Vec::with_capacity(chain.len());
         for &index in chain {
-            let start = self.next(of(index), cursor)?;
+            let start = self.finder.next(of(index), cursor)?;
             cursor = start + of(index).len;
             starts.push(start);
         }
@@ -298,7 +398,7 @@ impl Context<'_, '_, '_> {
         let mut limit = self.lines.len();
         let mut starts = vec![0; chain.len()];
         for (slot, &index) in chain.iter().enumerate().rev() {
-            let start = self.previous(of(index), limit.checked_sub(of(index).len)?)?;
+            let start = self.finder.previous(of(index), limit.checked_sub(of(index).len)?)?;
             limit = start;
             starts[slot] = start;
         }
@@ -316,15 +416,15 @@ impl Context<'_, '_, '_> {
         let mut claims: Vec<Claim> = Vec::new();
         let mut cursor = 0;
         for &index in chain {
-            let (candidates, end) = (of(index), self.lines.len());
-            let (first, last) = (self.next(candidates, 0), self.previous(candidates, end));
-            let (Some(first), Some(last)) = (first, last) else { continue };
-            if first != last && self.rules.ambiguous == Ambiguous::Reject {
-                rejects.push(self.several(index, candidates, first..=last, true));
+            let candidates = of(index);
+            let first = self.finder.next(candidates, 0).expect("candidates have a place");
+            let unique = self.finder.next(candidates, first + 1).is_none();
+            if !unique && self.rules.ambiguous == Ambiguous::Reject {
+                rejects.push(self.several(index, candidates, first..=usize::MAX, true));
                 continue;
             }
             let mut notes = if first < cursor { vec![Note::OutOfOrder] } else { Vec::new() };
-            if first != last {
+            if !unique {
                 notes.push(Note::FirstOfSeveral);
             }
             cursor = cursor.max(first + candidates.len);
@@ -359,7 +459,7 @@ impl Context<'_, '_, '_> {
         let mut starts = Vec::new();
         let mut from = *span.start();
         while starts.len() <= SATURATION {
-            match self.next(candidates, from) {
+            match self.finder.next(candidates, from) {
                 Some(start) if start <= *span.end() => {
                     starts.push(start as u32);
                     from = start + 1;
@@ -371,50 +471,5 @@ impl Context<'_, '_, '_> {
         starts.truncate(SATURATION);
         let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order, self.effort);
         self.needles[index].reject(HunkTrouble::MultipleMatches { candidates, more, out_of_order })
-    }
-
-    /// The first place of a hunk in `from..`.
-    fn next(&self, candidates: &Candidates, from: usize) -> Option<usize> {
-        match &candidates.places {
-            Places::Listed(starts) => {
-                starts.get(starts.partition_point(|&start| (start as usize) < from)).map(|&start| start as usize)
-            }
-            Places::Searched { rest: Rest { search, numbering }, allowed } => {
-                let ids = &self.numbered[*numbering];
-                let mut from = from as u32;
-                for range in &allowed[allowed.partition_point(|range| range.end <= from)..] {
-                    from = from.max(range.start);
-                    let end = ids.len().min(range.end as usize + candidates.len - 1);
-                    if let Some(start) = search.next(&ids[..end], from as usize) {
-                        return Some(start);
-                    }
-                }
-                None
-            }
-            Places::Appended => None,
-        }
-    }
-
-    /// The last place of a hunk in `..=until`.
-    fn previous(&self, candidates: &Candidates, until: usize) -> Option<usize> {
-        match &candidates.places {
-            Places::Listed(starts) => {
-                let after = starts.partition_point(|&start| start as usize <= until);
-                after.checked_sub(1).map(|index| starts[index] as usize)
-            }
-            Places::Searched { rest: Rest { search, numbering }, allowed } => {
-                let ids = &self.numbered[*numbering];
-                let reach = allowed.partition_point(|range| range.start as usize <= until);
-                for range in allowed[..reach].iter().rev() {
-                    let until = until.min(range.end as usize - 1);
-                    match search.previous(&ids[range.start as usize..], until - range.start as usize) {
-                        Some(start) => return Some(range.start as usize + start),
-                        None => continue,
-                    }
-                }
-                None
-            }
-            Places::Appended => None,
-        }
     }
 }

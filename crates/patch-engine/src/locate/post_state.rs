@@ -2,18 +2,29 @@
 //! it leave it.
 //!
 //! The file is not searched again for each hunk. All hunks are looked for in the pre-image at once;
-//! what a hunk changes can only add occurrences that touch its lines, so after each hunk its
-//! surroundings, as far as the longest hunk to come reaches, are searched for those to come. An
-//! occurrence is checked when its hunk's turn comes: a later change may have broken it.
+//! what a hunk changes can only add places that touch its lines. Most hunks insert lines that no other
+//! hunk mentions, so there are none. Else the surroundings, as far as the longest hunk to come
+//! reaches, are searched for those to come. A place is checked when its hunk's turn comes: a later
+//! change may have broken it.
+//!
+//! # Limits
+//!
+//! A search of the surroundings ends where a line stands that no hunk mentions. In a file of nothing but
+//! lines that hunks mention, many short hunks before a very long one cost its length each.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
 
 use super::draft::{Draft, Node};
+use super::find::Blocks;
+use super::interner::{FOREIGN, Interner, fingerprint};
 use super::needle::{Fixed, Needle};
-use super::numbers::{FOREIGN, Numbers};
 use super::pass::Pass;
+use super::placed::{Located, Note, Placed};
 use super::refuse;
 use super::reject::{HunkReject, HunkTrouble};
-use super::search::{Automaton, Occurrences, SATURATION, Search};
-use super::{Ambiguous, Located, Note, Placed, Rules};
+use super::rules::{Ambiguous, Rules};
+use super::search::{Automaton, SATURATION};
 use crate::lines::Lines;
 
 pub(crate) fn locate<'f, 'p>(
@@ -21,14 +32,13 @@ pub(crate) fn locate<'f, 'p>(
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let mut passes: Vec<PassState<'_>> =
-        rules.passes.iter().map(|&pass| PassState::new(pass, lines, &needles)).collect();
+    let mut finder = Finder::new(lines, &needles, &rules.passes);
     let mut draft = Draft::new(lines);
     let effort = refuse::Effort::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
     let mut rejects: Vec<HunkReject> = Vec::new();
     for needle in &needles {
-        let place = match find(&draft, &passes, needle, rules, &effort) {
+        let place = match find(&draft, &mut finder, needle, rules, &effort) {
             Ok(place) => place,
             Err(trouble) => {
                 rejects.push(needle.reject(trouble));
@@ -37,7 +47,7 @@ pub(crate) fn locate<'f, 'p>(
         };
         let first_line =
             line_number(&draft, place.matched.first().map_or_else(|| draft.next(place.after), |&node| node));
-        let reindent = needle.reindentation(lines, &place.matched, place.dropped, place.pass, &draft);
+        let reindent = needle.reindentation(&place.matched, place.dropped, place.pass, &draft);
         let mut notes = place.notes;
         notes.extend(reindent.note());
         if place.dropped > 0 {
@@ -47,9 +57,7 @@ pub(crate) fn locate<'f, 'p>(
         let hunk_lines = needle.lines(place.dropped);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
         let nodes = draft.apply(needle.index, hunk_lines, &place.matched, place.after, |text| reindent.apply(text));
-        for pass in &mut passes {
-            pass.search_around(&draft, needle.index, around, &nodes);
-        }
+        finder.search_around(&draft, needle.index, around, &nodes);
         placed.push(Placed {
             hunk: needle.index,
             first_line,
@@ -71,34 +79,53 @@ struct Place {
     notes: Vec<Note>,
 }
 
-/// One pass over the pre-image, and what the hunks so far added to it.
-struct PassState<'p> {
-    pass: Pass,
-    numbers: Numbers<'p>,
-    ids: Vec<u32>,
-    automaton: Automaton,
-    sequences: Vec<Vec<u32>>,
-    /// For each hunk, its sequences: one for each variant.
+/// Finds the places of hunks in the post-state of those before.
+struct Finder<'a, 'f, 'p> {
+    /// The lines of each hunk, in each variant.
+    blocks: Blocks<'a, 'f, 'p>,
+    /// For each hunk how many separators its variants leave out, and their blocks.
     of_hunk: Vec<Vec<(usize, usize)>>,
-    in_pre_image: Vec<Occurrences>,
-    /// Occurrences that touch changed lines, by sequence; `None` when there were too many to list.
-    in_changes: Vec<Option<Vec<Node>>>,
-    /// The longest sequence of the hunks after each hunk.
+    /// The longest block of the hunks after each hunk.
     reach: Vec<usize>,
+    /// The fingerprints of all lines of all blocks, as the most lenient pass sees them.
+    mentioned: OnceCell<Vec<u64>>,
+    passes: Vec<PassState<'p>>,
 }
 
-impl<'p> PassState<'p> {
-    fn new(pass: Pass, lines: &Lines<'_>, needles: &[Needle<'p>]) -> Self {
-        let mut numbers = Numbers::new(pass);
-        let mut sequences = Vec::new();
-        let mut of_hunk = Vec::new();
+/// What one pass knows of the post-state.
+struct PassState<'p> {
+    pass: Pass,
+    /// The places of each block in the pre-image that still stand.
+    standing: HashMap<usize, Standing, foldhash::fast::RandomState>,
+    /// The places that touch changed lines, by block.
+    in_changes: HashMap<usize, BTreeSet<Node>, foldhash::fast::RandomState>,
+    window: OnceCell<Window<'p>>,
+}
+
+/// The first places of a block in the pre-image that the hunks so far left as they were.
+#[derive(Default)]
+struct Standing {
+    starts: Vec<usize>,
+    /// Where to look for more.
+    from: usize,
+}
+
+/// Searches short stretches of the post-state for all blocks.
+struct Window<'p> {
+    interner: Interner<'p>,
+    automaton: Automaton,
+}
+
+impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
+    fn new(lines: &'a Lines<'f>, needles: &'a [Needle<'p>], passes: &[Pass]) -> Self {
+        let mut blocks = Vec::new();
+        let mut of_hunk = Vec::with_capacity(needles.len());
         for needle in needles {
             let mut variants = Vec::new();
             if !needle.is_insertion() && needle.fixed.is_none() {
                 for dropped in needle.variants() {
-                    variants.push((dropped, sequences.len()));
-                    let ids: Vec<u32> = needle.old_without(dropped).iter().map(|line| numbers.insert(line)).collect();
-                    sequences.push(ids);
+                    variants.push((dropped, blocks.len()));
+                    blocks.push(needle.old_without(dropped));
                 }
             }
             of_hunk.push(variants);
@@ -109,31 +136,81 @@ impl<'p> PassState<'p> {
             *reach = longest;
             longest = longest.max(if needle.fixed.is_none() { needle.old.len() } else { 0 });
         }
-        let ids: Vec<u32> = numbers.all(lines.iter()).collect();
-        let automaton = Automaton::new(&sequences);
-        let in_pre_image = automaton.run(ids.iter().copied());
-        let in_changes = vec![Some(Vec::new()); sequences.len()];
-        Self { pass, numbers, ids, automaton, sequences, of_hunk, in_pre_image, in_changes, reach }
-    }
-
-    fn id(&self, draft: &Draft<'_, '_>, node: Node) -> u32 {
-        match draft.inserted(node) {
-            Some(inserted) => self.numbers.get(&inserted.text),
-            None => self.ids.get(node.0).copied().unwrap_or(FOREIGN),
-        }
+        let count = blocks.len();
+        let blocks = Blocks::new(lines, blocks, passes);
+        let unique = |block: usize| {
+            let mut spots =
+                passes.iter().find_map(|&pass| blocks.spots(pass, block).filter(|_| blocks.count(pass, block) > 0))?;
+            spots.next().filter(|_| spots.next().is_none()).map(|mark| (mark, blocks.block(block).len()))
+        };
+        let fixed = needles.iter().filter_map(|needle| Some((needle.fixed_mark(lines, 0)?, needle.old.len())));
+        lines.mark((0..count).filter_map(unique).chain(fixed));
+        let state = |&pass: &Pass| PassState {
+            pass,
+            standing: HashMap::default(),
+            in_changes: HashMap::default(),
+            window: OnceCell::new(),
+        };
+        let passes = passes.iter().map(state).collect();
+        Self { blocks, of_hunk, reach, mentioned: OnceCell::new(), passes }
     }
 
     /// Looks for the hunks to come where `hunk` changed something: its lines now are `nodes`, and
     /// they stand after `left`.
     fn search_around(&mut self, draft: &Draft<'_, '_>, hunk: usize, left: Node, nodes: &[Node]) {
-        let reach = self.reach[hunk].saturating_sub(1);
-        if self.reach[hunk] == 0 {
-            return;
+        let reach = self.reach[hunk];
+        if reach > 0 && self.may_have_made(draft, left, nodes) {
+            for state in &mut self.passes {
+                state.search_around(&self.blocks, draft, reach - 1, left, nodes);
+            }
         }
+    }
+
+    /// Whether the change may have made a place of some block: it would have an inserted line, or
+    /// lines on both sides of some that are gone.
+    fn may_have_made(&self, draft: &Draft<'_, '_>, left: Node, nodes: &[Node]) -> bool {
+        let Some(pass) = self.passes.iter().map(|state| state.pass).max() else { return false };
+        let mentioned = self.mentioned.get_or_init(|| {
+            let lines = self.blocks.iter().flatten();
+            let mut mentioned: Vec<u64> = lines.map(|line| fingerprint(&pass.key(line))).collect();
+            mentioned.sort_unstable();
+            mentioned
+        });
+        let is_mentioned = |node: Node| {
+            node != draft.before_all()
+                && node != draft.end()
+                && mentioned.binary_search(&fingerprint(&pass.key(draft.text(node)))).is_ok()
+        };
+        let right = draft.next(nodes.last().copied().unwrap_or(left));
+        let mut before = left;
+        nodes.iter().copied().chain([right]).any(|node| {
+            let left = std::mem::replace(&mut before, node);
+            let joined = !draft.follows_in_pre_image(left, node) && is_mentioned(left);
+            (joined || draft.inserted(node).is_some()) && is_mentioned(node)
+        })
+    }
+}
+
+impl<'p> PassState<'p> {
+    fn search_around(
+        &mut self,
+        blocks: &Blocks<'_, '_, 'p>,
+        draft: &Draft<'_, '_>,
+        reach: usize,
+        left: Node,
+        nodes: &[Node],
+    ) {
+        let Window { interner, automaton } = self.window.get_or_init(|| {
+            let mut interner = Interner::new(self.pass);
+            let intern = |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
+            let sequences: Vec<Vec<u32>> = blocks.iter().map(intern).collect();
+            Window { automaton: Automaton::new(&sequences), interner }
+        });
+        let id = |node: Node| interner.get(draft.text(node));
         let mut window = Vec::with_capacity(nodes.len() + 2 * reach.min(64));
         let mut node = left;
         for _ in 0..reach {
-            if node == draft.before_all() || self.id(draft, node) == FOREIGN {
+            if node == draft.before_all() || id(node) == FOREIGN {
                 break;
             }
             window.push(node);
@@ -143,91 +220,80 @@ impl<'p> PassState<'p> {
         window.extend_from_slice(nodes);
         let mut node = draft.next(nodes.last().copied().unwrap_or(left));
         for _ in 0..reach {
-            if node == draft.end() || self.id(draft, node) == FOREIGN {
+            if node == draft.end() || id(node) == FOREIGN {
                 break;
             }
             window.push(node);
             node = draft.next(node);
         }
-        let ids: Vec<u32> = window.iter().map(|&node| self.id(draft, node)).collect();
-        let Self { automaton, sequences, in_changes, .. } = self;
-        automaton.run_each(&ids, |sequence, start| {
-            let len = sequences[sequence].len();
+        let ids: Vec<u32> = window.iter().map(|&node| id(node)).collect();
+        automaton.run_each(&ids, |block, start| {
+            let len = blocks.block(block).len();
             let (first, last) = (window[start], window[start + len - 1]);
-            let untouched = draft.old(first).is_some() && last.0 == first.0 + len - 1 && draft.is_intact(first.0, len);
-            if let Some(found) = &mut in_changes[sequence]
-                && !untouched
-                && !found.contains(&first)
-            {
-                found.push(first);
-                if found.len() > SATURATION {
-                    in_changes[sequence] = None;
-                }
+            if !draft.is_untouched(first, last, len) {
+                self.in_changes.entry(block).or_default().insert(first);
             }
         });
     }
 
-    /// Where a sequence begins in the post-state, at most `limit` places.
-    fn places(&self, draft: &Draft<'_, '_>, sequence: usize, limit: usize) -> Vec<Node> {
-        let ids = &self.sequences[sequence];
-        let shared = self.automaton.same_as(sequence);
-        let listed = &self.in_pre_image[shared];
-        let intact = |&start: &Node| draft.is_intact(start.0, ids.len());
-        let mut places: Vec<Node> =
-            listed.starts.iter().map(|&start| Node(start as usize)).filter(intact).take(limit).collect();
-        let complete = match &self.in_changes[shared] {
-            Some(found) => {
-                let left = limit - places.len();
-                places.extend(found.iter().filter(|&&start| self.stands(draft, ids, start)).take(left));
-                !listed.more
-            }
-            None => false,
-        };
-        if complete || places.len() >= limit.min(2) { places } else { self.search_all(draft, ids, limit) }
-    }
-
-    /// Whether the sequence begins at `start`, which a change made possible, and touches that change.
-    fn stands(&self, draft: &Draft<'_, '_>, ids: &[u32], start: Node) -> bool {
-        if draft.is_deleted(start.0) {
-            return false;
-        }
-        let mut node = start;
-        let mut last = start;
-        for &id in ids {
-            if node == draft.end() || self.id(draft, node) != id {
-                return false;
-            }
-            last = node;
-            node = draft.next(node);
-        }
-        // What stands untouched in the pre-image is found there.
-        !(draft.old(start).is_some() && last.0 == start.0 + ids.len() - 1 && draft.is_intact(start.0, ids.len()))
-    }
-
-    /// Searches the whole post-state: for a sequence with more places in the pre-image than are
-    /// listed, of which the hunks so far left one or none.
-    fn search_all(&self, draft: &Draft<'_, '_>, ids: &[u32], limit: usize) -> Vec<Node> {
-        let nodes: Vec<Node> =
-            std::iter::successors(Some(draft.next(draft.before_all())), |&node| Some(draft.next(node)))
-                .take_while(|&node| node != draft.end())
-                .collect();
-        let numbers: Vec<u32> = nodes.iter().map(|&node| self.id(draft, node)).collect();
-        let search = Search::new(ids);
-        let mut places = Vec::new();
-        let mut from = 0;
-        while places.len() < limit
-            && let Some(start) = search.next(&numbers, from)
+    /// Where a block begins in the post-state: at most `limit` places of the pre-image, and as many
+    /// that changes made.
+    fn places(&mut self, blocks: &Blocks<'_, '_, '_>, draft: &Draft<'_, '_>, block: usize, limit: usize) -> Vec<Node> {
+        let lines = blocks.block(block);
+        let Standing { starts, from } = self.standing.entry(blocks.same_as(self.pass, block)).or_default();
+        starts.retain(|&start| draft.is_intact(start, lines.len()));
+        while starts.len() < limit
+            && let Some(start) = blocks.next(self.pass, block, *from)
         {
-            places.push(nodes[start]);
-            from = start + 1;
+            *from = match draft.last_change(start, lines.len()) {
+                Some(line) => line + 1,
+                None => {
+                    starts.push(start);
+                    start + 1
+                }
+            };
+        }
+        let mut places: Vec<Node> = starts.iter().copied().map(Node).collect();
+        if let Some(window) = self.window.get()
+            && let Some(found) = self.in_changes.get_mut(&window.automaton.same_as(block))
+        {
+            let mut broken = Vec::new();
+            for &start in found.iter() {
+                if places.len() == starts.len() + limit {
+                    break;
+                }
+                if stands(self.pass, draft, lines, start) { places.push(start) } else { broken.push(start) }
+            }
+            // What is broken stays so.
+            for start in broken {
+                found.remove(&start);
+            }
         }
         places
     }
 }
 
+/// Whether a block begins at `start`, which a change made possible, and touches that change.
+fn stands(pass: Pass, draft: &Draft<'_, '_>, block: &[&[u8]], start: Node) -> bool {
+    if draft.is_deleted(start.0) {
+        return false;
+    }
+    let mut node = start;
+    let mut last = start;
+    for line in block {
+        if node == draft.end() || !pass.same(line, draft.text(node)) {
+            return false;
+        }
+        last = node;
+        node = draft.next(node);
+    }
+    // What stands untouched in the pre-image is found there.
+    !draft.is_untouched(start, last, block.len())
+}
+
 fn find(
     draft: &Draft<'_, '_>,
-    passes: &[PassState<'_>],
+    finder: &mut Finder<'_, '_, '_>,
     needle: &Needle<'_>,
     rules: &Rules,
     effort: &refuse::Effort,
@@ -240,13 +306,14 @@ fn find(
         }
         return Ok(Place { pass: Pass::Exact, dropped: 0, matched: Vec::new(), after: last, notes: Vec::new() });
     }
-    for state in passes {
+    let Finder { blocks, of_hunk, passes, .. } = finder;
+    for state in passes.iter_mut() {
         for (variant, dropped) in needle.variants().enumerate() {
             let limit = SATURATION + 1;
             let old = needle.old_without(dropped).len();
             let mut places: Vec<Node> = match needle.fixed {
                 Some(fixed) => fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect(),
-                None => state.places(draft, state.of_hunk[needle.index][variant].1, limit),
+                None => state.places(blocks, draft, of_hunk[needle.index][variant].1, limit),
             };
             if places.len() > 1 && rules.ambiguous == Ambiguous::Reject {
                 return Err(several(draft, &places, old, rules, effort));
@@ -267,7 +334,7 @@ fn find(
             return Ok(Place { pass: state.pass, dropped, matched, after: last, notes });
         }
     }
-    Err(broken_by(draft, passes, needle).unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
+    Err(broken_by(draft, finder, needle).unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
 }
 
 /// The place that a hunk names itself, if its lines are there.
@@ -288,11 +355,7 @@ fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped
     if fixed == Fixed::End {
         nodes.reverse();
     }
-    let text = |node: Node| match draft.inserted(node) {
-        Some(inserted) => inserted.text.as_ref(),
-        None => draft.lines.content(node.0),
-    };
-    let same = old.iter().zip(&nodes).all(|(wanted, &node)| pass.same(wanted, text(node)));
+    let same = old.iter().zip(&nodes).all(|(wanted, &node)| pass.same(wanted, draft.text(node)));
     (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 
@@ -306,12 +369,11 @@ fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, ef
 }
 
 /// The trouble of a hunk that the pre-image has, and that an earlier hunk changed.
-fn broken_by(draft: &Draft<'_, '_>, passes: &[PassState<'_>], needle: &Needle<'_>) -> Option<HunkTrouble> {
-    for state in passes {
-        for &(dropped, sequence) in &state.of_hunk[needle.index] {
-            let listed = &state.in_pre_image[state.automaton.same_as(sequence)];
-            let Some(&start) = listed.starts.first() else { continue };
-            let (start, len) = (start as usize, needle.old_without(dropped).len());
+fn broken_by(draft: &Draft<'_, '_>, finder: &Finder<'_, '_, '_>, needle: &Needle<'_>) -> Option<HunkTrouble> {
+    for state in &finder.passes {
+        for &(_, block) in &finder.of_hunk[needle.index] {
+            let Some(start) = finder.blocks.next(state.pass, block, 0) else { continue };
+            let len = finder.blocks.block(block).len();
             let other = draft.changed_by(start, len)?;
             return Some(HunkTrouble::OverlappingEdits { other, lines: Some(start + 1..=start + len) });
         }

@@ -1,6 +1,6 @@
 //! What to say about a hunk that has no place: the nearest region, and how to tell places apart.
 //!
-//! This is the only room where likeness counts, and it places nothing.
+//! This is the only module where likeness counts, and it places nothing.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,14 +8,14 @@ use std::ops::RangeInclusive;
 
 use patch_grammar::LineKind;
 
-use super::landmarks;
+use super::find::Blocks;
+use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
-use super::numbers::{FOREIGN, Numbers};
-use super::pass::{Pass, indentation};
+use super::pass::{Pass, indentation, trim};
 use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
-use super::scope::{self, ScopeEnds};
-use super::search::{Automaton, SATURATION};
-use super::{Order, Rules};
+use super::rules::{Order, Rules};
+use super::scope::ScopeEnds;
+use super::search::SATURATION;
 use crate::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
@@ -89,13 +89,7 @@ fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclus
 
 /// The first place of a block of lines.
 fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
-    if let Some(spots) = landmarks::find(lines, &[block], pass) {
-        return spots[0].first().map(|spot| spot.mark.line as usize);
-    }
-    let mut numbers = Numbers::new(pass);
-    let sequence: Vec<u32> = block.iter().map(|line| numbers.insert(line)).collect();
-    let found = Automaton::new(&[sequence]).run(numbers.all(lines.iter()));
-    found[0].starts.first().map(|&start| start as usize)
+    Blocks::new(lines, vec![block], &[pass]).next(pass, 0, 0)
 }
 
 /// The place that a pass which was not tried would have found.
@@ -114,11 +108,11 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
 fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     /// How many places in the hunk one line votes for.
     const VOTES_PER_LINE: usize = 8;
-    let mut numbers = Numbers::new(Pass::Unicode);
+    let mut interner = Interner::new(Pass::Unicode);
     let mut offsets: HashMap<u32, Vec<usize>> = HashMap::new();
     for (offset, line) in needle.old.iter().enumerate() {
-        if !super::pass::trim(line).is_empty() {
-            offsets.entry(numbers.insert(line)).or_default().push(offset);
+        if !trim(line).is_empty() {
+            offsets.entry(interner.insert(line)).or_default().push(offset);
         }
     }
     let mut seen: HashMap<u32, usize> = HashMap::new();
@@ -126,7 +120,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let before = needle.old.len();
     let mut votes: Vec<(u32, u32)> = vec![(0, 0); before + lines.len()];
     for (index, line) in lines.iter().enumerate() {
-        let id = numbers.get(line);
+        let id = interner.get(line);
         if id == FOREIGN {
             continue;
         }
@@ -150,7 +144,7 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
 /// The place of the line that is most like the longest line of the hunk.
 fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let (offset, wanted) = needle.old.iter().enumerate().max_by_key(|(_, line)| line.len())?;
-    let wanted = std::str::from_utf8(super::pass::trim(wanted)).ok().filter(|line| line.len() >= 4)?;
+    let wanted = std::str::from_utf8(trim(wanted)).ok().filter(|line| line.len() >= 4)?;
     let like = |line: &[u8]| std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted));
     let (index, likeness) = lines
         .iter()
@@ -247,9 +241,9 @@ fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) 
         indentation(line) < depth && opener
     };
     let header = (start.saturating_sub(500)..start).rev().find(opens)?;
-    let name = super::pass::trim(lines.content(header));
-    let unique = lines.iter().filter(|line| super::pass::trim(line) == name).count() == 1;
-    let scope = scope::resolve(&["x"], &[Pass::Exact], ends, |_, _| vec![header as u32])?;
-    let inside = starts.iter().filter(|&&other| scope::contains(&scope.inside, other)).count();
+    let name = trim(lines.content(header));
+    let unique = lines.iter().filter(|line| trim(line) == name).count() == 1;
+    let scope = ends.of(header as u32);
+    let inside = starts.iter().filter(|&other| scope.contains(other)).count();
     (unique && inside == 1).then_some(header)
 }

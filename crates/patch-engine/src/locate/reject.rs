@@ -69,7 +69,7 @@ pub enum HunkTrouble {
 }
 
 impl HunkTrouble {
-    /// The stable name of SPEC §2.
+    /// The stable short name, which programs go by.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {

@@ -10,9 +10,8 @@
 //! same lines stood inside it.
 
 use std::ops::Range;
-use std::rc::Rc;
 
-use super::pass::{Pass, indentation};
+use super::pass::indentation;
 use crate::lines::Lines;
 
 /// The ends of scopes, for a whole file at once.
@@ -43,7 +42,8 @@ impl ScopeEnds {
         Self { ends }
     }
 
-    fn of(&self, line: u32) -> Range<u32> {
+    /// The scope that begins at `line`.
+    pub(crate) fn of(&self, line: u32) -> Range<u32> {
         line..self.ends[line as usize]
     }
 }
@@ -52,59 +52,94 @@ fn is_opener(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$'))
 }
 
-/// Where the headers of a hunk let it begin.
+/// Lines that a scope has or has not, all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Scope {
-    /// The scopes, ascending and disjoint.
-    pub(crate) inside: Rc<[Range<u32>]>,
-    /// The lines where the innermost header stands.
-    pub(crate) anchors: Vec<u32>,
+pub(crate) struct Stretch {
+    /// The lines; those inside are one scope, or several that overlap.
+    pub(crate) lines: Range<u32>,
+    /// Whether the scope has them.
+    pub(crate) inside: bool,
 }
 
-/// Resolves stacked headers; `None` when one of them is nowhere in the file, or not within the
-/// scope of the one before it.
-pub(crate) fn resolve(
-    headers: &[&str],
-    passes: &[Pass],
-    ends: &ScopeEnds,
-    mut find: impl FnMut(&str, Pass) -> Vec<u32>,
-) -> Option<Scope> {
-    let mut scope = None::<Scope>;
-    for header in headers {
-        let mut anchors = Vec::new();
-        for &pass in passes {
-            anchors = find(header, pass);
-            if let Some(outer) = &scope {
-                anchors.retain(|&line| contains(&outer.inside, line));
+/// The lines that a header names, and the scopes that begin there.
+///
+/// Scopes that overlap are one, and which do depends on where the outer scope begins: it may leave
+/// out the one that held two others together. So there is one such union for every anchor to begin
+/// with. They share what they have in common: each anchor knows only where the union ends that
+/// begins with it, and which anchor is the next after that.
+#[derive(Debug)]
+pub(crate) struct Anchors {
+    /// The lines, and one more that is beyond every file.
+    lines: Vec<u32>,
+    ends: Vec<u32>,
+    next: Vec<u32>,
+    /// An anchor further on in the chain of `next`, at such distances that any other on the chain is
+    /// found in logarithmic time (Myers, "An applicative random-access stack").
+    jump: Vec<u32>,
+}
+
+impl Anchors {
+    /// `lines` ascend.
+    pub(crate) fn new(mut lines: Vec<u32>, scope_ends: &ScopeEnds) -> Self {
+        let len = lines.len();
+        lines.push(u32::MAX);
+        let mut ends = vec![u32::MAX; len + 1];
+        let mut next = vec![len as u32; len + 1];
+        let mut jump = next.clone();
+        let mut depths = vec![0_u32; len + 1];
+        for anchor in (0..len).rev() {
+            let mut end = scope_ends.of(lines[anchor]).end;
+            let mut other = anchor + 1;
+            while lines[other] < end {
+                end = end.max(ends[other]);
+                other = next[other] as usize;
             }
-            if !anchors.is_empty() {
+            (ends[anchor], next[anchor], depths[anchor]) = (end, other as u32, depths[other] + 1);
+            let near = jump[other] as usize;
+            let far = jump[near] as usize;
+            let even = depths[other] - depths[near] == depths[near] - depths[far];
+            jump[anchor] = if even { far } else { other } as u32;
+        }
+        Self { lines, ends, next, jump }
+    }
+
+    /// The first line of these in `from..`.
+    pub(crate) fn next(&self, from: u32) -> Option<u32> {
+        self.lines[..self.lines.len() - 1].get(self.below(from)).copied()
+    }
+
+    /// The last line of these in `..=until`.
+    pub(crate) fn previous(&self, until: u32) -> Option<u32> {
+        self.below(until.saturating_add(1)).checked_sub(1).map(|anchor| self.lines[anchor])
+    }
+
+    /// How many of the lines are below `line`.
+    fn below(&self, line: u32) -> usize {
+        self.lines.partition_point(|&other| other < line)
+    }
+
+    /// The stretch around `line` of the scopes that begin within `outer`, which has the line.
+    pub(crate) fn stretch(&self, outer: &Range<u32>, line: u32) -> Stretch {
+        let mut anchor = self.below(outer.start);
+        if self.lines[anchor] > line {
+            return Stretch { lines: outer.start..outer.end.min(self.lines[anchor]), inside: false };
+        }
+        loop {
+            let (next, jump) = (self.next[anchor] as usize, self.jump[anchor] as usize);
+            if self.lines[jump] <= line {
+                anchor = jump;
+            } else if self.lines[next] <= line {
+                anchor = next;
+            } else {
                 break;
             }
         }
-        if anchors.is_empty() {
-            return None;
+        let end = outer.end.min(self.ends[anchor]);
+        if line < end {
+            return Stretch { lines: self.lines[anchor]..end, inside: true };
         }
-        let mut inside: Vec<Range<u32>> = Vec::new();
-        for &anchor in &anchors {
-            let mut range = ends.of(anchor);
-            if let Some(outer) = &scope {
-                let within = outer.inside.iter().rfind(|outer| outer.start <= anchor);
-                range.end = range.end.min(within.map_or(range.end, |outer| outer.end));
-            }
-            match inside.last_mut() {
-                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-                _ => inside.push(range),
-            }
-        }
-        scope = Some(Scope { inside: inside.into(), anchors });
+        Stretch { lines: end..outer.end.min(self.lines[self.next[anchor] as usize]), inside: false }
     }
-    scope
-}
-
-/// Whether `line` lies in one of `ranges`, which ascend.
-pub(crate) fn contains(ranges: &[Range<u32>], line: u32) -> bool {
-    let after = ranges.partition_point(|range| range.start <= line);
-    after > 0 && line < ranges[after - 1].end
 }
 
 /// Drops the line numbers of a unified diff (`-1,2 +3,4 @@ text`) from a header; they name no line.
@@ -126,37 +161,6 @@ pub(crate) fn without_line_numbers(header: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FILE: &str = "class A:\n    def f(self):\n        x = 1\n\n    # note\n    def g(self):\n        x = 1\n}\nclass B:\n    def f(self):\n        x = 1\n";
-
-    /// The scopes, and the anchors.
-    type Found = (Vec<(u32, u32)>, Vec<u32>);
-
-    fn scope(headers: &[&str]) -> Option<Found> {
-        let lines = Lines::new(FILE.as_bytes());
-        let ends = ScopeEnds::new(&lines);
-        let find = |header: &str, pass: Pass| {
-            let same = |&index: &usize| pass.same(lines.content(index), header.as_bytes());
-            (0..lines.len()).filter(same).map(|index| index as u32).collect()
-        };
-        let scope = resolve(headers, &Pass::ALL, &ends, find)?;
-        Some((scope.inside.iter().map(|range| (range.start, range.end)).collect(), scope.anchors))
-    }
-
-    #[test]
-    fn a_scope_ends_before_the_next_opener_that_is_no_deeper() {
-        for (headers, wanted) in [
-            (&["class A:"][..], Some((vec![(0, 8)], vec![0]))),
-            (&["def f(self):"][..], Some((vec![(1, 5), (9, 11)], vec![1, 9]))),
-            (&["class B:", "def f(self):"][..], Some((vec![(9, 11)], vec![9]))),
-            (&["class A:", "def g(self):"][..], Some((vec![(5, 8)], vec![5]))),
-            (&["class B:", "def g(self):"][..], None),
-            (&["x = 1"][..], Some((vec![(2, 5), (6, 8), (10, 11)], vec![2, 6, 10]))),
-            (&["nowhere"][..], None),
-        ] {
-            assert_eq!(scope(headers), wanted, "{headers:?}");
-        }
-    }
 
     #[test]
     fn line_numbers_of_unified_diffs_are_no_header() {

@@ -2,27 +2,20 @@
 //!
 //! Only the lines of the patch get numbers; a line of the file that is none of them resets the
 //! search. Over these numbers runs the automaton of Aho and Corasick, so the time is linear in
-//! file and patch for every input. What could still grow is the number of occurrences: each
-//! sequence is counted up to [`SATURATION`] and then taken out of the automaton's output chains.
-//! A caller that needs an occurrence beyond asks [`Search::next`] or [`Search::previous`].
+//! file and patch for every input. What could still grow is the number of occurrences, which are
+//! not listed therefore: [`Occurrences`] keeps one entry for each line where any sequence ends, in
+//! such an order that those of each sequence stand side by side, and gives any of them in
+//! logarithmic time.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::numbers::FOREIGN;
+use super::interner::FOREIGN;
 
-/// How many occurrences of one sequence are listed.
+/// How many occurrences of one sequence are listed, in a refusal and wherever else they are.
 pub(crate) const SATURATION: usize = 64;
 
 const NONE: u32 = u32::MAX;
-
-/// Occurrences of one sequence.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Occurrences {
-    /// The first lines of the first [`SATURATION`] occurrences, ascending.
-    pub(crate) starts: Vec<u32>,
-    /// Whether there may be more.
-    pub(crate) more: bool,
-}
 
 /// The automaton for a set of sequences of line numbers.
 #[derive(Debug)]
@@ -32,6 +25,10 @@ pub(crate) struct Automaton {
     /// Which sequence each given one is the same as.
     same_as: Vec<u32>,
     lengths: Vec<u32>,
+    /// The node where each sequence ends.
+    ends: Vec<u32>,
+    /// All nodes, by depth.
+    by_depth: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +45,14 @@ impl Automaton {
     /// Builds the automaton; empty sequences never occur.
     pub(crate) fn new(sequences: &[Vec<u32>]) -> Self {
         let root = Node { fail: 0, depth: 0, ends: NONE, output: NONE };
-        let mut automaton =
-            Self { next: HashMap::default(), nodes: vec![root], same_as: Vec::new(), lengths: Vec::new() };
+        let mut automaton = Self {
+            next: HashMap::default(),
+            nodes: vec![root],
+            same_as: Vec::new(),
+            lengths: Vec::new(),
+            ends: Vec::new(),
+            by_depth: vec![0],
+        };
         let mut edges = Vec::new();
         for (index, sequence) in sequences.iter().enumerate() {
             let mut state = 0;
@@ -69,6 +72,7 @@ impl Automaton {
             }
             automaton.same_as.push(if state == 0 { index as u32 } else { *ends });
             automaton.lengths.push(sequence.len() as u32);
+            automaton.ends.push(state);
         }
         // By depth, so that the failure of a node is known before those of its children.
         edges.sort_unstable_by_key(|&(depth, ..)| depth);
@@ -83,6 +87,7 @@ impl Automaton {
             };
             let node = &mut automaton.nodes[child as usize];
             (node.fail, node.output) = (fail, output);
+            automaton.by_depth.push(child);
         }
         automaton
     }
@@ -103,39 +108,56 @@ impl Automaton {
         }
     }
 
-    /// Walks over `ids` and reports the occurrences of each sequence, in the order they were given.
-    pub(crate) fn run(&self, ids: impl Iterator<Item = u32>) -> Vec<Occurrences> {
-        let mut found = vec![Occurrences::default(); self.lengths.len()];
-        // The next node on the output chain whose sequence is not saturated.
-        let mut chain: Vec<u32> = self.nodes.iter().map(|node| node.output).collect();
+    /// All occurrences of all sequences in `ids`.
+    pub(crate) fn run(&self, ids: impl Iterator<Item = u32>) -> Occurrences {
+        // A sequence ends where the node is that of its last line, or one that fails to it, directly
+        // or not. In preorder of the tree of failures these are one range.
+        let mut size = vec![1; self.nodes.len()];
+        for &node in self.by_depth[1..].iter().rev() {
+            size[self.nodes[node as usize].fail as usize] += size[node as usize];
+        }
+        let mut order = vec![0; self.nodes.len()];
+        let mut free = vec![1; self.nodes.len()];
+        for &node in &self.by_depth[1..] {
+            let place = &mut free[self.nodes[node as usize].fail as usize];
+            order[node as usize] = *place;
+            *place += size[node as usize];
+            free[node as usize] = order[node as usize] + 1;
+        }
+        let mut found: Vec<(u32, u32)> = Vec::new();
         let mut state = 0;
         for (position, id) in ids.enumerate() {
             state = self.step(state, id);
-            let mut record = |node: u32| {
-                let sequence = self.nodes[node as usize].ends as usize;
-                let occurrences = &mut found[sequence];
-                if occurrences.starts.len() == SATURATION {
-                    occurrences.more = true;
-                } else {
-                    occurrences.starts.push(position as u32 + 1 - self.lengths[sequence]);
-                }
-                occurrences.more
-            };
-            if self.nodes[state as usize].ends != NONE {
-                record(state);
-            }
-            let mut previous = state;
-            let mut node = chain[state as usize];
-            while node != NONE {
-                if record(node) {
-                    chain[previous as usize] = chain[node as usize];
-                } else {
-                    previous = node;
-                }
-                node = chain[node as usize];
+            let node = &self.nodes[state as usize];
+            if node.ends != NONE || node.output != NONE {
+                found.push((order[state as usize], position as u32));
             }
         }
-        (0..found.len()).map(|index| found[self.same_as[index] as usize].clone()).collect()
+        // How many occurrences there are before each place in preorder.
+        let mut before = vec![0_u32; self.nodes.len() + 1];
+        for &(place, _) in &found {
+            before[place as usize + 1] += 1;
+        }
+        for place in 1..before.len() {
+            before[place] += before[place - 1];
+        }
+        let mut free = before.clone();
+        let mut sorted = vec![0; found.len()];
+        for &(place, position) in &found {
+            let slot = &mut free[place as usize];
+            sorted[*slot as usize] = position;
+            *slot += 1;
+        }
+        let range = |&node: &u32| match order[node as usize] {
+            0 => 0..0,
+            place => before[place as usize] as usize..before[(place + size[node as usize]) as usize] as usize,
+        };
+        Occurrences {
+            same_as: self.same_as.clone(),
+            lengths: self.lengths.clone(),
+            ranges: self.ends.iter().map(range).collect(),
+            ends: WaveletMatrix::new(sorted),
+        }
     }
 
     /// Walks over a short stretch and reports every occurrence as (sequence, first line) through
@@ -165,71 +187,145 @@ fn edge(state: u32, id: u32) -> u64 {
     u64::from(state) << 32 | u64::from(id)
 }
 
-/// Finds occurrences of one sequence one at a time, forwards or backwards (Knuth, Morris, Pratt).
+/// Where each of some sequences occurs.
 #[derive(Debug)]
-pub(crate) struct Search {
-    sequence: Vec<u32>,
-    forward: Vec<u32>,
-    backward: Vec<u32>,
+pub(crate) struct Occurrences {
+    /// Which sequence each is the same as.
+    same_as: Vec<u32>,
+    lengths: Vec<u32>,
+    /// The occurrences of each sequence, as a range of `ends`.
+    ranges: Vec<Range<usize>>,
+    /// The last lines of occurrences.
+    ends: WaveletMatrix,
 }
 
-impl Search {
-    /// `sequence` must not be empty.
-    pub(crate) fn new(sequence: &[u32]) -> Self {
-        let reversed: Vec<u32> = sequence.iter().rev().copied().collect();
-        Self { forward: borders(sequence), backward: borders(&reversed), sequence: sequence.to_vec() }
+impl Occurrences {
+    /// The first sequence that is the same.
+    pub(crate) fn same_as(&self, sequence: usize) -> usize {
+        self.same_as[sequence] as usize
     }
 
-    /// The first occurrence that begins in `from..`, and ends within `ids`.
-    pub(crate) fn next(&self, ids: &[u32], from: usize) -> Option<usize> {
-        let len = self.sequence.len();
-        let mut matched = 0;
-        for (position, &id) in ids.iter().enumerate().skip(from) {
-            while matched > 0 && self.sequence[matched] != id {
-                matched = self.forward[matched - 1] as usize;
-            }
-            if self.sequence[matched] == id {
-                matched += 1;
-            }
-            if matched == len {
-                return Some(position + 1 - len);
-            }
-        }
-        None
+    /// How many there are of a sequence.
+    pub(crate) fn count(&self, sequence: usize) -> usize {
+        self.ranges[sequence].len()
     }
 
-    /// The last occurrence that begins in `..=until`.
-    pub(crate) fn previous(&self, ids: &[u32], until: usize) -> Option<usize> {
-        let len = self.sequence.len();
-        let mut matched = 0;
-        for position in (0..ids.len().min(until + len)).rev() {
-            while matched > 0 && self.sequence[len - 1 - matched] != ids[position] {
-                matched = self.backward[matched - 1] as usize;
-            }
-            if self.sequence[len - 1 - matched] == ids[position] {
-                matched += 1;
-            }
-            if matched == len {
-                return Some(position);
-            }
-        }
-        None
+    /// The first lines of the first `limit` ones, ascending.
+    pub(crate) fn first(&self, sequence: usize, limit: usize) -> Vec<u32> {
+        (0..self.count(sequence).min(limit)).map(|nth| self.nth(sequence, nth) as u32).collect()
+    }
+
+    /// The first one that begins in `from..`.
+    pub(crate) fn next(&self, sequence: usize, from: usize) -> Option<usize> {
+        let nth = self.before(sequence, from);
+        (nth < self.count(sequence)).then(|| self.nth(sequence, nth))
+    }
+
+    /// The last one that begins in `..=until`.
+    pub(crate) fn previous(&self, sequence: usize, until: usize) -> Option<usize> {
+        self.before(sequence, until + 1).checked_sub(1).map(|nth| self.nth(sequence, nth))
+    }
+
+    fn nth(&self, sequence: usize, nth: usize) -> usize {
+        self.ends.nth(self.ranges[sequence].clone(), nth) as usize + 1 - self.lengths[sequence] as usize
+    }
+
+    /// How many begin before `start`.
+    fn before(&self, sequence: usize, start: usize) -> usize {
+        self.ends.below(self.ranges[sequence].clone(), start + self.lengths[sequence] as usize - 1)
     }
 }
 
-fn borders(sequence: &[u32]) -> Vec<u32> {
-    let mut borders = vec![0; sequence.len()];
-    let mut matched = 0;
-    for index in 1..sequence.len() {
-        while matched > 0 && sequence[index] != sequence[matched] {
-            matched = borders[matched - 1] as usize;
+/// Interner, of which any range can be asked as if it were sorted.
+#[derive(Debug)]
+struct WaveletMatrix {
+    len: usize,
+    /// One for each bit, from the highest on.
+    levels: Vec<Level>,
+}
+
+/// One bit of each number; those with a zero come first in the next level.
+#[derive(Debug)]
+struct Level {
+    /// The bits, and how many ones there are before each word.
+    words: Vec<(u64, u32)>,
+    zeros: usize,
+}
+
+impl WaveletMatrix {
+    fn new(mut numbers: Vec<u32>) -> Self {
+        let bits = numbers.iter().max().map_or(0, |most| u32::BITS - most.leading_zeros());
+        let mut levels = Vec::with_capacity(bits as usize);
+        for bit in (0..bits).rev() {
+            let is_one = |number: u32| number >> bit & 1 == 1;
+            let mut words = Vec::with_capacity(numbers.len() / 64 + 1);
+            let mut ones = 0;
+            for chunk in numbers.chunks(64) {
+                let word = chunk.iter().rev().fold(0, |word, &number| word << 1 | u64::from(is_one(number)));
+                words.push((word, ones));
+                ones += word.count_ones();
+            }
+            words.push((0, ones));
+            let (mut next, high): (Vec<u32>, Vec<u32>) = numbers.iter().partition(|&&number| !is_one(number));
+            levels.push(Level { words, zeros: next.len() });
+            next.extend(high);
+            numbers = next;
         }
-        if sequence[index] == sequence[matched] {
-            matched += 1;
-        }
-        borders[index] = matched as u32;
+        Self { len: numbers.len(), levels }
     }
-    borders
+
+    /// The number that would have `nth` others before it if `range` were sorted.
+    fn nth(&self, mut range: Range<usize>, mut nth: usize) -> u32 {
+        debug_assert!(nth < range.len() && range.end <= self.len, "there are as many");
+        let mut number = 0;
+        for level in &self.levels {
+            let zeros = level.zeros(&range);
+            number <<= 1;
+            if nth < zeros.len() {
+                range = zeros;
+            } else {
+                nth -= zeros.len();
+                range = level.ones(&range, &zeros);
+                number |= 1;
+            }
+        }
+        number
+    }
+
+    /// How many numbers of `range` are below `limit`.
+    fn below(&self, mut range: Range<usize>, limit: usize) -> usize {
+        let bits = self.levels.len();
+        if limit >> bits > 0 {
+            return range.len();
+        }
+        let mut below = 0;
+        for (level, bit) in self.levels.iter().zip((0..bits).rev()) {
+            let zeros = level.zeros(&range);
+            if limit >> bit & 1 == 1 {
+                below += zeros.len();
+                range = level.ones(&range, &zeros);
+            } else {
+                range = zeros;
+            }
+        }
+        below
+    }
+}
+
+impl Level {
+    /// Where the numbers of `range` that have a zero are in the next level.
+    fn zeros(&self, range: &Range<usize>) -> Range<usize> {
+        let zeros = |until: usize| {
+            let (word, ones) = self.words[until / 64];
+            until - ones as usize - (word & ((1 << (until % 64)) - 1)).count_ones() as usize
+        };
+        zeros(range.start)..zeros(range.end)
+    }
+
+    /// The same for a one; `zeros` is what [`Self::zeros`] says.
+    fn ones(&self, range: &Range<usize>, zeros: &Range<usize>) -> Range<usize> {
+        self.zeros + range.start - zeros.start..self.zeros + range.end - zeros.end
+    }
 }
 
 #[cfg(test)]
@@ -264,29 +360,42 @@ mod tests {
             automaton.run_each(&ids, |sequence, start| each[sequence].push(start as u32));
             for (index, sequence) in sequences.iter().enumerate() {
                 let wanted = naive(sequence, &ids);
-                assert_eq!(found[index].starts, wanted, "round {round}");
+                assert_eq!(found.count(index), wanted.len(), "round {round}");
+                assert_eq!(found.first(index, usize::MAX), wanted, "round {round}");
                 assert_eq!(each[automaton.same_as(index)], wanted, "round {round}");
                 if sequence.is_empty() {
                     continue;
                 }
-                let search = Search::new(sequence);
                 for from in 0..=ids.len() {
                     let next = wanted.iter().find(|&&start| start as usize >= from).map(|&start| start as usize);
                     let previous = wanted.iter().rfind(|&&start| start as usize <= from).map(|&start| start as usize);
-                    assert_eq!(search.next(&ids, from), next, "round {round} from {from}");
-                    assert_eq!(search.previous(&ids, from), previous, "round {round} until {from}");
+                    assert_eq!(found.next(index, from), next, "round {round} from {from}");
+                    assert_eq!(found.previous(index, from), previous, "round {round} until {from}");
                 }
             }
         }
     }
 
     #[test]
-    fn counts_up_to_the_saturation_and_says_that_there_is_more() {
-        let sequences: Vec<Vec<u32>> = (1..50).map(|len| vec![0; len]).collect();
-        let found = Automaton::new(&sequences).run(std::iter::repeat_n(0, 1000));
-        for occurrences in found {
-            assert_eq!(occurrences.starts, (0..SATURATION as u32).collect::<Vec<_>>());
-            assert!(occurrences.more);
+    fn a_range_of_a_wavelet_matrix_is_as_good_as_sorted() {
+        let mut seed = 8;
+        for len in [0, 1, 63, 64, 65, 128, 200] {
+            for most in [1, 2, 100, 70_000] {
+                let numbers: Vec<u32> = (0..len).map(|_| random(&mut seed, most)).collect();
+                let matrix = WaveletMatrix::new(numbers.clone());
+                for _ in 0..40 {
+                    let start = random(&mut seed, len + 1) as usize;
+                    let end = start + random(&mut seed, len + 1 - start as u32) as usize;
+                    let mut sorted = numbers[start..end].to_vec();
+                    sorted.sort_unstable();
+                    for (nth, &number) in sorted.iter().enumerate() {
+                        assert_eq!(matrix.nth(start..end, nth), number);
+                    }
+                    let limit = random(&mut seed, 2 * most) as usize;
+                    let below = sorted.iter().filter(|&&number| (number as usize) < limit).count();
+                    assert_eq!(matrix.below(start..end, limit), below, "{numbers:?} {start}..{end} {limit}");
+                }
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers for the lines of a patch, so that lines are compared once and numbers from then on; and
+//! Gives the lines of a patch numbers, so that lines are compared once and numbers from then on; and
 //! fingerprints, so that most lines of a file are not compared at all.
 
 use std::borrow::Cow;
@@ -11,13 +11,13 @@ pub(crate) const FOREIGN: u32 = u32::MAX;
 
 /// The numbers of the patch's lines, as one pass sees them.
 #[derive(Debug)]
-pub(crate) struct Numbers<'p> {
+pub(crate) struct Interner<'p> {
     pass: Pass,
     ids: HashMap<Cow<'p, [u8]>, u32, foldhash::fast::RandomState>,
     seen: Fingerprints,
 }
 
-impl<'p> Numbers<'p> {
+impl<'p> Interner<'p> {
     pub(crate) fn new(pass: Pass) -> Self {
         Self { pass, ids: HashMap::default(), seen: Fingerprints::default() }
     }
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn a_line_of_the_file_has_the_number_of_the_same_line_of_the_patch() {
-        let mut numbers = Numbers::new(Pass::Trailing);
+        let mut interner = Interner::new(Pass::Trailing);
         let lines = ["", "a", "abcdefgh", "abcdefgh1abcdefgh", "abcdefgh2abcdefgh"];
-        let ids: Vec<u32> = lines.iter().map(|line| numbers.insert(line.as_bytes())).collect();
+        let ids: Vec<u32> = lines.iter().map(|line| interner.insert(line.as_bytes())).collect();
         assert_eq!(ids, [0, 1, 2, 3, 4]);
         for (line, id) in lines.iter().zip(ids) {
-            assert_eq!(numbers.get(format!("{line} ").as_bytes()), id);
+            assert_eq!(interner.get(format!("{line} ").as_bytes()), id);
         }
-        assert_eq!(numbers.get(b"abcdefgh3abcdefgh"), FOREIGN);
-        let all: Vec<u32> = numbers.all([&b"a"[..], b"a", b"x", b"a ", b"", b""].into_iter()).collect();
+        assert_eq!(interner.get(b"abcdefgh3abcdefgh"), FOREIGN);
+        let all: Vec<u32> = interner.all([&b"a"[..], b"a", b"x", b"a ", b"", b""].into_iter()).collect();
         assert_eq!(all, [1, 1, FOREIGN, 1, 0, 0]);
     }
 

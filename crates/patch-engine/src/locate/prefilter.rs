@@ -1,25 +1,25 @@
-//! Finds every place of many blocks of lines by one line of each, its landmark: the rarest in the
-//! patch, and the longest of those.
+//! Finds every place of many blocks of lines by one line of each: the one that is rarest in the patch,
+//! and the longest of those.
 //!
-//! The file is walked once; of a few blocks each landmark is searched for instead. No line gets a
-//! number, and lines that are no landmark are not looked at again; where one stands, its block is
-//! compared line by line. What that costs is counted: if landmarks stand nearly everywhere, or a block
-//! in more places than are listed, there is no answer, and the automaton of
-//! [`search`](super::search) has to do it, whose time is linear for every input.
+//! The file is walked once; of a few blocks each rare line is searched for instead. No line is
+//! interned, and where a rare line stands its block is compared line by line. What that costs is
+//! counted: if rare lines stand nearly everywhere, or a block in more places than are listed, there is
+//! no answer, and the automaton of [`search`](super::search) has to do it, whose time is linear for
+//! every input.
 
 use std::ops::Range;
 
 use memchr::memmem;
 
-use super::numbers::{Fingerprints, fingerprint};
+use super::interner::{Fingerprints, fingerprint};
 use super::pass::Pass;
 use super::search::SATURATION;
 use crate::lines::{Lines, Mark};
 
-/// How many landmarks are searched for one by one; more are cheaper to find together.
+/// How many rare lines are searched for one by one; more are cheaper to find together.
 const FEW: usize = 4;
 
-/// How many bytes of a landmark are searched for, at most: as many as need no preparation.
+/// How many bytes of a rare line are searched for, at most: as many as need no preparation.
 const SEARCHED: usize = 32;
 
 /// What comparing one line costs, beside its bytes.
@@ -38,7 +38,7 @@ pub(crate) struct Spot {
 }
 
 /// A line of a block that is looked for.
-struct Landmark {
+struct RareLine {
     print: u64,
     block: usize,
     /// Where in the block it is.
@@ -53,8 +53,8 @@ pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option
     // Each its own loop: what a line costs is nearly all there is.
     match pass {
         Pass::Exact => {
-            let landmarks = choose(blocks, fingerprint);
-            search(lines, blocks, &landmarks).or_else(|| walk(lines, blocks, &landmarks, pass, fingerprint))
+            let rare_lines = choose(blocks, fingerprint);
+            search(lines, blocks, &rare_lines).or_else(|| walk(lines, blocks, &rare_lines, pass, fingerprint))
         }
         _ => {
             let print = |line: &[u8]| fingerprint(&pass.key(line));
@@ -63,26 +63,26 @@ pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option
     }
 }
 
-/// Searches for one landmark after the other; `None` also if they are too many for that.
-fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], landmarks: &[Landmark]) -> Option<Vec<Vec<Spot>>> {
+/// Searches for one rare line after the other; `None` also if they are too many for that.
+fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], rare_lines: &[RareLine]) -> Option<Vec<Vec<Spot>>> {
     let bytes = lines.bytes();
-    let wanted = |landmark: &Landmark| blocks[landmark.block][landmark.offset];
-    if landmarks.len() > FEW || landmarks.iter().any(|landmark| wanted(landmark).is_empty()) {
+    let wanted = |rare: &RareLine| blocks[rare.block][rare.offset];
+    if rare_lines.len() > FEW || rare_lines.iter().any(|rare| wanted(rare).is_empty()) {
         return None;
     }
     let mut effort = Effort::new(lines);
     let mut found = vec![Vec::new(); blocks.len()];
-    for landmark in landmarks {
-        let wanted = wanted(landmark);
+    for rare in rare_lines {
+        let wanted = wanted(rare);
         let finder = memmem::Finder::new(&wanted[..wanted.len().min(SEARCHED)]);
         let mut line = lines.start(0);
         while let Some(at) = finder.find(&bytes[line..]).map(|at| line + at) {
             effort.spend(0)?;
             if (at == line || bytes[at - 1] == b'\n')
                 && let Some((byte, pass)) =
-                    compare(lines, blocks[landmark.block], landmark.offset, at, Pass::Exact, &mut effort)?
+                    compare(lines, blocks[rare.block], rare.offset, at, Pass::Exact, &mut effort)?
             {
-                found[landmark.block].push(Spot { mark: Mark { line: 0, byte }, pass });
+                found[rare.block].push(Spot { mark: Mark { line: 0, byte }, pass });
             }
             // No line begins before the next line feed.
             let Some(feed) = memchr::memchr(b'\n', &bytes[at..]) else { break };
@@ -109,13 +109,13 @@ fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], landmarks: &[Landmark]) -> Opt
 fn walk(
     lines: &Lines<'_>,
     blocks: &[&[&[u8]]],
-    landmarks: &[Landmark],
+    rare_lines: &[RareLine],
     pass: Pass,
     print: impl Fn(&[u8]) -> u64,
 ) -> Option<Vec<Vec<Spot>>> {
     let mut seen = Fingerprints::default();
-    for landmark in landmarks {
-        seen.insert(landmark.print);
+    for rare in rare_lines {
+        seen.insert(rare.print);
     }
     let mut found = vec![Vec::new(); blocks.len()];
     let mut effort = Effort::new(lines);
@@ -123,10 +123,8 @@ fn walk(
     for line in lines.walk() {
         let (at, print) = (line.start, print(lines.text(line)));
         if seen.contains(print) {
-            let first = landmarks.partition_point(|landmark| landmark.print < print);
-            for &Landmark { block, offset, .. } in
-                landmarks[first..].iter().take_while(|landmark| landmark.print == print)
-            {
+            let first = rare_lines.partition_point(|rare| rare.print < print);
+            for &RareLine { block, offset, .. } in rare_lines[first..].iter().take_while(|rare| rare.print == print) {
                 if let Some((byte, pass)) = compare(lines, blocks[block], offset, at, pass, &mut effort)? {
                     if found[block].len() == SATURATION {
                         return None;
@@ -156,8 +154,8 @@ impl Effort {
     }
 }
 
-/// The landmark of each block, by fingerprint.
-fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<Landmark> {
+/// The rare line of each block, by fingerprint.
+fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
     let prints: Vec<u64> = blocks.iter().flat_map(|block| block.iter()).map(|line| print(line)).collect();
     // How often a line stands in the patch, more or less: some lines share a counter.
     let mut counts = [0_u16; 1024];
@@ -167,16 +165,16 @@ fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<Landmark> {
         *count = count.saturating_add(1);
     }
     let mut prints = &prints[..];
-    let mut landmarks = Vec::with_capacity(blocks.len());
+    let mut rare_lines = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.iter().enumerate() {
         let (own, rest) = prints.split_at(block.len());
         prints = rest;
         let rank = |&(offset, &print): &(usize, &u64)| (counts[counter(print)], usize::MAX - block[offset].len());
         let (offset, &print) = own.iter().enumerate().min_by_key(rank).expect("no block is empty");
-        landmarks.push(Landmark { print, block: index, offset });
+        rare_lines.push(RareLine { print, block: index, offset });
     }
-    landmarks.sort_unstable_by_key(|landmark| landmark.print);
-    landmarks
+    rare_lines.sort_unstable_by_key(|rare| rare.print);
+    rare_lines
 }
 
 /// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and the
@@ -241,14 +239,14 @@ mod tests {
                 found.map(|found| found.iter().map(|spots| spots.iter().map(spot).collect()).collect::<Vec<Vec<_>>>())
             };
             let print = |line: &[u8]| fingerprint(&pass.key(line));
-            let landmarks = choose(blocks, print);
+            let rare_lines = choose(blocks, print);
             let told = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
             let walked = Lines::new(bytes);
-            assert_eq!(of(walk(&walked, blocks, &landmarks, pass, print)).as_ref(), Some(&wanted), "{told}");
+            assert_eq!(of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(), Some(&wanted), "{told}");
             assert_eq!(walked.len(), lines.iter().count(), "{told}");
             if pass == Pass::Exact {
                 let searched = Lines::new(bytes);
-                if let Some(found) = of(search(&searched, blocks, &landmarks)) {
+                if let Some(found) = of(search(&searched, blocks, &rare_lines)) {
                     assert_eq!(found, wanted, "{told}");
                     assert_eq!(searched.len(), walked.len(), "{told}");
                 } else {

@@ -1,0 +1,91 @@
+//! Finds where the hunks' lines stand in a file, for both rules of placement.
+
+use std::cell::OnceCell;
+
+use super::interner::Interner;
+use super::pass::Pass;
+use super::prefilter::{self, Spot};
+use super::search::{Automaton, Occurrences};
+use crate::lines::{Lines, Mark};
+
+/// Blocks of lines, and all places of each in a file.
+pub(crate) struct Blocks<'a, 'f, 'p> {
+    lines: &'a Lines<'f>,
+    blocks: Vec<&'a [&'p [u8]]>,
+    /// The places that the prefilter found, for the most lenient pass; `None` if it gave up.
+    spots: Option<Vec<Vec<Spot>>>,
+    /// Otherwise what the automaton finds, for each pass that is asked for.
+    occurrences: [OnceCell<Occurrences>; Pass::ALL.len()],
+}
+
+impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
+    /// Looks for `blocks` as `passes` see them. No block is empty.
+    pub(crate) fn new(lines: &'a Lines<'f>, blocks: Vec<&'a [&'p [u8]]>, passes: &[Pass]) -> Self {
+        let spots = match passes.iter().max() {
+            Some(&most_lenient) if !blocks.is_empty() => prefilter::find(lines, &blocks, most_lenient),
+            _ => Some(vec![Vec::new(); blocks.len()]),
+        };
+        Self { lines, blocks, spots, occurrences: Default::default() }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [&'p [u8]]> {
+        self.blocks.iter().copied()
+    }
+
+    pub(crate) fn block(&self, block: usize) -> &'a [&'p [u8]] {
+        self.blocks[block]
+    }
+
+    fn occurrences(&self, pass: Pass) -> &Occurrences {
+        self.occurrences[pass as usize].get_or_init(|| {
+            let mut interner = Interner::new(pass);
+            let intern = |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
+            let sequences: Vec<Vec<u32>> = self.iter().map(intern).collect();
+            Automaton::new(&sequences).run(interner.all(self.lines.iter()))
+        })
+    }
+
+    /// The places of a block that the prefilter found: what a stricter pass sees, every more lenient
+    /// one sees.
+    pub(crate) fn spots(&self, pass: Pass, block: usize) -> Option<impl DoubleEndedIterator<Item = Mark>> {
+        let spots = self.spots.as_ref()?[block].iter();
+        Some(spots.filter(move |spot| spot.pass <= pass).map(|spot| spot.mark))
+    }
+
+    /// How many places a block has.
+    pub(crate) fn count(&self, pass: Pass, block: usize) -> usize {
+        match self.spots(pass, block) {
+            Some(spots) => spots.count(),
+            None => self.occurrences(pass).count(block),
+        }
+    }
+
+    /// The first lines of the first `limit` places of a block, ascending.
+    pub(crate) fn first(&self, pass: Pass, block: usize, limit: usize) -> Vec<u32> {
+        match self.spots(pass, block) {
+            Some(spots) => spots.map(|mark| mark.line).take(limit).collect(),
+            None => self.occurrences(pass).first(block, limit),
+        }
+    }
+
+    /// The first place of a block that begins in `from..`.
+    pub(crate) fn next(&self, pass: Pass, block: usize, from: usize) -> Option<usize> {
+        match self.spots(pass, block) {
+            Some(spots) => spots.map(|mark| mark.line as usize).find(|&line| line >= from),
+            None => self.occurrences(pass).next(block, from),
+        }
+    }
+
+    /// The last place of a block that begins in `..=until`.
+    pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
+        match self.spots(pass, block) {
+            Some(spots) => spots.rev().map(|mark| mark.line as usize).find(|&line| line <= until),
+            None => self.occurrences(pass).previous(block, until),
+        }
+    }
+
+    /// The first block with the same lines, if the automaton was asked; else the block itself.
+    pub(crate) fn same_as(&self, pass: Pass, block: usize) -> usize {
+        if self.spots.is_some() { block } else { self.occurrences(pass).same_as(block) }
+    }
+}

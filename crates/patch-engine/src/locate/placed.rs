@@ -1,0 +1,46 @@
+//! Where hunks went.
+
+use super::draft::Draft;
+use super::pass::Pass;
+
+/// Where one hunk went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The 0-based hunk of the section.
+    pub hunk: usize,
+    /// The first pre-image line, 1-based, that the hunk matched or stands before.
+    pub first_line: usize,
+    /// How many pre-image lines it matched.
+    pub line_count: usize,
+    /// The pass that matched.
+    pub pass: Pass,
+    /// What was done beyond plain matching.
+    pub notes: Vec<Note>,
+}
+
+/// Something about a placement that a reader should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The hunk stands out of file order; it is the only place that fits.
+    OutOfOrder,
+    /// A header of the hunk is not in the file; its one exact place stands.
+    HeaderNotFound,
+    /// The empty lines after the hunk were separators.
+    SeparatorsDropped,
+    /// Inserted lines were indented like the matched lines.
+    Reindented {
+        /// Blanks that were put before each inserted line.
+        added: String,
+        /// Blanks that were taken away.
+        removed: String,
+    },
+    /// The hunk fits in several places and the first was taken.
+    FirstOfSeveral,
+}
+
+/// All hunks of a section, placed.
+#[derive(Debug)]
+pub(crate) struct Located<'f, 'p> {
+    pub(crate) draft: Draft<'f, 'p>,
+    pub(crate) placed: Vec<Placed>,
+}
