@@ -123,3 +123,21 @@ fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
         assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n") && piped.stderr.is_empty(), "{to}: {piped:?}");
     }
 }
+
+#[test]
+fn arguments_reach_a_terminal_as_escapes() {
+    let dir = place(&[("w/a", "1\n")]);
+    let mut terminal = on_terminal(dir.path(), "$it check --fuzz \"$odd\"", &[("odd", "\u{1b}]0;title\u{7}\u{9b}7m")]);
+    let shown = terminal.exp_string("exit 2\r\n").expect("it ends");
+    assert!(shown.contains("invalid value") && !shown.contains(['\u{7}', '\u{9b}']), "{shown:?}");
+}
+
+#[test]
+fn who_names_no_patch_gets_help_and_a_program_an_answer() {
+    for (args, wanted) in [("", "Usage:"), ("check", "Usage:"), ("--json", "\"ok\":false")] {
+        let dir = place(&[("w/a", "1\n")]);
+        let mut terminal = on_terminal(dir.path(), &format!("$it {args}"), &[]);
+        let shown = terminal.exp_string("exit 2\r\n").expect("it does not wait");
+        assert!(shown.contains(wanted), "{args}: {shown:?}");
+    }
+}

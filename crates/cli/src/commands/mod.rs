@@ -64,6 +64,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         return Exit::Done;
     }
     let json = args.iter().any(|arg| arg == "--json");
+    let odd = args.iter().any(|arg| arg.to_string_lossy().chars().any(render::is_unsafe));
     let Cli { global, command } = match cli::parse(args) {
         Ok(cli) => cli,
         Err(error) => {
@@ -75,7 +76,11 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
                 return Exit::Usage;
             }
             // Nothing can be done about a closed standard output.
-            let _ = error.print();
+            let _ = match odd && usage {
+                // The message has the arguments as they are.
+                true => write!(std::io::stderr(), "{}", render::sanitize(&error.to_string())),
+                false => error.print(),
+            };
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
@@ -83,6 +88,10 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
     if command.input().is_some_and(|named| input::is_missing(named.file.as_deref())) {
+        if global.json {
+            let message = "no patch is given: name a file, or `-` for standard input";
+            return Failure::Usage(message.into()).report(&global, None);
+        }
         // Nothing can be done about a closed standard error.
         let _ = write!(anstream::stderr(), "{}", Cli::command().render_help().ansi());
         return Exit::Usage;
