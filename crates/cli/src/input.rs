@@ -9,6 +9,7 @@ use patch_engine::{MAX_PATCH_SIZE, convert};
 use crate::args::InputForm;
 use crate::detect::{self, Kind};
 use crate::failure::Failure;
+use crate::outside::{self, InputFile};
 use crate::render;
 
 /// A text and the name it goes by in messages.
@@ -40,14 +41,14 @@ pub(crate) enum NoInput {
 /// Where the patch will be read from: open, and not read yet.
 #[derive(Debug)]
 pub(crate) enum Source {
-    File(fs_guard::InputFile, String),
+    File(InputFile, String),
     Stdin,
 }
 
 /// Opens `file`, or standard input.
 pub(crate) fn open(file: Option<&Path>) -> Result<Source, NoInput> {
     match file.filter(|file| *file != Path::new("-")) {
-        Some(path) => match fs_guard::InputFile::open(path) {
+        Some(path) => match InputFile::open(path) {
             Ok(file) => Ok(Source::File(file, path.display().to_string())),
             Err(error) => Err(NoInput::Failed(error.to_string())),
         },
@@ -78,7 +79,7 @@ impl Source {
 pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // With a byte of room left, the end is seen without growing. Where there is no room, the reading says so.
-    let room = fs_guard::stdin_size().min(MAX_PATCH_SIZE) + 1;
+    let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
     let _ = bytes.try_reserve_exact(room as usize);
     std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
