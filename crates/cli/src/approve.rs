@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::process::Command;
 
-use fs_guard::Terminal;
 use patch_engine::approval::{ApprovalPolicy, Approvals, Approver, Decision, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::outside::{self, Terminal};
 use crate::render;
 
 /// How many lines of the diff are shown before the question.
@@ -115,7 +115,7 @@ impl Prompt {
 
 impl Approver for &Prompt {
     fn decide(&mut self, request: &Request<'_>) -> Decision {
-        let Ok(terminal) = Terminal::open() else {
+        let Ok(terminal) = outside::terminal() else {
             self.instead.set(Some(Instead::NoTerminal));
             return Decision::Decline;
         };
@@ -171,6 +171,6 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Ok(status) => return Err(failed("the editor failed, nothing was changed", &status)),
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
-    let bytes = fs_guard::read_input(file.path(), MAX_PATCH_SIZE)?;
+    let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
     Ok(Input::new(bytes, "the edited patch"))
 }

@@ -12,7 +12,7 @@ const MAX_SIZE: u64 = 16 << 20;
 pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<String, Expected>, String> {
     let mut expected = BTreeMap::new();
     if let Some(file) = file {
-        let bytes = fs_guard::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
+        let bytes = crate::outside::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
         let map: BTreeMap<String, String> = serde_json::from_slice(&bytes)
             .map_err(|error| format!("{} is not a JSON object of paths and SHA-256: {error}", file.display()))?;
         for (path, hash) in map {

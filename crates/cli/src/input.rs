@@ -5,6 +5,8 @@ use std::path::Path;
 
 use patch_engine::MAX_PATCH_SIZE;
 
+use crate::outside::{self, InputFile};
+
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
@@ -32,7 +34,7 @@ pub(crate) enum NoInput {
 /// Where the patch will be read from: open, and not read yet.
 #[derive(Debug)]
 pub(crate) enum Source {
-    File(fs_guard::InputFile, String),
+    File(InputFile, String),
     Stdin,
 }
 
@@ -44,7 +46,7 @@ pub(crate) fn is_missing(file: Option<&Path>) -> bool {
 /// Opens `file`, or standard input.
 pub(crate) fn open(file: Option<&Path>) -> Result<Source, NoInput> {
     match file.filter(|file| *file != Path::new("-")) {
-        Some(path) => match fs_guard::InputFile::open(path) {
+        Some(path) => match InputFile::open(path) {
             Ok(file) => Ok(Source::File(file, path.display().to_string())),
             Err(error) => Err(NoInput::Failed(error.to_string())),
         },
@@ -74,7 +76,7 @@ impl Source {
 pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // With a byte of room left, the end is seen without growing. Where there is no room, the reading says so.
-    let room = fs_guard::stdin_size().min(MAX_PATCH_SIZE) + 1;
+    let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
     let _ = bytes.try_reserve_exact(room as usize);
     std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

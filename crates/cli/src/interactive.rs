@@ -2,12 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use fs_guard::Terminal;
 use patch_grammar::{Hunk, Operation, Patch, Section};
 
 use crate::approve;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::outside::{self, Terminal};
 use crate::render;
 
 /// How many lines are shown of a new file.
@@ -39,7 +39,7 @@ enum Answer {
 /// Asks about every part of `patch`.
 pub(crate) fn choose(patch: &Patch<'_>) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
-    let mut person = Person { terminal: BufReader::new(Terminal::open().map_err(refused)?), rest: None };
+    let mut person = Person { terminal: BufReader::new(outside::terminal().map_err(refused)?), rest: None };
     let mut chosen = Chosen { patch: None, left_out: Vec::new() };
     let mut text = String::new();
     for section in &patch.sections {

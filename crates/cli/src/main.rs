@@ -19,6 +19,7 @@ mod interactive;
 mod interrupt;
 mod json;
 mod live;
+mod outside;
 mod progress;
 mod render;
 mod report;

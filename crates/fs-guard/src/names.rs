@@ -82,8 +82,8 @@ impl fmt::Display for Spelling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the path is empty"),
-            Self::Absolute => f.write_str("the path is absolute; paths are relative to the workspace root"),
-            Self::Root => f.write_str("the path is the workspace root itself"),
+            Self::Absolute => f.write_str("the path is absolute; paths are relative to the root"),
+            Self::Root => f.write_str("the path is the root itself"),
             Self::TrailingSlash => f.write_str("the path ends in `/`"),
             Self::EmptyComponent => f.write_str("the path has an empty component"),
             Self::DotComponent => f.write_str("the path has a `.` component"),

@@ -96,7 +96,7 @@ impl Root {
 
 /// Reads the index of the repository that `git` is, or tells the place of.
 fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
-    let read = |path: &Path| match crate::input::read_config(path, limit) {
+    let read = |path: &Path| match crate::named::read_config(path, limit) {
         Ok(bytes) => bytes,
         Err(_) => Some(Vec::new()),
     };
@@ -105,7 +105,7 @@ fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
         Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => None,
         // A work tree beside its repository: `.git` is a file that tells where that is.
         Err(_) => {
-            let text = crate::input::read_config(git, 4096).ok().flatten();
+            let text = crate::named::read_config(git, 4096).ok().flatten();
             let dir = text.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));
             match dir {
                 Some(dir) => read(&git.parent()?.join(dir.trim()).join("index")),

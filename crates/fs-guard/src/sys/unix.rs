@@ -111,22 +111,10 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
     }
 }
 
-/// Opens a file by an ordinary path for reading, following links: the user named it.
-pub(crate) fn open_input(path: &Path) -> io::Result<Fd> {
-    let flags = OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOCTTY;
-    read("open", || fs::open(path, flags, Mode::empty()))
-}
-
 /// Opens a configuration file; a FIFO does not keep this process waiting.
 pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     let flags = OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
     read("open", || fs::open(path, flags, Mode::empty()))
-}
-
-/// Opens the terminal that controls this process, for reading and writing.
-pub(crate) fn open_terminal() -> io::Result<Fd> {
-    let flags = OFlags::CLOEXEC | OFlags::RDWR | OFlags::NOCTTY;
-    read("open", || fs::open("/dev/tty", flags, Mode::empty()))
 }
 
 /// Opens `name`, one component, in `dir`; a link is never followed.
@@ -169,11 +157,6 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
 /// Looks at an open file.
 pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
     read("fstat", || fs::fstat(fd)).map(|stat| count_again(metadata(&stat), fd, ""))
-}
-
-/// Looks at what standard input is.
-pub(crate) fn stat_stdin() -> io::Result<Metadata> {
-    read("fstat", || fs::fstat(io::stdin())).map(|stat| metadata(&stat))
 }
 
 /// Looks at `name` in `dir`; a link is never followed.

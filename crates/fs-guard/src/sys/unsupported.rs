@@ -47,12 +47,9 @@ macro_rules! missing {
 
 missing! {
     open_root(&Path) -> Fd;
-    open_input(&Path) -> Fd;
     open_config(&Path) -> Fd;
-    open_terminal() -> Fd;
     open_at(&Fd, &str, Open) -> Fd;
     stat(&Fd) -> Metadata;
-    stat_stdin() -> Metadata;
     stat_at(&Fd, &str) -> Metadata;
     stat_at_bytes(&Fd, &[u8]) -> Metadata;
     read_some(&Fd, &mut [u8]) -> usize;

@@ -1,0 +1,76 @@
+//! What the user names outside of any workspace: files on the command line, standard input, the terminal.
+#![allow(clippy::disallowed_types, reason = "no file of a workspace; whoever may name one to this process may read it")]
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use fs_guard::{Error, FileKind};
+
+/// The terminal that controls this process, whatever standard input and output are.
+pub(crate) type Terminal = File;
+
+/// Opens the terminal; fails when this process has none, as a daemon.
+pub(crate) fn terminal() -> io::Result<Terminal> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// A file (or a FIFO, or `/dev/stdin`) that the user named, open and not read yet.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    file: File,
+    shown: String,
+}
+
+impl InputFile {
+    /// Opens it; links are followed.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let shown = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Ok(Self { file, shown }),
+            Err(source) => Err(Error::Io { operation: "open", path: shown, source }),
+        }
+    }
+
+    /// Reads all of it, at most `limit` bytes.
+    pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, Error> {
+        let Self { file, shown } = self;
+        let failed = |operation, source| Error::Io { operation, path: shown.clone(), source };
+        let seen = file.metadata().map_err(|error| failed("look at", error))?;
+        if seen.is_dir() {
+            return Err(Error::NotAFile { path: shown, kind: FileKind::Directory });
+        }
+        let too_large = |size| Error::TooLarge { path: shown.clone(), size, limit };
+        if seen.len() > limit {
+            return Err(too_large(seen.len()));
+        }
+        let mut bytes = Vec::new();
+        // With a byte of room left, the end is seen without growing.
+        let room = usize::try_from(seen.len()).unwrap_or(usize::MAX).saturating_add(1);
+        bytes.try_reserve_exact(room).map_err(|_| too_large(seen.len()))?;
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| failed("read", error))?;
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Reads a file that the user named, of at most `limit` bytes.
+pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    InputFile::open(path)?.read(limit)
+}
+
+/// How many bytes the regular file has that is standard input; 0 when it is something else, or cannot be looked at.
+///
+/// This is how much room reading it takes, not how much will be read: the file may grow, or have been read in part.
+pub(crate) fn stdin_size() -> u64 {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        let seen = io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata());
+        seen.ok().filter(std::fs::Metadata::is_file).map_or(0, |seen| seen.len())
+    }
+    #[cfg(not(unix))]
+    0
+}
