@@ -42,7 +42,7 @@ pub(crate) fn file(before: &[u8], after: &[u8], style: &Style) -> (Outcome, Stri
                 "placed at lines {:?}",
                 edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
             )),
-            Err(rejects) => Outcome::Refused(rejects[0].trouble.reason().into()),
+            Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
         },
     };
     (outcome, text)

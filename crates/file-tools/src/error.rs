@@ -2,7 +2,7 @@
 
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{
-    Advice, Applied, ApplyError, Candidate, ErrorKind, Expected, HunkTrouble, Nearest, ParseError, Problem, Reject,
+    Advice, Applied, ApplyError, Candidate, ErrorKind, Expected, Nearest, ParseError, Problem, Reject, RejectReason,
     Sha256,
 };
 use serde::Serialize;
@@ -382,22 +382,24 @@ fn problem_details(reject: &Reject) -> Value {
         }
         _ => {}
     }
-    match reject.hunk_trouble() {
-        Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => {
+    match reject.hunk_reason() {
+        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
             set("nearest", nearest_place(nearest));
         }
-        Some(HunkTrouble::MultipleMatches { candidates, more, .. }) => {
+        Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
             set("candidates", candidates.iter().map(candidate).collect());
             set("moreCandidates", (*more).into());
         }
-        Some(HunkTrouble::OutsideScope { header, candidates } | HunkTrouble::AnchorNotFound { header, candidates }) => {
+        Some(
+            RejectReason::OutsideScope { header, candidates } | RejectReason::HeaderNotFound { header, candidates },
+        ) => {
             set("header", header.clone().into());
             set("candidates", candidates.iter().map(candidate).collect());
         }
-        Some(HunkTrouble::AlreadyApplied { lines }) => {
+        Some(RejectReason::AlreadyApplied { lines }) => {
             set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
         }
-        Some(HunkTrouble::OverlappingEdits { other, lines }) => {
+        Some(RejectReason::OverlappingEdits { other, lines }) => {
             set("otherHunkIndex", (*other).into());
             if let Some(lines) = lines {
                 set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));

@@ -6,7 +6,7 @@
 use patch_grammar::Hunk;
 
 use crate::lines::Lines;
-use crate::locate::{self, Draft, HunkReject, HunkTrouble, Placed, Rules};
+use crate::locate::{self, Draft, HunkReject, Placed, RejectReason, Rules};
 use crate::options::{AddNewline, FinalNewline};
 use crate::transition::Splice;
 
@@ -92,7 +92,7 @@ impl Writer<'_, '_, '_> {
         for hunk in 0..self.hunks.len() {
             let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);
             if marked && lines.ends_in_newline() {
-                rejects.push(self.reject(hunk, HunkTrouble::FinalNewline));
+                rejects.push(self.reject(hunk, RejectReason::FinalNewline));
             }
         }
         for (before, inserted, after) in self.draft.changes() {
@@ -114,7 +114,7 @@ impl Writer<'_, '_, '_> {
                 let last = nth + 1 == inserted.len() && after == lines.len();
                 text.extend_from_slice(&line.text);
                 if line.no_newline && !last {
-                    rejects.push(self.reject(line.hunk, HunkTrouble::FinalNewline));
+                    rejects.push(self.reject(line.hunk, RejectReason::FinalNewline));
                 }
                 if !last || self.ends_in_newline(line.hunk, line.no_newline) {
                     text.extend_from_slice(self.terminator(line.model));
@@ -162,10 +162,10 @@ impl Writer<'_, '_, '_> {
                 .new_lines()
                 .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
         };
-        (0..self.hunks.len()).filter(inserts).map(|hunk| self.reject(hunk, HunkTrouble::Encoding)).collect()
+        (0..self.hunks.len()).filter(inserts).map(|hunk| self.reject(hunk, RejectReason::Encoding)).collect()
     }
 
-    fn reject(&self, hunk: usize, trouble: HunkTrouble) -> HunkReject {
-        HunkReject { hunk, patch_line: self.hunks[hunk].line, trouble }
+    fn reject(&self, hunk: usize, reason: RejectReason) -> HunkReject {
+        HunkReject { hunk, patch_line: self.hunks[hunk].line, reason }
     }
 }

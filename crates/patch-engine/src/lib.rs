@@ -33,7 +33,7 @@ pub use edit::{Edit, edit};
 pub use fs_guard::Sha256;
 pub use kind::ErrorKind;
 pub use locate::{
-    Advice, Ambiguous, Candidate, Difference, HunkReject, HunkTrouble, Nearest, Note, Order, Pass, Placed, Rules,
+    Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
 };
 pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,

@@ -10,7 +10,7 @@ use patch_grammar::{Operation as Written, Patch, Section};
 
 use crate::diff;
 use crate::edit;
-use crate::locate::{HunkTrouble, Note, Placed};
+use crate::locate::{Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
 use crate::plan::{Change, Operation, Plan, PlanNote};
 use crate::prepare::{self, Ahead, Edited, Prepared, Preparer};
@@ -380,7 +380,7 @@ impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
                     path: None,
                     hunk: Some(reject.hunk),
                     patch_line: Some(reject.patch_line),
-                    problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.trouble),
+                    problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.reason),
                 };
                 return Err(rejects.into_iter().map(failure).collect());
             }
@@ -432,13 +432,13 @@ impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
         index: usize,
         path: &RelPath,
         hunk: &'p patch_grammar::Hunk<'p>,
-        trouble: HunkTrouble,
+        reason: RejectReason,
     ) -> Problem {
-        if !matches!(trouble, HunkTrouble::ContextNotFound { .. })
+        if !matches!(reason, RejectReason::ContextNotFound { .. })
             || hunk.old_lines().count() < 2
             || self.looked_elsewhere == LOOKED_FOR_ELSEWHERE
         {
-            return Problem::Hunk(trouble);
+            return Problem::Hunk(reason);
         }
         self.looked_elsewhere += 1;
         let patch = self.patch;
@@ -454,10 +454,10 @@ impl<'s, 'a, 'p> Planner<'s, 'a, 'p> {
             let exact = Options::default().placement;
             let found = edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline).ok();
             if let Some(line) = found.and_then(|edit| Some(edit.placed.first()?.first_line)) {
-                return Problem::InOtherFile { trouble, file: section.path.text.to_owned(), line };
+                return Problem::InOtherFile { reason, file: section.path.text.to_owned(), line };
             }
         }
-        Problem::Hunk(trouble)
+        Problem::Hunk(reason)
     }
 
     /// The bytes that the hunks of a section see.

@@ -6,7 +6,7 @@ use fs_guard::Sha256;
 
 use crate::kind::ErrorKind;
 
-use crate::locate::{Advice, HunkTrouble, Pass};
+use crate::locate::{Advice, Pass, RejectReason};
 use crate::options::Expected;
 
 /// One thing that keeps a patch from applying.
@@ -75,11 +75,11 @@ pub enum Problem {
     /// The options do not let the patch move files.
     MoveNotAllowed,
     /// A hunk has no place.
-    Hunk(HunkTrouble),
+    Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
     InOtherFile {
         /// What is wrong in this file.
-        trouble: HunkTrouble,
+        reason: RejectReason,
         /// The other file.
         file: String,
         /// The 1-based first line there.
@@ -99,9 +99,9 @@ impl Reject {
             Problem::Stale { .. } => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
-            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => match trouble {
-                HunkTrouble::MultipleMatches { .. } => ErrorKind::MultipleMatches,
-                HunkTrouble::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
+                RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
+                RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
                 _ => ErrorKind::PatchApplyError,
             },
         }
@@ -123,15 +123,15 @@ impl Reject {
             Problem::Binary { .. } => "binary",
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
-            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => trouble.reason(),
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
         }
     }
 
-    /// The trouble of a hunk, if it is one.
+    /// Why a hunk has no place, if that is the problem.
     #[must_use]
-    pub fn hunk_trouble(&self) -> Option<&HunkTrouble> {
+    pub fn hunk_reason(&self) -> Option<&RejectReason> {
         match &self.problem {
-            Problem::Hunk(trouble) | Problem::InOtherFile { trouble, .. } => Some(trouble),
+            Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => Some(reason),
             _ => None,
         }
     }
@@ -169,7 +169,7 @@ impl Reject {
                     "put the hunk under `*** Update File: {file}` (its lines are there, from line {line}), or read {path} again"
                 )
             }
-            Problem::Hunk(trouble) => hunk_action(trouble, path),
+            Problem::Hunk(reason) => hunk_action(reason, path),
         }
     }
 }
@@ -187,9 +187,9 @@ fn context(lines: &[String]) -> String {
     lines.iter().map(|line| format!(" ` {line}`")).collect()
 }
 
-fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
-    match trouble {
-        HunkTrouble::ContextNotFound { nearest: Some(nearest) } => {
+fn hunk_action(reason: &RejectReason, path: &str) -> String {
+    match reason {
+        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             let lines = span(&nearest.lines);
             match nearest.pass {
                 Some(pass) => format!(
@@ -199,10 +199,10 @@ fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
                 None => format!("read {lines} of {path} again and copy the old lines from there"),
             }
         }
-        HunkTrouble::ContextNotFound { nearest: None } => {
+        RejectReason::ContextNotFound { nearest: None } => {
             format!("read {path} again and copy the old lines from it")
         }
-        HunkTrouble::OutsideScope { candidates, .. } | HunkTrouble::AnchorNotFound { candidates, .. } => {
+        RejectReason::OutsideScope { candidates, .. } | RejectReason::HeaderNotFound { candidates, .. } => {
             match candidates.first() {
                 Some(place) => {
                     let (first, last) = (place.lines.start(), place.lines.end());
@@ -211,7 +211,7 @@ fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
                 None => format!("read {path} again and use a line of it as the `@@` header"),
             }
         }
-        HunkTrouble::MultipleMatches { candidates, .. } => {
+        RejectReason::MultipleMatches { candidates, .. } => {
             /// For how many places the advice is spelt out.
             const SPELT_OUT: usize = 3;
             let advised = candidates.iter().filter_map(|place| Some((place, place.advice.as_ref()?)));
@@ -233,13 +233,15 @@ fn hunk_action(trouble: &HunkTrouble, path: &str) -> String {
                 false => advice.join("; "),
             }
         }
-        HunkTrouble::OverlappingEdits { other, .. } => format!("write hunk {} and this one as one hunk", other + 1),
-        HunkTrouble::AlreadyApplied { .. } => "leave the hunk out: it is done already".into(),
-        HunkTrouble::NoAnchor => "add a context line, or `*** End of File` after the hunk to append to the file".into(),
-        HunkTrouble::FinalNewline => {
+        RejectReason::OverlappingEdits { other, .. } => format!("write hunk {} and this one as one hunk", other + 1),
+        RejectReason::AlreadyApplied { .. } => "leave the hunk out: it is done already".into(),
+        RejectReason::NoAnchor => {
+            "add a context line, or `*** End of File` after the hunk to append to the file".into()
+        }
+        RejectReason::FinalNewline => {
             "put `\\ No newline at end of file` only after the last line of a file that has none".into()
         }
-        HunkTrouble::Encoding => format!("{path} is not UTF-8: insert ASCII only, or convert the file first"),
+        RejectReason::Encoding => format!("{path} is not UTF-8: insert ASCII only, or convert the file first"),
     }
 }
 
@@ -286,15 +288,15 @@ impl fmt::Display for Problem {
             Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
             Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
             Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
-            Self::Hunk(trouble) => write!(f, "{trouble}"),
-            Self::InOtherFile { trouble, file, line } => {
-                write!(f, "{trouble}; they are in {file} from line {line}")
+            Self::Hunk(reason) => write!(f, "{reason}"),
+            Self::InOtherFile { reason, file, line } => {
+                write!(f, "{reason}; they are in {file} from line {line}")
             }
         }
     }
 }
 
-impl fmt::Display for HunkTrouble {
+impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
@@ -318,7 +320,7 @@ impl fmt::Display for HunkTrouble {
                 write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
                 places(f, candidates, false)
             }
-            Self::AnchorNotFound { header, candidates } => {
+            Self::HeaderNotFound { header, candidates } => {
                 write!(f, "the header `@@ {header}` names no line of the file")?;
                 if candidates.is_empty() {
                     return Ok(());

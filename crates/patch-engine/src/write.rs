@@ -474,7 +474,7 @@ fn text(line: &[u8]) -> Result<&str, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locate::HunkTrouble;
+    use crate::locate::RejectReason;
     use crate::options::Options;
 
     fn style(dialect: Profile) -> Style {
@@ -653,15 +653,15 @@ mod tests {
                     right += 1;
                 }
                 Err(rejects) => {
-                    let several = |trouble: &HunkTrouble| {
+                    let several = |reason: &RejectReason| {
                         matches!(
-                            trouble,
-                            HunkTrouble::MultipleMatches { .. }
-                                | HunkTrouble::OverlappingEdits { .. }
-                                | HunkTrouble::OutsideScope { .. }
+                            reason,
+                            RejectReason::MultipleMatches { .. }
+                                | RejectReason::OverlappingEdits { .. }
+                                | RejectReason::OutsideScope { .. }
                         )
                     };
-                    assert!(rejects.iter().any(|reject| several(&reject.trouble)), "{rejects:?}\n{}", case());
+                    assert!(rejects.iter().any(|reject| several(&reject.reason)), "{rejects:?}\n{}", case());
                     refused += 1;
                 }
             }

@@ -1,6 +1,6 @@
 //! The byte rules: terminators, byte-order marks, final line feeds, encodings. One table.
 
-use patch_engine::{FinalNewline, HunkTrouble, Options, Profile, edit, parse};
+use patch_engine::{FinalNewline, Options, Profile, RejectReason, edit, parse};
 
 fn apply(profile: Profile, file: &[u8], body: &str) -> Result<Vec<u8>, &'static str> {
     let options = Options::new(profile);
@@ -8,7 +8,7 @@ fn apply(profile: Profile, file: &[u8], body: &str) -> Result<Vec<u8>, &'static 
     let patch = parse(&text, &options.parse).expect("it parses");
     match edit(file, patch.sections[0].hunks(), &options.placement, options.final_newline) {
         Ok(edit) => Ok(edit.apply(file)),
-        Err(rejects) => Err(rejects[0].trouble.reason()),
+        Err(rejects) => Err(rejects[0].reason.as_str()),
     }
 }
 
@@ -104,5 +104,5 @@ fn a_reject_for_encoding_names_the_hunk() {
     let rejects =
         edit(b"a\nb\n\xff\n", patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect_err("refused");
     assert_eq!(rejects.len(), 1);
-    assert_eq!((rejects[0].hunk, &rejects[0].trouble), (1, &HunkTrouble::Encoding));
+    assert_eq!((rejects[0].hunk, &rejects[0].reason), (1, &RejectReason::Encoding));
 }

@@ -1,6 +1,6 @@
 //! Placement held against an obviously right matcher: all placements by brute force, small inputs.
 
-use patch_engine::{Ambiguous, FinalNewline, HunkTrouble, Options, Order, Pass, Profile, Rules, edit, parse};
+use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
 use patch_grammar::{Hunk, LineKind, Operation, ParseOptions};
 
 fn random(seed: &mut u64, below: usize) -> usize {
@@ -389,7 +389,7 @@ fn hunks_of(file: &str, body: &str, rules: &Rules) -> Result<String, Vec<&'stati
     let patch = parse(&text, &options).expect("it parses");
     match edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep) {
         Ok(edit) => Ok(String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8")),
-        Err(rejects) => Err(rejects.iter().map(|reject| reject.trouble.reason()).collect()),
+        Err(rejects) => Err(rejects.iter().map(|reject| reject.reason.as_str()).collect()),
     }
 }
 
@@ -473,15 +473,15 @@ fn each_rule_of_placement_in_one_case() {
 #[test]
 fn a_reject_says_where_and_how() {
     let strict = Options::new(Profile::Strict).placement;
-    let trouble = |file: &str, body: &str| {
+    let reason = |file: &str, body: &str| {
         let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
         let mut rejects =
             edit(file.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep).expect_err("refused");
-        rejects.remove(0).trouble
+        rejects.remove(0).reason
     };
-    let HunkTrouble::ContextNotFound { nearest: Some(nearest) } =
-        trouble("one\ntwo\nthree\nfour\n", "@@\n two\n-thre\n four\n")
+    let RejectReason::ContextNotFound { nearest: Some(nearest) } =
+        reason("one\ntwo\nthree\nfour\n", "@@\n two\n-thre\n four\n")
     else {
         panic!("not found")
     };
@@ -490,12 +490,12 @@ fn a_reject_says_where_and_how() {
     assert_eq!((difference.file_line, difference.patch_line, difference.column), (3, 5, 5));
     assert_eq!((difference.wanted.as_str(), difference.found.as_deref()), ("thre", Some("three")));
 
-    let HunkTrouble::ContextNotFound { nearest: Some(nearest) } = trouble("a\n\tb \n", "@@\n-b\n") else {
+    let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason("a\n\tb \n", "@@\n-b\n") else {
         panic!("not found")
     };
     assert_eq!((nearest.pass, nearest.lines), (Some(Pass::Blanks), 2..=2));
 
-    let HunkTrouble::MultipleMatches { candidates, more, .. } = trouble("x\na\ny\na\n", "@@\n-a\n") else {
+    let RejectReason::MultipleMatches { candidates, more, .. } = reason("x\na\ny\na\n", "@@\n-a\n") else {
         panic!("several")
     };
     assert!(!more);
@@ -516,7 +516,7 @@ fn places_that_are_not_listed_are_mentioned() {
         let patch = parse(text, &ParseOptions::default()).expect("it parses");
         let rules = Options::new(profile).placement;
         let rejects = edit("a\n".repeat(lines).as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep);
-        let HunkTrouble::MultipleMatches { candidates, more: says, .. } = &rejects.expect_err("refused")[0].trouble
+        let RejectReason::MultipleMatches { candidates, more: says, .. } = &rejects.expect_err("refused")[0].reason
         else {
             panic!("several")
         };
@@ -548,7 +548,7 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
             edit(source.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
         };
         let Err(rejects) = apply(&hunk(&[], &[])) else { continue };
-        let HunkTrouble::MultipleMatches { candidates, .. } = &rejects[0].trouble else { panic!("{rejects:?}") };
+        let RejectReason::MultipleMatches { candidates, .. } = &rejects[0].reason else { panic!("{rejects:?}") };
         for candidate in candidates {
             let text = match &candidate.advice {
                 Some(patch_engine::Advice::Before(lines)) => hunk(lines, &[]),

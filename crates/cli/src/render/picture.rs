@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::shown::sanitize;
 use fs_guard::Access;
 use patch_engine::transaction::Workspace;
-use patch_engine::{Advice, HunkTrouble, ParseError, Reject};
+use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
 use super::print::message;
 use crate::input::Input;
@@ -84,8 +84,8 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
     })
     .into_owned();
     let help = sanitize(&file_tools::advice(reject)).into_owned();
-    let difference = match reject.hunk_trouble() {
-        Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
+    let difference = match reject.hunk_reason() {
+        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
         _ => None,
     };
     let line = difference.map(|difference| difference.patch_line).or(reject.patch_line);
@@ -97,10 +97,10 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
         Some(_) => "the file ends before this line",
         None => "",
     };
-    let file = workspace.zip(reject.hunk_trouble()).and_then(|(workspace, trouble)| {
+    let file = workspace.zip(reject.hunk_reason()).and_then(|(workspace, reason)| {
         let path = workspace.root().check(&reject.path, Access::Read).ok()?;
         let (bytes, _) = workspace.root().read(&path, MAX_FILE).ok()?;
-        Some((String::from_utf8_lossy(&bytes).into_owned(), places(trouble)))
+        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
     });
     let in_file: Vec<(Excerpt, String)> = file
         .iter()
@@ -143,7 +143,7 @@ fn context_label(lines: &[String], side: &str) -> String {
     }
 }
 
-fn places(trouble: &HunkTrouble) -> Vec<Place> {
+fn places(reason: &RejectReason) -> Vec<Place> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
     let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| Place {
@@ -151,8 +151,8 @@ fn places(trouble: &HunkTrouble) -> Vec<Place> {
         line,
         label: label.to_owned(),
     };
-    match trouble {
-        HunkTrouble::ContextNotFound { nearest: Some(nearest) } => {
+    match reason {
+        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             let difference = nearest.difference.as_ref();
             let line =
                 difference.filter(|difference| difference.found.is_some()).map(|difference| difference.file_line);
@@ -162,9 +162,9 @@ fn places(trouble: &HunkTrouble) -> Vec<Place> {
             };
             vec![place(&nearest.lines, line, &label)]
         }
-        HunkTrouble::MultipleMatches { candidates, .. }
-        | HunkTrouble::OutsideScope { candidates, .. }
-        | HunkTrouble::AnchorNotFound { candidates, .. } => candidates
+        RejectReason::MultipleMatches { candidates, .. }
+        | RejectReason::OutsideScope { candidates, .. }
+        | RejectReason::HeaderNotFound { candidates, .. } => candidates
             .iter()
             .take(CANDIDATES)
             .map(|candidate| {
@@ -177,8 +177,8 @@ fn places(trouble: &HunkTrouble) -> Vec<Place> {
                 place(&candidate.lines, Some(*candidate.lines.start()), &label)
             })
             .collect(),
-        HunkTrouble::AlreadyApplied { lines } => vec![place(lines, None, "the new lines are here")],
-        HunkTrouble::OverlappingEdits { lines: Some(lines), .. } => vec![place(lines, None, "changed by both hunks")],
+        RejectReason::AlreadyApplied { lines } => vec![place(lines, None, "the new lines are here")],
+        RejectReason::OverlappingEdits { lines: Some(lines), .. } => vec![place(lines, None, "changed by both hunks")],
         _ => Vec::new(),
     }
 }

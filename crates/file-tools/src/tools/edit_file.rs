@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use patch_engine::transition::Splice;
-use patch_engine::{ErrorKind, FinalNewline, HunkTrouble, Options, Profile, file_plan};
+use patch_engine::{ErrorKind, FinalNewline, Options, Profile, RejectReason, file_plan};
 use patch_grammar::{Hunk, Line, LineKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -297,8 +297,8 @@ impl<'f> Edits<'f> {
         let mut details = json!({ "path": self.path, "editIndex": index });
         let mut next = format!("read {} again and copy oldText from it exactly", self.path);
         let mut message = message;
-        match self.trouble(edit) {
-            Some(HunkTrouble::ContextNotFound { nearest: Some(nearest) }) => {
+        match self.reason(edit) {
+            Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
                 let (first, last) = (nearest.lines.start(), nearest.lines.end());
                 message += &match nearest.pass {
                     Some(_) => format!("; lines {first}-{last} differ only in blanks or punctuation"),
@@ -310,7 +310,7 @@ impl<'f> Edits<'f> {
                 next = format!("read lines {first}-{last} of {} and copy oldText from there", self.path);
                 details["nearest"] = nearest_place(&nearest);
             }
-            Some(HunkTrouble::AlreadyApplied { lines }) => {
+            Some(RejectReason::AlreadyApplied { lines }) => {
                 let (first, last) = (lines.start(), lines.end());
                 message += &format!("; newText is there already, at lines {first}-{last}");
                 next = "leave the edit out: it is done already".into();
@@ -322,7 +322,7 @@ impl<'f> Edits<'f> {
     }
 
     /// What the engine says of the same change as a hunk: where its lines nearly are.
-    fn trouble(&self, edit: &TextEdit) -> Option<HunkTrouble> {
+    fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
         let of = |text, kind| str::lines(text).map(move |text| Line { text, line: 1, kind, no_newline: false });
         let lines = of(&old, LineKind::Delete).chain(of(&new, LineKind::Insert)).collect();
@@ -331,6 +331,6 @@ impl<'f> Edits<'f> {
         let rules = Options::new(Profile::Strict).placement;
         let rejects =
             patch_engine::edit(&self.bytes[self.bom..], std::slice::from_ref(&hunk), &rules, FinalNewline::Keep);
-        rejects.err()?.into_iter().next().map(|reject| reject.trouble)
+        rejects.err()?.into_iter().next().map(|reject| reject.reason)
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use draft::Draft;
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed};
-pub use reject::{Advice, Candidate, Difference, HunkReject, HunkTrouble, Nearest};
+pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason};
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::lines::Lines;

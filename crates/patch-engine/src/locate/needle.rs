@@ -5,7 +5,7 @@ use std::ops::Range;
 use patch_grammar::{Hunk, Line, LineKind};
 
 use super::pass::Pass;
-use super::reject::{HunkReject, HunkTrouble};
+use super::reject::{HunkReject, RejectReason};
 use super::scope::without_line_numbers;
 use crate::lines::{BOM, Lines, Mark};
 
@@ -120,8 +120,8 @@ impl<'p> Needle<'p> {
 
 impl Needle<'_> {
     /// The reject of this hunk.
-    pub(crate) fn reject(&self, trouble: HunkTrouble) -> HunkReject {
-        HunkReject { hunk: self.index, patch_line: self.hunk.line, trouble }
+    pub(crate) fn reject(&self, reason: RejectReason) -> HunkReject {
+        HunkReject { hunk: self.index, patch_line: self.hunk.line, reason }
     }
 
     /// Whether the hunk, placed at `start`, deletes the line that has the byte-order mark, mark

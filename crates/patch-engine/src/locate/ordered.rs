@@ -17,7 +17,7 @@ use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::placed::{Located, Note, Placed};
 use super::refuse;
-use super::reject::{Candidate, HunkReject, HunkTrouble};
+use super::reject::{Candidate, HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
 use crate::lines::{Lines, Mark};
@@ -276,28 +276,28 @@ impl<'p> Context<'_, '_, 'p> {
                     None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
                     Some(matches) => self.narrow_matches(needle, matches),
                 };
-                narrowed.map_err(|trouble| rejects.push(needle.reject(trouble))).ok()
+                narrowed.map_err(|reason| rejects.push(needle.reject(reason))).ok()
             })
             .collect()
     }
 
-    fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, HunkTrouble> {
+    fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, RejectReason> {
         let at = |places: Places| Candidates { pass: Pass::Exact, dropped: 0, len: 0, places, notes: Vec::new() };
         if needle.headers.is_empty() || needle.fixed == Some(Fixed::End) || self.lines.len() == 0 {
             // Line numbers name no line, but whoever wrote them did not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
             if needle.fixed.is_none() && self.lines.len() > 0 && !anywhere {
-                return Err(HunkTrouble::NoAnchor);
+                return Err(RejectReason::NoAnchor);
             }
             return Ok(at(Places::Appended));
         }
         match self.finder.headers.resolve(needle) {
             Some(scope) => Ok(at(self.finder.places(Source::Anchors, scope))),
-            None => Err(anchor_not_found(needle, Vec::new())),
+            None => Err(header_not_found(needle, Vec::new())),
         }
     }
 
-    fn narrow_matches(&mut self, needle: &Needle<'p>, matches: Matches) -> Result<Candidates, HunkTrouble> {
+    fn narrow_matches(&mut self, needle: &Needle<'p>, matches: Matches) -> Result<Candidates, RejectReason> {
         let Matches { pass, dropped, starts, rest } = matches;
         let len = needle.old_without(dropped).len();
         let mut notes = Vec::new();
@@ -312,13 +312,13 @@ impl<'p> Context<'_, '_, 'p> {
             }
             None => {
                 let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-                return Err(anchor_not_found(needle, candidates));
+                return Err(header_not_found(needle, candidates));
             }
         };
         let places = self.within(&starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
             let candidates = refuse::candidates(self.lines, &starts, len, self.rules.order, self.effort);
-            HunkTrouble::OutsideScope { header, candidates }
+            RejectReason::OutsideScope { header, candidates }
         })?;
         Ok(Candidates { pass, dropped, len, places, notes })
     }
@@ -343,8 +343,8 @@ impl<'p> Context<'_, '_, 'p> {
     }
 }
 
-fn anchor_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>) -> HunkTrouble {
-    HunkTrouble::AnchorNotFound { header: needle.headers.join(" / "), candidates }
+fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>) -> RejectReason {
+    RejectReason::HeaderNotFound { header: needle.headers.join(" / "), candidates }
 }
 
 /// For each hunk its first line and what there is to say about it.
@@ -441,7 +441,7 @@ impl Context<'_, '_, '_> {
                 && let Some(lines) = upper.conflict(claim)
             {
                 let (later, other) = (upper.hunk.max(claim.hunk), upper.hunk.min(claim.hunk));
-                rejects.push(self.needles[later].reject(HunkTrouble::OverlappingEdits { other, lines }));
+                rejects.push(self.needles[later].reject(RejectReason::OverlappingEdits { other, lines }));
             }
             if longest.is_none_or(|upper| upper.lines.end <= claim.lines.end) {
                 longest = Some(claim);
@@ -470,6 +470,6 @@ impl Context<'_, '_, '_> {
         let more = starts.len() > SATURATION;
         starts.truncate(SATURATION);
         let candidates = refuse::candidates(self.lines, &starts, candidates.len, self.rules.order, self.effort);
-        self.needles[index].reject(HunkTrouble::MultipleMatches { candidates, more, out_of_order })
+        self.needles[index].reject(RejectReason::MultipleMatches { candidates, more, out_of_order })
     }
 }

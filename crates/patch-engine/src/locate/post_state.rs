@@ -22,7 +22,7 @@ use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::placed::{Located, Note, Placed};
 use super::refuse;
-use super::reject::{HunkReject, HunkTrouble};
+use super::reject::{HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
 use crate::lines::Lines;
@@ -40,8 +40,8 @@ pub(crate) fn locate<'f, 'p>(
     for needle in &needles {
         let place = match find(&draft, &mut finder, needle, rules, &effort) {
             Ok(place) => place,
-            Err(trouble) => {
-                rejects.push(needle.reject(trouble));
+            Err(reason) => {
+                rejects.push(needle.reject(reason));
                 continue;
             }
         };
@@ -297,12 +297,12 @@ fn find(
     needle: &Needle<'_>,
     rules: &Rules,
     effort: &refuse::Effort,
-) -> Result<Place, HunkTrouble> {
+) -> Result<Place, RejectReason> {
     let last = draft.previous(draft.end());
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
         if !names_end && !rules.append_without_anchor {
-            return Err(HunkTrouble::NoAnchor);
+            return Err(RejectReason::NoAnchor);
         }
         return Ok(Place { pass: Pass::Exact, dropped: 0, matched: Vec::new(), after: last, notes: Vec::new() });
     }
@@ -328,7 +328,7 @@ fn find(
                 if let Some(inserted) = draft.inserted(node)
                     && line.kind == patch_grammar::LineKind::Delete
                 {
-                    return Err(HunkTrouble::OverlappingEdits { other: inserted.hunk, lines: None });
+                    return Err(RejectReason::OverlappingEdits { other: inserted.hunk, lines: None });
                 }
             }
             return Ok(Place { pass: state.pass, dropped, matched, after: last, notes });
@@ -359,23 +359,23 @@ fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped
     (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 
-fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, effort: &refuse::Effort) -> HunkTrouble {
+fn several(draft: &Draft<'_, '_>, places: &[Node], len: usize, rules: &Rules, effort: &refuse::Effort) -> RejectReason {
     let mut starts: Vec<u32> = places.iter().map(|&place| line_number(draft, place) as u32 - 1).collect();
     starts.sort_unstable();
     let more = starts.len() > SATURATION;
     starts.truncate(SATURATION);
     let candidates = refuse::candidates(draft.lines, &starts, len, rules.order, effort);
-    HunkTrouble::MultipleMatches { candidates, more, out_of_order: false }
+    RejectReason::MultipleMatches { candidates, more, out_of_order: false }
 }
 
-/// The trouble of a hunk that the pre-image has, and that an earlier hunk changed.
-fn broken_by(draft: &Draft<'_, '_>, finder: &Finder<'_, '_, '_>, needle: &Needle<'_>) -> Option<HunkTrouble> {
+/// Why a hunk has no place that had one in the pre-image, which an earlier hunk changed.
+fn broken_by(draft: &Draft<'_, '_>, finder: &Finder<'_, '_, '_>, needle: &Needle<'_>) -> Option<RejectReason> {
     for state in &finder.passes {
         for &(_, block) in &finder.of_hunk[needle.index] {
             let Some(start) = finder.blocks.next(state.pass, block, 0) else { continue };
             let len = finder.blocks.block(block).len();
             let other = draft.changed_by(start, len)?;
-            return Some(HunkTrouble::OverlappingEdits { other, lines: Some(start + 1..=start + len) });
+            return Some(RejectReason::OverlappingEdits { other, lines: Some(start + 1..=start + len) });
         }
     }
     None

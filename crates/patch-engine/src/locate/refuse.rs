@@ -12,7 +12,7 @@ use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::needle::Needle;
 use super::pass::{Pass, indentation, trim};
-use super::reject::{Advice, Candidate, Difference, HunkTrouble, Nearest};
+use super::reject::{Advice, Candidate, Difference, Nearest, RejectReason};
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
@@ -57,18 +57,18 @@ impl Effort {
     }
 }
 
-/// The trouble of a hunk whose old lines are nowhere.
-pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, effort: &Effort) -> HunkTrouble {
+/// What to say of a hunk whose old lines are nowhere.
+pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, effort: &Effort) -> RejectReason {
     if !effort.spend() {
-        return HunkTrouble::ContextNotFound { nearest: None };
+        return RejectReason::ContextNotFound { nearest: None };
     }
     if let Some(lines) = already_applied(lines, needle) {
-        return HunkTrouble::AlreadyApplied { lines };
+        return RejectReason::AlreadyApplied { lines };
     }
     let nearest = near_by_pass(lines, needle, rules)
         .or_else(|| near_by_votes(lines, needle))
         .or_else(|| near_by_likeness(lines, needle));
-    HunkTrouble::ContextNotFound { nearest: nearest.map(Box::new) }
+    RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
 }
 
 /// Where the new lines of a hunk stand in one block.

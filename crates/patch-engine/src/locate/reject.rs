@@ -12,13 +12,13 @@ pub struct HunkReject {
     /// The 1-based line of the patch where the hunk begins.
     pub patch_line: u32,
     /// Why.
-    pub trouble: HunkTrouble,
+    pub reason: RejectReason,
 }
 
 /// Why a hunk has no place. Line numbers are 1-based and those of the pre-image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum HunkTrouble {
+pub enum RejectReason {
     /// Its old lines are nowhere in the file.
     ContextNotFound {
         /// The place that is most like them.
@@ -32,7 +32,7 @@ pub enum HunkTrouble {
         candidates: Vec<Candidate>,
     },
     /// A header is not in the file, and the hunk has not exactly one exact place without it.
-    AnchorNotFound {
+    HeaderNotFound {
         /// The header.
         header: String,
         /// Where the old lines are.
@@ -68,14 +68,14 @@ pub enum HunkTrouble {
     Encoding,
 }
 
-impl HunkTrouble {
+impl RejectReason {
     /// The stable short name, which programs go by.
     #[must_use]
-    pub fn reason(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::ContextNotFound { .. } => "context_not_found",
             Self::OutsideScope { .. } => "outside_scope",
-            Self::AnchorNotFound { .. } => "anchor_not_found",
+            Self::HeaderNotFound { .. } => "anchor_not_found",
             Self::MultipleMatches { .. } => "multiple_matches",
             Self::OverlappingEdits { .. } => "overlapping_edits",
             Self::AlreadyApplied { .. } => "already_applied",
