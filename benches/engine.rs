@@ -114,7 +114,8 @@ fn plan(criterion: &mut Criterion) {
         let patch = patch_engine::parse(&text, &options.parse).expect("it is well formed");
         let workspace = open(dir.path());
         group.bench_function(name, |bencher| {
-            bencher.iter(|| patch_engine::plan(workspace.root(), &patch, &options).expect("it applies").changes.len());
+            bencher
+                .iter(|| patch_engine::plan(workspace.root(), &patch, &options).expect("it applies").changes().len());
         });
     }
     group.finish();
@@ -134,8 +135,8 @@ fn apply(criterion: &mut Criterion) {
                     || tree(&workload),
                     |dir| {
                         let workspace = open(dir.path());
-                        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
-                        assert!(applied.failure.is_none());
+                        let applied = workspace.apply(&patch, &settings, &mut ());
+                        assert!(applied.is_ok());
                         dir
                     },
                     BatchSize::PerIteration,

@@ -184,7 +184,7 @@ fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
     std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml")).expect("a link");
     let run = place.run("apply_patch", &[("API_KEY", "secret-1f0c")], &[UPDATE]);
     assert_eq!(run.code, 1, "{run:#?}");
-    assert!(run.stderr.contains("leaves the workspace through the symbolic link"), "{run:#?}");
+    assert!(run.stderr.contains("leaves the root through the symbolic link"), "{run:#?}");
     assert!(!format!("{run:?}").contains("secret-1f0c"), "{run:#?}");
     assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n");
 }

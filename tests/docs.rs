@@ -223,7 +223,11 @@ fn reasons() -> BTreeSet<String> {
         for (at, _) in text.match_indices("\"reason\": \"") {
             reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
         }
-        let also = [("patch-grammar/src/error.rs", "as_str"), ("shell-intercept/src/verdict.rs", "kind")];
+        let also = [
+            ("patch-grammar/src/error.rs", "as_str"),
+            ("patch-engine/src/locate/reject.rs", "as_str"),
+            ("shell-intercept/src/verdict.rs", "kind"),
+        ];
         let also = also.into_iter().filter(|(end, _)| file.ends_with(end)).map(|(_, name)| name);
         for name in also.chain(["reason"]) {
             for (at, head) in text.match_indices(&format!("fn {name}(&self) -> &'static str {{")) {

@@ -10,11 +10,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use file_tools::audit::Audit;
-use file_tools::{FileTools, SessionName, ToolSettings};
-use fs_guard::Root;
-use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, carry_out};
+use file_tools::audit::{Audit, Operation};
+use file_tools::{Session, SessionName, SessionSettings};
+use patch_engine::ApplyError;
+use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
@@ -45,15 +44,15 @@ impl Race {
         race
     }
 
-    fn tools(&self) -> FileTools {
+    fn tools(&self) -> Session {
         let workspace = Workspace::open(&self.around.path().join("ws"), patch_engine::policy()).expect("a directory");
         let workspace = workspace.with_key_place(KeyPlace::Directory(self.home.path().join("apply-patch")));
-        let settings = ToolSettings {
+        let settings = SessionSettings {
             durability: Durability::None,
             lock_timeout: Duration::from_secs(5),
-            ..ToolSettings::default()
+            ..SessionSettings::default()
         };
-        FileTools::new(workspace, Audit::new(SessionName::cli(), None), settings)
+        Session::new(workspace, Audit::new(SessionName::cli(), None), settings)
     }
 
     /// Calls a tool; gives the kind of its refusal, or `done`.
@@ -67,11 +66,8 @@ impl Race {
 
     fn undo(&self) -> String {
         let tools = self.tools();
-        let options = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
-        let workspace = tools.workspace();
-        let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
-        let wait = Duration::from_secs(5);
-        match carry_out(workspace, wait, &options, &mut plan, &mut (), &mut Vec::new()) {
+        let plan = &mut |_: &_| Ok::<_, ApplyError>(tools.workspace().plan_undo_last()?);
+        match tools.execute("undo", Operation::Write, &mut (), plan) {
             Ok(_) => "done".into(),
             Err(error) => error.kind().to_string(),
         }

@@ -5,11 +5,11 @@ use std::error::Error;
 use std::path::Path;
 
 use file_tools::audit::Audit;
-use file_tools::events::{EventForm, Events, Verdicts};
-use file_tools::{FileTools, Hooks, Reply, Tool, ToolSettings};
-use patch_engine::Plan;
+use file_tools::events::{EventForm, Events};
+use file_tools::{Reply, Session, SessionSettings, Tool};
 use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
-use patch_engine::transaction::{CommitObserver, KeyPlace, Workspace};
+use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::{Event, Host};
 use serde_json::{Value, json};
 use shell_intercept::{Intercept, WARNING, intercept};
 
@@ -99,22 +99,22 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
     prepare(dir, key.clone())?;
     let workspace = Workspace::open(dir, policy)?.with_key_place(key);
     let audit = Audit::new("turn-1".parse()?, Some("example".into()));
-    let tools = FileTools::new(workspace, audit, ToolSettings::default());
+    let tools = Session::new(workspace, audit, SessionSettings::default());
 
     // What the program around the agent would read from a pipe.
     let shown = dir.to_string_lossy().into_owned();
     let events = Events::new(EventForm::Codex, "turn-1", dir, |line| say("event", &brief(&line.replace(&shown, "/w"))));
-    let verdicts = events.verdicts();
-    let mut agent = Agent { approvals, events, verdicts, person: Decision::Decline, call: 0, say: &say };
+    let mut agent =
+        Agent { tools, approvals, screen: Screen { events, person: Decision::Decline, say: &say }, call: 0 };
 
     for (what, step, person) in script() {
-        agent.person = person;
+        agent.screen.person = person;
         say("model", what);
         match step {
             Move::Shell(argv) => match intercept(argv) {
                 Intercept::Body { patch, workdir } => {
                     let args = json!({ "patch": patch, "workspace_root": workdir.unwrap_or_default() });
-                    let reply = tools.call("edit.patch", &args, &mut agent);
+                    let reply = agent.call("edit.patch", &args);
                     say("answer", &format!("{}\n{WARNING}", reply.to_json()));
                 }
                 Intercept::CorrectnessError(error) => say("answer", &error.to_string()),
@@ -124,12 +124,12 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
                 }
             },
             Move::Tool(name, args) => {
-                let reply = tools.call(name, &args, &mut agent);
+                let reply = agent.call(name, &args);
                 say("answer", reply.failure().unwrap_or("done"));
             }
         }
     }
-    say("turn", &String::from_utf8_lossy(&agent.events.turn_diff().diff()));
+    say("turn", &String::from_utf8_lossy(&agent.screen.events.turn_diff().diff()));
     drop(agent);
     Ok(transcript.into_inner())
 }
@@ -137,7 +137,7 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
 /// Puts the first files where the model finds them.
 fn prepare(dir: &Path, key: KeyPlace) -> Result<(), Box<dyn Error>> {
     let workspace = Workspace::open(dir, patch_engine::policy())?.with_key_place(key);
-    let tools = FileTools::new(workspace, Audit::new("setup".parse()?, None), ToolSettings::default());
+    let tools = Session::new(workspace, Audit::new("setup".parse()?, None), SessionSettings::default());
     for (path, content) in FILES {
         let args = json!({ "path": path, "content": content, "createParentDirectories": true });
         let reply = tools.call("create_file", &args, &mut ());
@@ -146,43 +146,46 @@ fn prepare(dir: &Path, key: KeyPlace) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The agent while a tool runs.
+/// The agent, its tools and its screen.
 struct Agent<'a> {
+    tools: Session,
     approvals: Approvals,
-    events: Events<'a>,
-    verdicts: Verdicts,
-    person: Decision,
+    screen: Screen<'a>,
     call: u32,
+}
+
+impl Agent<'_> {
+    /// Calls a tool; one that changes files is announced and concluded on the screen.
+    fn call(&mut self, name: &str, args: &Value) -> Reply {
+        let told = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
+        if told {
+            self.call += 1;
+            self.screen.events.begin_call(&format!("call-{}", self.call), name, args);
+        }
+        let reply = self.tools.call(name, args, &mut self.approvals.ask(&mut self.screen));
+        if told {
+            self.screen.events.end_call(&reply, reply.failure());
+        }
+        reply
+    }
+}
+
+/// Where a person sees what happens, and is asked.
+struct Screen<'a> {
+    events: Events<'a>,
+    person: Decision,
     say: &'a dyn Fn(&str, &str),
 }
 
-impl Hooks for Agent<'_> {
-    fn approve(&mut self, plan: &Plan) -> bool {
-        let mut person = |request: &Request<'_>| {
-            let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
-            (self.say)("person", &format!("{} - {:?}", reasons.join("; "), self.person));
-            self.person
-        };
-        let verdict = self.approvals.decide(plan, &mut person);
-        self.verdicts.tell(verdict);
-        verdict.approved
+impl Host for Screen<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
+        (self.say)("person", &format!("{} - {:?}", reasons.join("; "), self.person));
+        Ok(self.person)
     }
 
-    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
-        Some(&mut self.events)
-    }
-
-    fn called(&mut self, tool: Tool, args: &Value) {
-        if !tool.is_read_only() {
-            self.call += 1;
-            self.events.begin_call(&format!("call-{}", self.call), tool.as_str(), args);
-        }
-    }
-
-    fn answered(&mut self, reply: &Reply) {
-        if self.events.in_call() {
-            self.events.end_call(reply, reply.failure());
-        }
+    fn event(&mut self, event: &Event<'_>) {
+        self.events.event(event);
     }
 }
 

@@ -16,7 +16,7 @@ fuzz_target!(|input: (&[u8], &str)| {
         match edit(file, hunks, &options.placement, options.final_newline) {
             Ok(edit) => {
                 let mut end = 0;
-                for splice in &edit.splices {
+                for splice in edit.splices.as_slice() {
                     assert!(end <= splice.start && splice.start <= splice.end && splice.end <= file.len());
                     end = splice.end;
                 }

@@ -3,14 +3,12 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::time::Duration;
 
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
-use fs_guard::Root;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::transaction::{CommitOptions, Durability, Error};
-use patch_engine::{ApplyError, Options, Profile, Settings, carry_out};
+use patch_engine::{ApplyError, Options, Profile, Settings};
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {
@@ -102,26 +100,26 @@ fuzz_target!(|input: Input<'_>| {
         let planned = patch_engine::plan(workspace.root(), &patch, &options).is_ok();
         let mut settings = Settings::new(options.clone());
         settings.commit = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
-        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
+        let applied = workspace.apply(&patch, &settings, &mut ());
         bench.check_outside();
         let after = look(&bench.root());
-        match &applied.failure {
-            Some(error) => {
-                assert!(!matches!(error, ApplyError::Commit(error) if !error.is_rolled_back()), "{error}: {text}");
+        match applied {
+            Err(failed) => {
+                let error = failed.error;
+                assert!(!matches!(&error, ApplyError::Commit(error) if !error.is_rolled_back()), "{error}: {text}");
                 assert!(!planned, "it was planned and not committed: {error}: {text}");
                 assert!(after == before, "{error}, and something changed: {text}");
             }
-            None => {
+            Ok(reports) => {
                 assert!(planned, "it was not planned and committed: {text}");
-                if applied.reports.iter().all(|report| report.transaction.is_none()) {
+                if reports.iter().all(|report| report.transaction.is_none()) {
                     assert!(after == before, "nothing was committed, and something changed: {text}");
                     return;
                 }
                 bench.changed();
                 workspace.root().forget();
-                let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
-                let (wait, commit) = (Duration::from_secs(5), &settings.commit);
-                match carry_out(&workspace, wait, commit, &mut plan, &mut (), &mut Vec::new()) {
+                let plan = &mut |_: &_| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
+                match workspace.execute(&settings.commit, &mut (), &mut (), plan) {
                     Ok(_) => {}
                     // A file that became a directory in one patch stays one: docs/safety.md says so.
                     Err(ApplyError::Workspace(Error::Drifted { drifts, .. }))

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
 use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, FileTools, SessionName, Tool, ToolSettings};
+use file_tools::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::transaction::Durability;
@@ -152,9 +152,9 @@ fuzz_target!(|input: Input<'_>| {
     let tool = Tool::ALL[usize::from(tool) % Tool::ALL.len()];
     BENCH.with_borrow_mut(|bench| {
         let before = bench.fresh();
-        let settings = ToolSettings { durability: Durability::None, ..ToolSettings::default() };
+        let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
         let audit = Audit::new(SessionName::cli(), None);
-        let tools = FileTools::new(bench.open(), audit, settings);
+        let tools = Session::new(bench.open(), audit, settings);
         let reply = tools.call(tool.as_str(), &args, &mut ());
         let text = reply.to_json();
         assert!(!text.contains(SECRET), "{tool:?} {args}: {text}");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use patch_engine::transaction::{Durability, Workspace};
 use patch_engine::write::{Kind, Style, write_hunks, write_patch};
-use patch_engine::{ApplyError, Options, Settings, apply, edit, parse};
+use patch_engine::{ApplyError, Options, Settings, edit, parse};
 
 use super::history::{Commit, Files};
 
@@ -98,15 +98,15 @@ fn apply_in(root: &Path, text: &str, style: &Style, commit: &Commit) -> Outcome 
     let workspace = Workspace::open(root, policy).expect("a directory");
     let mut settings = Settings::new(options);
     settings.commit.durability = Durability::None;
-    let applied = apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
+    let applied = workspace.apply(&patch, &settings, &mut ());
     let found = look(root).expect("readable files");
-    let wanted = if applied.failure.is_none() { &commit.after } else { &commit.before };
+    let wanted = if applied.is_ok() { &commit.after } else { &commit.before };
     let same = *wanted == found;
-    match applied.failure {
-        None if same => Outcome::Right,
-        None => Outcome::Wrong("on disk".into()),
-        Some(error) => {
-            let why = match &error {
+    match applied {
+        Ok(_) if same => Outcome::Right,
+        Ok(_) => Outcome::Wrong("on disk".into()),
+        Err(failed) => {
+            let why = match &failed.error {
                 ApplyError::Rejected(rejects) => rejects[0].reason().to_owned(),
                 error => error.kind().as_str().to_owned(),
             };

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::process::Command;
 
-use patch_engine::approval::{ApprovalPolicy, Approvals, Approver, Decision, Request};
+use patch_engine::approval::{ApprovalPolicy, Decision, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
@@ -28,24 +28,6 @@ pub(crate) fn policy(approve: args::Approve) -> ApprovalPolicy {
         args::Approve::Ask => ApprovalPolicy::Always,
         args::Approve::Auto => ApprovalPolicy::OnRequest,
         args::Approve::Never => ApprovalPolicy::Never,
-    }
-}
-
-/// Asks where a program calls: only when the configuration wants it, and without a terminal the answer is no.
-#[derive(Debug)]
-pub(crate) struct Asker {
-    approvals: Approvals,
-    prompt: Prompt,
-}
-
-impl Asker {
-    pub(crate) fn new(approve: args::Approve) -> Self {
-        // What is guarded stays refused: a program names what it allows.
-        Self { approvals: Approvals::new(policy(approve)), prompt: Prompt::new(false) }
-    }
-
-    pub(crate) fn approves(&mut self, plan: &Plan) -> bool {
-        self.approvals.decide(plan, &mut &self.prompt).approved
     }
 }
 
@@ -76,9 +58,20 @@ impl Prompt {
         self.instead.take()
     }
 
-    fn ask(&self, terminal: &mut BufReader<Terminal>, request: &Request<'_>) -> std::io::Result<Decision> {
+    /// Asks about a plan. Without a terminal the answer is no.
+    pub(crate) fn decide(&self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let Ok(terminal) = outside::terminal() else {
+            self.instead.set(Some(Instead::NoTerminal));
+            return Ok(Decision::Decline);
+        };
+        let diff = request.plan.images().diffs()?;
+        // A terminal that goes away in the middle of the question is no yes.
+        Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or(Decision::Decline))
+    }
+
+    fn ask(&self, terminal: &mut BufReader<Terminal>, request: &Request<'_>, diff: &[u8]) -> std::io::Result<Decision> {
         let out = terminal.get_mut();
-        show(out, request.plan, SHOWN)?;
+        show(out, request.plan, diff, SHOWN)?;
         for reason in &request.reasons {
             writeln!(out, "{}", render::sanitize(&format!("! {reason}")))?;
         }
@@ -98,7 +91,7 @@ impl Prompt {
                     self.instead.set(Some(Instead::Edit));
                     return Ok(Decision::Decline);
                 }
-                "d" => show(out, request.plan, usize::MAX)?,
+                "d" => show(out, request.plan, diff, usize::MAX)?,
                 _ => {
                     writeln!(out, "y - apply the patch")?;
                     writeln!(out, "n - do not apply it; nothing is changed")?;
@@ -113,26 +106,14 @@ impl Prompt {
     }
 }
 
-impl Approver for &Prompt {
-    fn decide(&mut self, request: &Request<'_>) -> Decision {
-        let Ok(terminal) = outside::terminal() else {
-            self.instead.set(Some(Instead::NoTerminal));
-            return Decision::Decline;
-        };
-        // A terminal that goes away in the middle of the question is no yes.
-        self.ask(&mut BufReader::new(terminal), request).unwrap_or(Decision::Decline)
-    }
-}
-
 /// Shows what would change, and at most `limit` lines of how.
-fn show(out: &mut Terminal, plan: &Plan, limit: usize) -> std::io::Result<()> {
+fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::Result<()> {
     let mut text = Vec::new();
-    for change in &plan.changes {
+    for change in plan.changes() {
         writeln!(text, "{}", render::sanitize(&render::name(change)))?;
     }
-    let diff = plan.diffs();
     let total = diff.iter().filter(|&&byte| byte == b'\n').count();
-    let end = memchr_nth(&diff, limit);
+    let end = memchr_nth(diff, limit);
     render::write_diff(&mut text, &diff[..end])?;
     if end < diff.len() {
         writeln!(text, "… {} more lines; d shows them", total - limit)?;

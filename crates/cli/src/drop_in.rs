@@ -5,17 +5,21 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
-use patch_engine::transaction::{CommitOptions, Workspace};
-use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan, Settings};
+use file_tools::audit::Audit;
+use file_tools::{Session, SessionName};
+use patch_engine::approval::Approvals;
+use patch_engine::transaction::Workspace;
+use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan};
 
-use crate::approve::Asker;
+use crate::approve::{self, Prompt};
 use crate::args::{self, Rules};
-use crate::commands::options;
+use crate::commands::{options, session_settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::host::TerminalHost;
 use crate::input::{self, Input};
 use crate::settings::{Layer, Sources};
-use crate::{audit, json, render};
+use crate::{json, render};
 
 /// Whether the program was called by the name of that tool.
 pub(crate) fn is_called(args: &[OsString]) -> bool {
@@ -56,8 +60,8 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     let input = Input::new(bytes, "patch");
     match apply(input) {
         Ok(()) => Exit::Done,
-        Err((failure, workspace)) => {
-            render::failure(&failure, workspace.as_deref());
+        Err((failure, session)) => {
+            render::failure(&failure, session.as_deref().map(Session::workspace));
             // The tool knows two codes for failures; a half-changed workspace is worth a third.
             match json::Failure::new(&failure).exit {
                 Exit::Partial => Exit::Partial,
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     }
 }
 
-type Failed = (Failure, Option<Box<Workspace>>);
+type Failed = (Failure, Option<Box<Session>>);
 
 fn apply(input: Input) -> Result<(), Failed> {
     let configured = Sources::load(Path::new(".")).and_then(|sources| {
@@ -76,34 +80,38 @@ fn apply(input: Input) -> Result<(), Failed> {
         let flags = Layer { profile: Some(profile), ..Layer::default() };
         let (settings, notes) = sources.resolve(flags, profile, args::Approve::Never);
         notes.iter().for_each(|note| render::message(&note.to_string()));
-        Ok((options(&settings, &Rules::default())?, settings.policy()?, Asker::new(settings.approve)))
+        Ok((options(&settings, &Rules::default())?, settings))
     });
-    let (options, policy, mut asker) = configured.map_err(|failure| (failure, None))?;
-    let mut settings = Settings::new(options);
-    settings.commit = CommitOptions { tool: Some("apply_patch".into()), ..CommitOptions::default() };
-    let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &settings.options.parse));
+    let (options, settings) = configured.map_err(|failure| (failure, None))?;
+    let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse));
     let patch = match parsed {
         Ok(patch) => patch,
         Err(error) => return Err((Failure::Parse(Box::new((input, error))), None)),
     };
-    let workspace = match Workspace::open(Path::new("."), policy) {
-        Ok(workspace) => workspace,
-        Err(error) => return Err((Failure::Workspace(Box::new(error)), None)),
-    };
-    let applied = audit::apply(&workspace, &patch, &settings, &mut |plan| asker.approves(plan), &mut ());
+    let opened = settings.policy().and_then(|policy| Ok(Workspace::open(Path::new("."), policy)?));
+    let workspace = opened.map_err(|failure| (failure, None))?;
+    let session = Session::new(workspace, Audit::new(SessionName::cli(), None), session_settings(&settings));
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, None, false);
+    // What is guarded stays refused: a program names what it allows.
+    let mut approvals = Approvals::new(approve::policy(settings.approve));
+    let applied = session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
     drop(patch);
-    match applied.failure {
-        None => {
-            for report in &applied.reports {
+    match applied {
+        Ok(reports) => {
+            for report in &reports {
                 render::notes(&report.plan);
                 success(&report.plan);
             }
             Ok(())
         }
-        Some(ApplyError::Rejected(rejects)) => {
-            Err((Failure::Rejected(Box::new((input, rejects))), Some(Box::new(workspace))))
+        Err(failed) => {
+            let failure = match failed.error {
+                ApplyError::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+                _ => Failure::Failed(Box::new((input, failed))),
+            };
+            Err((failure, Some(Box::new(session))))
         }
-        Some(_) => Err((Failure::Applied(Box::new((input, applied))), Some(Box::new(workspace)))),
     }
 }
 
@@ -113,7 +121,7 @@ fn success(plan: &Plan) {
     for (letter, operations) in
         [('A', &[Operation::Create][..]), ('M', &[Operation::Update, Operation::Move]), ('D', &[Operation::Delete])]
     {
-        for change in plan.changes.iter().filter(|change| operations.contains(&change.operation)) {
+        for change in plan.changes().iter().filter(|change| operations.contains(&change.operation)) {
             let path = change.to_path.as_ref().unwrap_or(&change.path);
             out += &format!("{letter} {}\n", render::sanitize(path.as_str()));
         }

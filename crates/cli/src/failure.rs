@@ -1,7 +1,7 @@
 //! Why a command ends without doing what it should.
 
 use patch_engine::transaction;
-use patch_engine::{Applied, ParseError, Reject};
+use patch_engine::{Failed, ParseError, Reject};
 
 use crate::input::{Input, NoInput};
 
@@ -26,8 +26,8 @@ pub(crate) enum Failure {
     Workspace(Box<transaction::Error>),
     /// A plan could not be committed.
     Commit(Box<transaction::CommitError>),
-    /// What was applied, and why not all of it.
-    Applied(Box<(Input, Applied)>),
+    /// Why a patch was not applied, or not all of it.
+    Failed(Box<(Input, Failed)>),
 }
 
 impl From<transaction::Error> for Failure {

@@ -5,9 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use patch_engine::transaction::{CommitObserver, TransactionId};
-use patch_engine::transition::Transition;
-
 use crate::exit::Exit;
 
 /// Watches for signals.
@@ -56,13 +53,4 @@ fn ignored() -> u64 {
     let status = fs_guard::read_config(Path::new("/proc/self/status"), 1 << 16).ok().flatten().unwrap_or_default();
     let mask = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(std::str::from_utf8(mask).ok()?.trim(), 16).ok()).unwrap_or(0)
-}
-
-impl CommitObserver for Interrupt {
-    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
-        match self.exit() {
-            Some(_) => Err("interrupted".into()),
-            None => Ok(()),
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use file_tools::changes::{PatchData, summary};
 use file_tools::envelope::{self, Success};
 use file_tools::{FailureClass, ToolError};
-use patch_engine::{Applied, ErrorKind, Plan};
+use patch_engine::{ErrorKind, Plan, Report};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -60,14 +60,14 @@ pub(crate) struct PatchInput<'p> {
 }
 
 /// The envelope of a plan that is not committed.
-pub(crate) fn planned(plan: &Plan) -> impl Serialize + use<> {
-    Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan))
+pub(crate) fn planned(plan: &Plan) -> Result<impl Serialize + use<>, fs_guard::Error> {
+    Ok(Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan)?))
 }
 
 /// The envelope of what was committed.
-pub(crate) fn applied(applied: &Applied, atomic: bool) -> impl Serialize + use<> {
-    let summaries: Vec<_> = applied.reports.iter().map(|report| summary(&report.plan)).collect();
-    Success::new(summaries.join("; "), PatchData::applied(applied, atomic))
+pub(crate) fn applied(reports: &[Report], atomic: bool) -> impl Serialize + use<> {
+    let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
+    Success::new(summaries.join("; "), PatchData::applied(reports, atomic))
 }
 
 /// A failure as a program sees it.
@@ -97,7 +97,7 @@ impl Failure {
             failure::Failure::Rejected(rejected) => ToolError::rejected(&rejected.1),
             failure::Failure::Workspace(error) => ToolError::workspace(error),
             failure::Failure::Commit(error) => ToolError::commit(error),
-            failure::Failure::Applied(applied) => ToolError::applied(&applied.1),
+            failure::Failure::Failed(failed) => ToolError::failed(&failed.1),
         };
         Self { exit: error.class.into(), error }
     }

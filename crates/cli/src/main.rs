@@ -5,7 +5,6 @@
 
 mod approve;
 mod args;
-mod audit;
 mod commands;
 mod drop_in;
 mod events;
@@ -14,6 +13,7 @@ mod expect;
 mod failure;
 mod form;
 mod global;
+mod host;
 mod input;
 mod interactive;
 mod interrupt;

@@ -7,9 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
-use patch_engine::transition::Transition;
-use patch_engine::{Plan, Report};
+use patch_engine::Event;
 
 /// How long a commit lasts before anything is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,12 +28,28 @@ impl Progress {
     }
 }
 
-impl CommitObserver for Progress {
-    fn planned(&mut self, plan: &Arc<Plan>) {
-        if !self.wanted || plan.transitions.len() < LEAST {
+impl Progress {
+    /// Hears how far the commit is.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        match (event, &self.bar) {
+            (Event::Planned(plan), _) => self.begin(plan.transitions().len()),
+            (Event::Staged(_), Some((bar, _))) => bar.set_message("applying"),
+            (Event::Published(index), Some((bar, _))) => bar.set_position(*index as u64 + 1),
+            (Event::Committed(_) | Event::Failed(..), _) => {
+                if let Some((bar, over)) = self.bar.take() {
+                    over.store(true, Ordering::SeqCst);
+                    bar.finish_and_clear();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, files: usize) {
+        if !self.wanted || files < LEAST {
             return;
         }
-        let bar = ProgressBar::with_draw_target(Some(plan.transitions.len() as u64), ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} files");
         bar.set_style(style.expect("the template is constant").progress_chars("#>-"));
         bar.set_message("staging");
@@ -50,25 +64,5 @@ impl CommitObserver for Progress {
             }
         });
         self.bar = Some((bar, over));
-    }
-
-    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
-        if let Some((bar, _)) = &self.bar {
-            bar.set_message("applying");
-        }
-        Ok(())
-    }
-
-    fn published(&mut self, index: usize) {
-        if let Some((bar, _)) = &self.bar {
-            bar.set_position(index as u64 + 1);
-        }
-    }
-
-    fn ended(&mut self, _: &Workspace, _: Result<&Report, (&Plan, &CommitError)>) {
-        if let Some((bar, over)) = self.bar.take() {
-            over.store(true, Ordering::SeqCst);
-            bar.finish_and_clear();
-        }
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "an example prints, and plays the other writer")]
 
 use file_tools::audit::Audit;
-use file_tools::{FileTools, SessionName, ToolSettings};
+use file_tools::{Session, SessionName, SessionSettings};
 use patch_engine::transaction::{KeyPlace, Workspace};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(&file, "retries = 3\n")?;
     let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
     let workspace = workspace.with_key_place(KeyPlace::Nowhere);
-    let tools = FileTools::new(workspace, Audit::new(SessionName::random()?, None), ToolSettings::default());
+    let tools = Session::new(workspace, Audit::new(SessionName::random()?, None), SessionSettings::default());
     let call = |tool: &str, args: Value| -> Result<Value, Box<dyn std::error::Error>> {
         let reply = tools.call(tool, &args, &mut ()).to_json();
         println!("{tool} {args}\n  -> {reply}");

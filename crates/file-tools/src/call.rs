@@ -4,10 +4,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use patch_engine::Host;
+
 use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
+use crate::session::Session;
 use crate::tools::create_file::CreateFileData;
 use crate::tools::delete_file::DeleteFileData;
 use crate::tools::edit_file::EditFileData;
@@ -20,7 +23,6 @@ use crate::tools::restore_file::RestoreFileData;
 use crate::tools::search_files::SearchFilesData;
 use crate::tools::undo::UndoData;
 use crate::tools::write_file::WriteFileData;
-use crate::workspace::{FileTools, Hooks};
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -188,11 +190,11 @@ impl From<ToolError> for Reply {
     }
 }
 
-impl FileTools {
+impl Session {
     /// Calls a tool by its name, with its arguments as a JSON object.
-    pub fn call(&self, name: &str, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+    pub fn call(&self, name: &str, args: &Value, host: &mut dyn Host) -> Reply {
         match Tool::named(name) {
-            Some(tool) => self.call_tool(tool, args, hooks),
+            Some(tool) => self.call_tool(tool, args, host),
             None => {
                 let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.as_str()).collect();
                 ToolError::arguments(format!("there is no tool {name:?}"))
@@ -203,52 +205,48 @@ impl FileTools {
     }
 
     /// Calls a tool with its arguments as a JSON object.
-    pub fn call_tool(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
-        hooks.called(tool, args);
-        let mut reply = self.answer(tool, args, hooks);
+    pub fn call_tool(&self, tool: Tool, args: &Value, host: &mut dyn Host) -> Reply {
+        let mut reply = self.answer(tool, args, host);
         if let Some(max) = self.settings().max_output {
             reply.fit(max);
         }
-        hooks.answered(&reply);
         reply
     }
 
-    fn answer(&self, tool: Tool, args: &Value, hooks: &mut dyn Hooks) -> Reply {
+    fn answer(&self, tool: Tool, args: &Value, host: &mut dyn Host) -> Reply {
         let result = match tool {
-            Tool::ReadFile => {
-                self.run(tool, args, hooks, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile))
-            }
+            Tool::ReadFile => self.run(tool, args, host, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile)),
             Tool::ListDirectory => self
-                .run(tool, args, hooks, |args, hooks| self.list_directory(args, hooks))
+                .run(tool, args, host, |args, host| self.list_directory(args, host))
                 .map(|s| s.map(Data::ListDirectory)),
-            Tool::SearchFiles => self
-                .run(tool, args, hooks, |args, hooks| self.search_files(args, hooks))
-                .map(|s| s.map(Data::SearchFiles)),
-            Tool::Glob => self.run(tool, args, hooks, |args, hooks| self.glob(args, hooks)).map(|s| s.map(Data::Glob)),
-            Tool::CreateFile => self
-                .run(tool, args, hooks, |args, hooks| self.create_file(args, hooks))
-                .map(|s| s.map(Data::CreateFile)),
+            Tool::SearchFiles => {
+                self.run(tool, args, host, |args, host| self.search_files(args, host)).map(|s| s.map(Data::SearchFiles))
+            }
+            Tool::Glob => self.run(tool, args, host, |args, host| self.glob(args, host)).map(|s| s.map(Data::Glob)),
+            Tool::CreateFile => {
+                self.run(tool, args, host, |args, host| self.create_file(args, host)).map(|s| s.map(Data::CreateFile))
+            }
             Tool::WriteFile => {
-                self.run(tool, args, hooks, |args, hooks| self.write_file(args, hooks)).map(|s| s.map(Data::WriteFile))
+                self.run(tool, args, host, |args, host| self.write_file(args, host)).map(|s| s.map(Data::WriteFile))
             }
             Tool::EditFile => {
-                self.run(tool, args, hooks, |args, hooks| self.edit_file(args, hooks)).map(|s| s.map(Data::EditFile))
+                self.run(tool, args, host, |args, host| self.edit_file(args, host)).map(|s| s.map(Data::EditFile))
             }
-            Tool::DeleteFile => self
-                .run(tool, args, hooks, |args, hooks| self.delete_file(args, hooks))
-                .map(|s| s.map(Data::DeleteFile)),
-            Tool::RestoreFile => self
-                .run(tool, args, hooks, |args, hooks| self.restore_file(args, hooks))
-                .map(|s| s.map(Data::RestoreFile)),
+            Tool::DeleteFile => {
+                self.run(tool, args, host, |args, host| self.delete_file(args, host)).map(|s| s.map(Data::DeleteFile))
+            }
+            Tool::RestoreFile => {
+                self.run(tool, args, host, |args, host| self.restore_file(args, host)).map(|s| s.map(Data::RestoreFile))
+            }
             Tool::MoveFile => {
-                self.run(tool, args, hooks, |args, hooks| self.move_file(args, hooks)).map(|s| s.map(Data::MoveFile))
+                self.run(tool, args, host, |args, host| self.move_file(args, host)).map(|s| s.map(Data::MoveFile))
             }
-            Tool::ApplyPatch => self
-                .run(tool, args, hooks, |args, hooks| self.apply_patch(args, hooks))
-                .map(|s| s.map(Data::ApplyPatch)),
-            Tool::Undo => self.run(tool, args, hooks, |args, hooks| self.undo(args, hooks)).map(|s| s.map(Data::Undo)),
+            Tool::ApplyPatch => {
+                self.run(tool, args, host, |args, host| self.apply_patch(args, host)).map(|s| s.map(Data::ApplyPatch))
+            }
+            Tool::Undo => self.run(tool, args, host, |args, host| self.undo(args, host)).map(|s| s.map(Data::Undo)),
             Tool::EditPatch => {
-                return match self.run(tool, args, hooks, |args, hooks| self.edit_patch(args, hooks)) {
+                return match self.run(tool, args, host, |args, host| self.edit_patch(args, host)) {
                     Ok(result) => Reply::EditPatch(result, None),
                     Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
                 };
@@ -264,18 +262,18 @@ impl FileTools {
         &self,
         tool: Tool,
         args: &Value,
-        hooks: &mut dyn Hooks,
-        then: impl FnOnce(&A, &mut dyn Hooks) -> Result<T, ToolError>,
+        host: &mut dyn Host,
+        then: impl FnOnce(&A, &mut dyn Host) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
         match A::deserialize(args) {
-            Ok(args) => then(&args, hooks),
+            Ok(args) => then(&args, host),
             Err(error) => {
                 let error = ToolError::arguments(format!("the arguments of {} do not fit: {error}", tool.as_str()))
                     .next("correct the arguments; the tool's schema says what they are");
                 match tool.operation() {
                     // A failed call, as far as the log is concerned.
                     Some(operation) => {
-                        let failed: ToolResult<T> = self.changing(tool.as_str(), operation, hooks, |_| Err(error));
+                        let failed: ToolResult<T> = self.changing(tool.as_str(), operation, host, |_| Err(error));
                         failed.map(|success| success.data)
                     }
                     None => Err(error),

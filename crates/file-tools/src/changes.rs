@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use patch_engine::transaction::{Outcome, Recovered};
-use patch_engine::{Applied, Note, Operation, Plan, PlanNote};
+use patch_engine::{Change, Images, Note, Operation, Plan, PlanNote, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -71,56 +71,78 @@ pub struct ChangedFile {
 
 impl PatchData {
     /// What a plan would do.
-    #[must_use]
-    pub fn planned(plan: &Plan) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`changed_files`].
+    pub fn planned(plan: &Plan) -> Result<Self, fs_guard::Error> {
+        Ok(Self {
             atomic: true,
             dry_run: true,
-            hunk_count: plan.hunk_count,
+            hunk_count: plan.hunk_count(),
             transaction_id: None,
             transaction_ids: Vec::new(),
-            changed_files: changed_files(plan, &[]),
+            changed_files: changed_files(plan.images(), &[])?,
             notes: notes(plan),
             recovered: Vec::new(),
             truncated: false,
-        }
+        })
     }
 
     /// What was committed.
     #[must_use]
-    pub fn applied(applied: &Applied, atomic: bool) -> Self {
-        let reports = &applied.reports;
+    pub fn applied(reports: &[Report], atomic: bool) -> Self {
         let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
             atomic,
             dry_run: false,
-            hunk_count: reports.iter().map(|report| report.plan.hunk_count).sum(),
+            hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
             transaction_id,
             transaction_ids,
-            changed_files: reports.iter().flat_map(|report| changed_files(&report.plan, &report.trashed)).collect(),
+            changed_files: reports.iter().flat_map(committed_files).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
-            recovered: applied.recovered.iter().map(recovered_text).collect(),
+            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
             truncated: false,
         }
     }
 }
 
 /// The files of a plan; `trashed` tells where the displaced ones are.
-#[must_use]
-pub fn changed_files(plan: &Plan, trashed: &[Option<String>]) -> Vec<ChangedFile> {
-    plan.changes
-        .iter()
-        .map(|change| ChangedFile {
+///
+/// # Errors
+///
+/// When bytes that a diff needs are not what the plan was made for any more.
+pub fn changed_files(images: Images<'_>, trashed: &[Option<String>]) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+    let changed = |change| Ok(ChangedFile::new(change, trashed, &images.diff(change)?));
+    images.plan().changes().iter().map(changed).collect()
+}
+
+impl ChangedFile {
+    fn new(change: &Change, trashed: &[Option<String>], diff: &[u8]) -> Self {
+        Self {
             path: change.path.to_string(),
             operation: change.operation.as_str(),
             to_path: change.to_path.as_ref().map(ToString::to_string),
             before_sha256: change.before.map(|hash| hash.to_string()),
             after_sha256: change.after.map(|hash| hash.to_string()),
-            diff: capped(&plan.diff(change)),
+            diff: capped(diff),
             trashed_to: trashed.get(change.transition).cloned().flatten(),
-        })
-        .collect()
+        }
+    }
+}
+
+/// The files of a transaction.
+#[must_use]
+pub fn committed_files(report: &Report) -> Vec<ChangedFile> {
+    let changes = report.plan.changes().iter();
+    changes.map(|change| ChangedFile::new(change, &report.trashed, &diff_of(report, change))).collect()
+}
+
+/// The diff of a change that was committed; words instead when its bytes were taken away since.
+#[must_use]
+pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
+    report.images().diff(change).unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
 }
 
 /// A diff as text, cut at [`MAX_DIFF`].
@@ -143,7 +165,7 @@ pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
 }
 
 fn notes(plan: &Plan) -> Vec<String> {
-    plan.notes
+    plan.notes()
         .iter()
         .map(|note| match note {
             PlanNote::Text(warning) => format!("patch {warning}"),
@@ -156,7 +178,7 @@ fn notes(plan: &Plan) -> Vec<String> {
 /// The plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
-    let count = |wanted: Operation| plan.changes.iter().filter(|change| change.operation == wanted).count();
+    let count = |wanted: Operation| plan.changes().iter().filter(|change| change.operation == wanted).count();
     let parts = [
         (count(Operation::Create), "created"),
         (count(Operation::Update), "updated"),

@@ -1,16 +1,16 @@
 //! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
 
-use patch_engine::ErrorKind;
+use patch_engine::{ErrorKind, Host};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::ToolError;
+use crate::session::Session;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::{EditFile, TextEdit};
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::read_file::ReadFile;
 use crate::tools::write_file::WriteFile;
-use crate::workspace::{FileTools, Hooks};
 
 /// A command of the editor tool.
 #[derive(Debug, Clone, Deserialize)]
@@ -62,10 +62,10 @@ pub struct EditorReply {
     pub is_error: bool,
 }
 
-impl FileTools {
+impl Session {
     /// Runs a command of the editor tool; `max_characters` cuts what `view` shows.
-    pub fn editor(&self, input: &Value, max_characters: Option<usize>, hooks: &mut dyn Hooks) -> EditorReply {
-        match self.try_editor(input, max_characters, hooks) {
+    pub fn editor(&self, input: &Value, max_characters: Option<usize>, host: &mut dyn Host) -> EditorReply {
+        match self.try_editor(input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
             Err(error) => {
                 let mut content = format!("{}: {}", error.kind, error.message);
@@ -86,24 +86,24 @@ impl FileTools {
         &self,
         input: &Value,
         max_characters: Option<usize>,
-        hooks: &mut dyn Hooks,
+        host: &mut dyn Host,
     ) -> Result<String, ToolError> {
         let command = EditorCommand::deserialize(input).map_err(|error| {
             ToolError::arguments(format!("the command does not fit: {error}"))
                 .next("use view, str_replace, create or insert with their own arguments")
         })?;
         match command {
-            EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, hooks),
+            EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, host),
             EditorCommand::StrReplace { path, old_str, new_str } => {
                 let path = self.beneath_root(&path)?;
                 let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
                 let expected_sha256 = self.seen_or_current(&path)?;
-                let edited = self.edit_file(&EditFile { path, expected_sha256, edits: vec![edit] }, hooks)?;
+                let edited = self.edit_file(&EditFile { path, expected_sha256, edits: vec![edit] }, host)?;
                 Ok(format!("{}\n{}", edited.output, edited.data.diff))
             }
-            EditorCommand::Create { path, file_text } => self.create(&path, file_text, hooks),
+            EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
             EditorCommand::Insert { path, insert_line, insert_text } => {
-                self.insert(&path, insert_line, &insert_text, hooks)
+                self.insert(&path, insert_line, &insert_text, host)
             }
         }
     }
@@ -113,7 +113,7 @@ impl FileTools {
         path: &str,
         range: Option<[i64; 2]>,
         max_characters: Option<usize>,
-        hooks: &mut dyn Hooks,
+        host: &mut dyn Host,
     ) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let dir = matches!(path.as_str(), "" | "." | "./") || {
@@ -128,7 +128,7 @@ impl FileTools {
                 max_depth: Some(2),
                 ..ListDirectory::default()
             };
-            let list = self.list_directory(&list, hooks)?.data;
+            let list = self.list_directory(&list, host)?.data;
             let mut entries = list.entries;
             entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
             for entry in entries {
@@ -160,22 +160,22 @@ impl FileTools {
         Ok(shown)
     }
 
-    fn create(&self, path: &str, content: String, hooks: &mut dyn Hooks) -> Result<String, ToolError> {
+    fn create(&self, path: &str, content: String, host: &mut dyn Host) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let seen =
             self.root().check(&path, fs_guard::Access::Read).ok().and_then(|key| self.ledger().get(key.as_str()));
         if let Some(seen) = seen {
             let expected_sha256 = seen.to_string();
-            return Ok(self.write_file(&WriteFile { path, content, expected_sha256 }, hooks)?.output);
+            return Ok(self.write_file(&WriteFile { path, content, expected_sha256 }, host)?.output);
         }
         let create = CreateFile { path, content, create_parent_directories: Some(true) };
-        self.create_file(&create, hooks).map(|created| created.output).map_err(|error| match error.kind {
+        self.create_file(&create, host).map(|created| created.output).map_err(|error| match error.kind {
             ErrorKind::AlreadyExists => error.next("view the file first; then create replaces it"),
             _ => error,
         })
     }
 
-    fn insert(&self, path: &str, line: u64, text: &str, hooks: &mut dyn Hooks) -> Result<String, ToolError> {
+    fn insert(&self, path: &str, line: u64, text: &str, host: &mut dyn Host) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
         let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() }, None)?.data;
@@ -203,7 +203,7 @@ impl FileTools {
             content: format!("{before}{open}{text}{close}{after}"),
             expected_sha256: read.sha256,
         };
-        let written = self.write_file(&write, hooks)?;
+        let written = self.write_file(&write, host)?;
         Ok(format!("{}\n{}", written.output, written.data.diff))
     }
 
@@ -217,7 +217,7 @@ impl FileTools {
         if seen.kind != fs_guard::FileKind::File {
             return Err(ToolError::about(ErrorKind::NotFound, path, "it is no file"));
         }
-        Ok(crate::workspace::hash(root, &found)?.to_string())
+        Ok(crate::session::hash(root, &found)?.to_string())
     }
 
     /// A path as the tools take it: models name files of this tool by absolute paths.

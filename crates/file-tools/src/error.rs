@@ -2,7 +2,7 @@
 
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{
-    Advice, Applied, ApplyError, Candidate, ErrorKind, Expected, Nearest, ParseError, Problem, Reject, RejectReason,
+    Advice, ApplyError, Candidate, ErrorKind, Expected, Failed, Nearest, ParseError, Problem, Reject, RejectReason,
     Sha256,
 };
 use serde::Serialize;
@@ -66,6 +66,9 @@ pub struct ToolError {
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
+    /// It did not fail for good: somebody is asked, and the same call will be made again.
+    #[serde(skip)]
+    pub postponed: bool,
 }
 
 fn kind_name<S: serde::Serializer>(kind: &ErrorKind, serializer: S) -> Result<S::Ok, S::Error> {
@@ -84,6 +87,7 @@ impl ToolError {
             recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
             suggested_next_action: None,
             class,
+            postponed: false,
         }
     }
 
@@ -248,32 +252,47 @@ impl ToolError {
     }
 
     /// Tells why a patch was not applied, or not all of it.
-    ///
-    /// # Panics
-    ///
-    /// Panics when all of it was.
     #[must_use]
-    pub fn applied(applied: &Applied) -> Self {
-        let failure = applied.failure.as_ref().expect("BUG: a failure without a cause");
-        let mut error = Self::apply(failure);
-        if !applied.reports.is_empty() {
+    pub fn failed(failed: &Failed) -> Self {
+        let mut error = Self::from(&failed.error);
+        if !failed.reports.is_empty() {
             error.class = FailureClass::Partial;
             error.recoverable = false;
             if error.details.is_null() {
                 error.details = json!({});
             }
-            error.details["applied"] = serde_json::to_value(PatchData::applied(applied, false)).unwrap_or_default();
+            error.details["applied"] =
+                serde_json::to_value(PatchData::applied(&failed.reports, false)).unwrap_or_default();
         }
         error
     }
+}
 
-    fn apply(error: &ApplyError) -> Self {
+impl From<&ApplyError> for ToolError {
+    fn from(error: &ApplyError) -> Self {
         match error {
             ApplyError::Rejected(rejects) => Self::rejected(rejects),
             ApplyError::Workspace(error) => Self::workspace(error),
             ApplyError::Commit(error) => Self::commit(error),
-            error => Self::new(FailureClass::Refused, error.kind(), error.to_string()),
+            ApplyError::Declined => Self::new(FailureClass::Refused, error.kind(), error.to_string())
+                .next("ask the person what to do instead"),
+            error => Self {
+                postponed: matches!(error, ApplyError::Postponed),
+                ..Self::new(FailureClass::Refused, error.kind(), error.to_string())
+            },
         }
+    }
+}
+
+impl From<ApplyError> for ToolError {
+    fn from(error: ApplyError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Self> for ToolError {
+    fn from(error: &Self) -> Self {
+        error.clone()
     }
 }
 

@@ -9,7 +9,7 @@ use fs_guard::{Dir, Error, Sha256};
 use patch_engine::ErrorKind;
 use patch_engine::transaction::{self, Workspace};
 
-use crate::session::SessionName;
+use crate::session_name::SessionName;
 
 /// The folder of the ledgers in the state directory.
 const FOLDER: &str = "sessions";

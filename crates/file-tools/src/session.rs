@@ -1,56 +1,406 @@
-//! The name under which calls belong together.
+//! A session: the road that every change takes, with its audit log and its read ledger.
 
-use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// A session's name: 1 to 64 ASCII letters, digits, `-` and `_`. It is part of file names.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionName(String);
+use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+use patch_engine::approval::{Decision, Request};
+use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
+use patch_engine::{
+    ApplyError, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Report, Settings,
+    Transition,
+};
 
-/// The text is no name of a session.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no session name; one has 1 to 64 ASCII letters, digits, `-` and `_`")]
-pub struct BadSessionName(String);
+use crate::audit::{Audit, AuditError, Operation, Recorder};
+use crate::envelope::ToolResult;
+use crate::error::ToolError;
+use crate::ledger::{Ledger, ensure_state};
+use crate::session_name::SessionName;
 
-impl SessionName {
-    /// The session of the command line.
-    #[must_use]
-    pub fn cli() -> Self {
-        Self("cli".into())
-    }
-
-    /// A name that nobody else has.
+/// How a session works.
+#[derive(Debug, Clone)]
+pub struct SessionSettings {
+    /// What a commit survives.
+    pub durability: Durability,
+    /// How long to wait for another process.
+    pub lock_timeout: Duration,
+    /// The largest file that is read or written, in bytes.
+    pub max_file_size: u64,
+    /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
     ///
-    /// # Errors
-    ///
-    /// When the system has no random bytes.
-    pub fn random() -> Result<Self, fs_guard::Error> {
-        let mut bytes = [0; 8];
-        fs_guard::random(&mut bytes)?;
-        Ok(Self(format!("s-{:016x}", u64::from_ne_bytes(bytes))))
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
+    pub max_output: Option<usize>,
+    /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
+    pub traceless: bool,
 }
 
-impl FromStr for SessionName {
-    type Err = BadSessionName;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        match (1..=64).contains(&text.len()) && text.bytes().all(fine) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(BadSessionName(text.chars().take(80).collect())),
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            lock_timeout: Duration::from_secs(10),
+            max_file_size: patch_engine::MAX_FILE_SIZE,
+            max_output: None,
+            traceless: false,
         }
     }
 }
 
-impl fmt::Display for SessionName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+/// One session in one workspace: the only way to change its files from a terminal, a tool or a server.
+///
+/// Every change is planned, approved by a [`Host`], written to the audit log and committed here. What was read is
+/// remembered, so that no file is overwritten unseen. Every tool has a method of its own, and all are reached by
+/// [`call`](Self::call) too.
+///
+/// ```
+/// use file_tools::audit::{Audit, Operation};
+/// use file_tools::{Session, SessionName, SessionSettings, ToolError};
+/// use patch_engine::{Options, PlanBuilder, transaction::Workspace};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+/// let session = Session::new(workspace, Audit::new(SessionName::random()?, None), SessionSettings::default());
+/// let options = Options::default();
+/// let report = session.execute::<ToolError>("my-tool", Operation::Create, &mut (), &mut |root| {
+///     let mut builder = PlanBuilder::new(root, &options);
+///     builder.create("note.txt", b"a note\n".to_vec())?;
+///     Ok(builder.finish().map_err(|rejects| ToolError::rejected(&rejects))?)
+/// });
+/// assert_eq!(report.unwrap().plan.changes().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    workspace: Workspace,
+    audit: Audit,
+    ledger: Arc<Ledger>,
+    settings: SessionSettings,
+}
+
+impl Session {
+    /// Starts a session; what it reads is remembered as long as this value lives.
+    #[must_use]
+    pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
+        let audit = audit.with_lock_timeout(settings.lock_timeout);
+        Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
     }
+
+    /// Goes on with a session that is kept in the state directory.
+    ///
+    /// # Errors
+    ///
+    /// When what it has read cannot be looked up.
+    pub fn resume(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
+        let ledger = Arc::new(Ledger::open(&workspace, &audit.session)?);
+        Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
+    }
+
+    /// The same session in the same directory, opened under another policy: what it has read stays known.
+    #[must_use]
+    pub fn reopened(&self, workspace: Workspace) -> Self {
+        let Self { audit, ledger, settings, .. } = self;
+        Self { workspace, audit: audit.clone(), ledger: ledger.clone(), settings: settings.clone() }
+    }
+
+    /// The workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &SessionName {
+        &self.audit.session
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &SessionSettings {
+        &self.settings
+    }
+
+    /// The files, with nothing remembered from earlier calls.
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        self.workspace.root().forget();
+        self.workspace.root()
+    }
+
+    /// The options of single operations.
+    pub(crate) fn options(&self) -> Options {
+        Options { max_file_size: self.settings.max_file_size, ..Options::default() }
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
+    pub(crate) fn find(&self, root: &Root, path: &str) -> Result<(RelPath, Metadata), ToolError> {
+        let checked = root.check(path, Access::Read)?;
+        let missing = || ToolError {
+            recoverable: true,
+            ..ToolError::about(ErrorKind::NotFound, path, "there is no such file or directory")
+                .next("check the path; list the directory first")
+        };
+        let seen = match root.metadata(&checked) {
+            Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
+            Ok(Some(seen)) => Some(seen),
+            Ok(None) => return Err(missing()),
+            Err(fs_guard::Error::Symlink { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        match seen {
+            Some(seen) => Ok((checked, seen)),
+            None => {
+                let real = root.follow(&checked)?;
+                let seen = root.metadata(&real)?.ok_or_else(missing)?;
+                Ok((real, seen))
+            }
+        }
+    }
+
+    /// Checks what the caller expects of a file, or else what the session saw of it.
+    pub(crate) fn check_expected(
+        &self,
+        path: &str,
+        actual: Option<Sha256>,
+        given: Option<&str>,
+    ) -> Result<(), ToolError> {
+        let found = actual.map_or(Expected::Absent, Expected::Hash);
+        match (given, self.ledger.get(path)) {
+            (Some(given), _) => {
+                let expected = expected(given)?;
+                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false).single()) }
+            }
+            (None, Some(seen)) if actual != Some(seen) => {
+                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true).single())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Reads a file that is to be changed, and checks that it is the one the caller means.
+    pub(crate) fn load(
+        &self,
+        builder: &mut PlanBuilder<'_>,
+        path: &str,
+        given: Option<&str>,
+    ) -> Result<Option<Loaded>, ToolError> {
+        let file = builder.load(path)?;
+        let key = file.as_ref().map_or(path, |file| file.path.as_str());
+        self.check_expected(key.strip_prefix("./").unwrap_or(key), file.as_ref().map(|file| file.sha256), given)?;
+        Ok(file)
+    }
+
+    /// Applies a patch: in one transaction, or one for each section when `atomic` is not set.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not applied, or not all of it, and what was.
+    pub fn apply(
+        &self,
+        tool: &str,
+        patch: &Patch<'_>,
+        options: Options,
+        atomic: bool,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
+        let settings = Settings { options, commit: self.commit_options(tool), atomic };
+        let mut log = self.recorder(tool, Operation::Patch);
+        let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
+        let (reports, error) = match &result {
+            Ok(reports) => (reports, None),
+            Err(failed) => (&failed.reports, Some(ToolError::failed(failed))),
+        };
+        self.conclude(&mut log, reports, error.as_ref(), host);
+        result
+    }
+
+    /// Carries out what `plan` gives: an operation on files, an undo, a redo, a restore.
+    ///
+    /// `operation` is what the log calls a change of a file's bytes, and the call as a whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, of asking, of locking and of committing.
+    pub fn execute<E>(
+        &self,
+        tool: &str,
+        operation: Operation,
+        host: &mut dyn Host,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    ) -> Result<Report, E>
+    where
+        E: From<ApplyError>,
+        ToolError: for<'e> From<&'e E>,
+    {
+        let mut log = self.recorder(tool, operation);
+        let result = self.workspace.execute(&self.commit_options(tool), &mut log, host, plan);
+        let (reports, error) = match &result {
+            Ok(report) => (std::slice::from_ref(report), None),
+            Err(error) => (&[][..], Some(ToolError::from(error))),
+        };
+        self.conclude(&mut log, reports, error.as_ref(), host);
+        result
+    }
+
+    /// Writes down that a call failed before it came to a plan.
+    pub fn failed(&self, tool: &str, operation: Operation, error: &ToolError, host: &mut dyn Host) {
+        self.conclude(&mut self.recorder(tool, operation), &[], Some(error), host);
+    }
+
+    /// Writes down what became of interrupted transactions.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
+        self.recorder("recover", Operation::Patch).write_recovered(recovered)
+    }
+
+    fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
+        let durable = self.settings.durability == Durability::Full;
+        Recorder::new(&self.audit, &self.workspace, tool, operation, durable)
+    }
+
+    fn commit_options(&self, tool: &str) -> CommitOptions {
+        CommitOptions {
+            durability: self.settings.durability,
+            tool: Some(tool.to_owned()),
+            agent: self.audit.agent.clone(),
+            session: Some(self.audit.session.to_string()),
+            lock_timeout: self.settings.lock_timeout,
+            ..CommitOptions::default()
+        }
+    }
+
+    /// Writes down what became of a call, and what its files are now.
+    fn conclude(&self, log: &mut Recorder<'_>, reports: &[Report], error: Option<&ToolError>, host: &mut dyn Host) {
+        if error.is_some_and(|error| error.postponed) {
+            return;
+        }
+        if error.is_some() && reports.is_empty() && !log.has_begun() {
+            let traceless = self.settings.traceless && !self.workspace.has_state();
+            // It changed nothing. That this cannot be written down is no second failure.
+            if traceless || ensure_state(&self.workspace, self.settings.lock_timeout).is_err() {
+                return;
+            }
+        }
+        let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
+        let failure = error.map(|error| (error.kind, error.path.as_deref()));
+        let mut untold = log.finish(&committed, failure).err().map(|error| error.to_string());
+        let touched: Vec<_> = reports.iter().flat_map(|report| touched(report.plan.transitions())).collect();
+        if let Err(error) = self.ledger.note(&self.workspace, &touched) {
+            untold.get_or_insert(error.to_string());
+        }
+        // The files are changed and the intent is in the log; that the outcome is missing shows there.
+        if let Some(untold) = untold {
+            host.event(&Event::Unlogged(&untold));
+        }
+    }
+
+    /// Runs a tool that may change files, and writes its failure to the audit log.
+    pub(crate) fn changing<T>(
+        &self,
+        tool: &'static str,
+        operation: Operation,
+        host: &mut dyn Host,
+        run: impl FnOnce(&mut Call<'_>) -> ToolResult<T>,
+    ) -> ToolResult<T> {
+        let mut call = Call { session: self, tool, operation, host, logged: false };
+        let result = run(&mut call);
+        if let (Err(error), false) = (&result, call.logged) {
+            self.failed(tool, operation, error, call.host);
+        }
+        result
+    }
+}
+
+/// Ends a plan of one operation.
+pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
+    builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
+}
+
+/// Hashes a file without holding it in memory.
+pub(crate) fn hash(root: &Root, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
+    root.open_file(path)?.0.hash()
+}
+
+/// Reads an expectation: 64 hexadecimal digits, or nothing for no file.
+pub(crate) fn expected(text: &str) -> Result<Expected, ToolError> {
+    text.parse().map_err(|_| {
+        ToolError::arguments(format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file"))
+            .next("take the sha256 from read_file, unchanged")
+    })
+}
+
+/// A tool that may change files, while it runs.
+pub(crate) struct Call<'c> {
+    session: &'c Session,
+    tool: &'static str,
+    operation: Operation,
+    host: &'c mut dyn Host,
+    /// The audit log has what became of it.
+    logged: bool,
+}
+
+impl Call<'_> {
+    /// Plans and commits.
+    pub(crate) fn commit(
+        &mut self,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
+    ) -> Result<Report, ToolError> {
+        self.logged = true;
+        self.session.execute(self.tool, self.operation, self.host, plan)
+    }
+
+    /// Plans a patch and commits it; `check` sees each plan before it is approved.
+    pub(crate) fn apply(
+        &mut self,
+        patch: &Patch<'_>,
+        options: Options,
+        atomic: bool,
+        check: &dyn Fn(&Plan) -> Result<(), ToolError>,
+    ) -> Result<Vec<Report>, ToolError> {
+        self.logged = true;
+        let mut host = Checked { host: self.host, check, error: None };
+        self.session.apply(self.tool, patch, options, atomic, &mut host).map_err(|failed| match host.error.take() {
+            Some(error) if failed.reports.is_empty() => error,
+            _ => ToolError::failed(&failed),
+        })
+    }
+}
+
+/// A host before which plans are checked.
+struct Checked<'h> {
+    host: &'h mut dyn Host,
+    check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,
+    error: Option<ToolError>,
+}
+
+impl Host for Checked<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        match (self.check)(request.plan) {
+            Ok(()) => self.host.approve(request),
+            Err(error) => {
+                let path = error.path.clone().unwrap_or_default();
+                self.error = Some(error);
+                Err(fs_guard::Error::Changed { path })
+            }
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
+/// What the paths of a commit are afterwards.
+fn touched(transitions: &[Transition]) -> impl Iterator<Item = (String, Option<Sha256>)> {
+    transitions.iter().map(|transition| (transition.path().to_string(), transition.after()))
 }

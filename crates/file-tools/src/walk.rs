@@ -7,8 +7,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::error::ToolError;
-use crate::workspace::{FileTools, Hooks};
-use patch_engine::ErrorKind;
+use crate::session::Session;
+use patch_engine::{ErrorKind, Host};
 
 /// Nothing deeper is looked at.
 pub(crate) const MAX_DEPTH: usize = 32;
@@ -55,7 +55,7 @@ pub(crate) fn walk(
     root: &Root,
     dir: Option<RelPath>,
     options: &WalkOptions,
-    hooks: &dyn Hooks,
+    host: &dyn Host,
     visit: &mut dyn FnMut(Found) -> Option<bool>,
 ) -> Result<bool, ToolError> {
     let mut whole = true;
@@ -63,7 +63,7 @@ pub(crate) fn walk(
     let ignores = if options.ignored { Vec::new() } else { ignores_above(root, dir.as_ref()) };
     let mut pending = VecDeque::from([Pending { dir, depth: 0, ignores }]);
     while let Some(Pending { dir, depth, mut ignores }) = pending.pop_front() {
-        if hooks.cancelled() {
+        if host.cancelled() {
             return Err(ToolError::new(
                 crate::error::FailureClass::Failed,
                 ErrorKind::Timeout,
@@ -149,7 +149,7 @@ fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitigno
     builder.build().ok().map(std::rc::Rc::new)
 }
 
-impl FileTools {
+impl Session {
     /// The directory that a tool shall look at; `None` is the root itself.
     pub(crate) fn directory(&self, root: &Root, path: Option<&str>) -> Result<Option<RelPath>, ToolError> {
         let path = path.unwrap_or_default();

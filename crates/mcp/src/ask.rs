@@ -37,11 +37,12 @@ pub(crate) struct Preview {
 }
 
 impl Preview {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    /// Fails when a file is no longer what the plan was made for.
+    pub(crate) fn of(plan: &Plan) -> Result<Self, fs_guard::Error> {
         let mut lines = Vec::new();
         let (mut inserted, mut deleted) = (0, 0);
-        for (index, change) in plan.changes.iter().enumerate() {
-            let (plus, minus) = plan.line_counts(change);
+        for (index, change) in plan.changes().iter().enumerate() {
+            let (plus, minus) = plan.images().line_counts(change)?;
             (inserted, deleted) = (inserted + plus, deleted + minus);
             if index < MAX_FILES {
                 let letter = match change.operation {
@@ -54,15 +55,15 @@ impl Preview {
                 lines.push(format!("{letter} {}{to} (+{plus} -{minus})", change.path));
             }
         }
-        if let Some(more) = plan.changes.len().checked_sub(MAX_FILES + 1) {
+        if let Some(more) = plan.changes().len().checked_sub(MAX_FILES + 1) {
             lines.push(format!("and {} more files", more + 1));
         }
         lines.insert(0, format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan)));
         lines.push(String::new());
         let mut shown = 0;
         let mut hidden = 0;
-        for change in &plan.changes {
-            for line in String::from_utf8_lossy(&plan.diff(change)).lines() {
+        for change in plan.changes() {
+            for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
                 if shown < MAX_DIFF_LINES {
                     lines.push(line.to_owned());
                     shown += 1;
@@ -75,7 +76,7 @@ impl Preview {
             lines.push(format!("… {hidden} more lines of the diff"));
         }
         let text: Vec<_> = lines.iter().map(|line| visible(line)).collect();
-        Self { digest: plan.digest(), text: text.join("\n") }
+        Ok(Self { digest: plan.digest(), text: text.join("\n") })
     }
 }
 

@@ -4,7 +4,7 @@
 mod answer;
 mod ask;
 mod config;
-mod hooks;
+mod host;
 mod id;
 mod roots;
 mod server;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, FileTools, Reply, SessionName, Tool, ToolError};
+use file_tools::{ErrorKind, FailureClass, Reply, Session, SessionName, Tool, ToolError};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use crate::ask::{Asked, Preview, Said, Seals};
-use crate::hooks::{CallHooks, Decision, Progress};
+use crate::host::{Answer, CallHost, Progress};
 use crate::settings::{Approval, ServerSettings, name, named};
 use crate::wire::Wire;
 use crate::work::Workers;
@@ -48,7 +48,7 @@ struct Shared {
     session: SessionName,
     root: String,
     /// The tools of the session, once they were called for.
-    tools: tokio::sync::Mutex<Option<Arc<FileTools>>>,
+    tools: tokio::sync::Mutex<Option<Arc<Session>>>,
     /// The client has other roots than those that the tools were opened with.
     new_roots: AtomicBool,
     closed: Mutex<Option<watch::Receiver<bool>>>,
@@ -166,13 +166,13 @@ impl ServerHandler for Server {
         if call.asks() {
             return call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await;
         }
-        Ok(call.run(Decision::Commit).await?.result().into())
+        Ok(call.run(Answer::Commit).await?.result().into())
     }
 }
 
 impl Shared {
     /// The tools of the session.
-    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<FileTools>, ToolError> {
+    async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Session>, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
         if let (Some(tools), false) = (&*tools, outdated) {
@@ -198,7 +198,7 @@ impl Shared {
             Some(before) => before.reopened(workspace),
             None => {
                 let audit = Audit::new(self.session.clone(), agent);
-                FileTools::new(workspace, audit, settings.tool_settings.clone())
+                Session::new(workspace, audit, settings.tool_settings.clone())
             }
         });
         *tools = Some(made.clone());
@@ -233,7 +233,7 @@ async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Vec<String
 /// One call.
 struct CallOf<'c> {
     shared: &'c Shared,
-    tools: Arc<FileTools>,
+    tools: Arc<Session>,
     tool: Tool,
     args: Arc<Value>,
     context: &'c RequestContext<RoleServer>,
@@ -290,7 +290,7 @@ impl CallOf<'_> {
             return Ok(answer::failed(self.tool, error).into());
         }
         if !self.can_ask() {
-            return Ok(self.nobody_to_ask(self.run(Decision::NobodyToAsk).await?).into());
+            return Ok(self.nobody_to_ask(self.run(Answer::NobodyToAsk).await?).into());
         }
         let sessions = has_session(self.context);
         let mut approved = None;
@@ -298,11 +298,11 @@ impl CallOf<'_> {
             match self.shared.seals.said(self.asked(), state, responses) {
                 Said::Nothing => {}
                 Said::Yes(digest) => approved = Some(digest),
-                Said::No => return Ok(self.run(Decision::Declined).await?.result().into()),
+                Said::No => return Ok(self.run(Answer::Declined).await?.result().into()),
             }
         }
         for _ in 0..MAX_QUESTIONS {
-            let ran = self.run(Decision::Ask(approved)).await?;
+            let ran = self.run(Answer::Ask(approved)).await?;
             let Some(preview) = &ran.preview else { return Ok(ran.result().into()) };
             if !sessions {
                 let sealed = self.shared.seals.ask(self.asked(), preview);
@@ -319,8 +319,8 @@ impl CallOf<'_> {
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
-                Ok(_) => return Ok(self.run(Decision::Declined).await?.result().into()),
-                Err(_) => return Ok(self.nobody_to_ask(self.run(Decision::NobodyToAsk).await?).into()),
+                Ok(_) => return Ok(self.run(Answer::Declined).await?.result().into()),
+                Err(_) => return Ok(self.nobody_to_ask(self.run(Answer::NobodyToAsk).await?).into()),
             }
         }
         let message = "the files changed each time while the plan was looked at; nothing was changed";
@@ -342,7 +342,7 @@ impl CallOf<'_> {
     }
 
     /// Runs the tool where it may wait for disks, and tells the client how far it is.
-    async fn run(&self, decision: Decision) -> Result<Ran, ErrorData> {
+    async fn run(&self, answer: Answer) -> Result<Ran, ErrorData> {
         let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
         let (progress, told) = match self.context.meta.get_progress_token() {
@@ -361,9 +361,9 @@ impl CallOf<'_> {
             None => (None, None),
         };
         let ran = self.shared.workers.run(move || {
-            let mut hooks = CallHooks::new(decision, Box::new(move || cancelled.is_cancelled()), progress);
-            let reply = tools.call_tool(tool, &args, &mut hooks);
-            Ran { reply, nobody: hooks.nobody, preview: hooks.preview }
+            let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
+            let reply = tools.call_tool(tool, &args, &mut host);
+            Ran { reply, nobody: host.nobody, preview: host.preview }
         });
         let ran = ran.await;
         if let Some(told) = told {

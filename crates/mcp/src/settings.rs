@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use file_tools::{Tool, ToolSettings};
+use file_tools::{SessionSettings, Tool};
 use fs_guard::Policy;
 use patch_engine::transaction::KeyPlace;
 
@@ -39,7 +39,7 @@ pub struct ServerSettings {
     /// When a person is asked.
     pub approval: Approval,
     /// How the tools work.
-    pub tool_settings: ToolSettings,
+    pub tool_settings: SessionSettings,
     /// The longest message of a client, in bytes; a longer one is answered with an error.
     pub max_message: usize,
 }
@@ -54,7 +54,7 @@ impl ServerSettings {
             key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),
             approval: Approval::default(),
-            tool_settings: ToolSettings { max_output: Some(MAX_OUTPUT), ..ToolSettings::default() },
+            tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..SessionSettings::default() },
             max_message: MAX_MESSAGE,
         }
     }

@@ -1,17 +1,19 @@
 //! The whole road: lock, plan, ask, commit, report.
 
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use fs_guard::Root;
+use fs_guard::{RelPath, Root};
 use patch_grammar::Patch;
 
+use crate::approval::{Decision, Request};
+use crate::host::{CommitLog, Event, Host};
+use crate::kind::ErrorKind;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Images, Plan};
 use crate::planner::plan;
 use crate::reject::Reject;
-use crate::transaction::{CommitError, CommitObserver, CommitOptions, Recovered, TransactionId, Workspace};
-use crate::{ErrorKind, transaction};
+use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
 
 /// How a patch is applied, beside the rules of planning.
 #[derive(Debug, Clone)]
@@ -20,34 +22,28 @@ pub struct Settings {
     pub options: Options,
     /// How the transaction is committed.
     pub commit: CommitOptions,
-    /// How long to wait for another process. Default: 10 s.
-    pub lock_timeout: Duration,
     /// Whether all sections are one transaction. Otherwise each is its own, and the first that fails
     /// is the last. Default: true.
     pub atomic: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new(Options::default())
+    }
 }
 
 impl Settings {
     /// Settings with the rules `options`, and defaults for the rest.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, commit: CommitOptions::default(), lock_timeout: Duration::from_secs(10), atomic: true }
+        Self { options, commit: CommitOptions::default(), atomic: true }
     }
-}
-
-/// What really happened.
-#[derive(Debug)]
-pub struct Applied {
-    /// What was committed: one entry, or one for each section when they are applied one by one.
-    pub reports: Vec<Report>,
-    /// Interrupted transactions of earlier runs that were finished or reverted on the way.
-    pub recovered: Vec<Recovered>,
-    /// Why nothing, or nothing more, was committed.
-    pub failure: Option<ApplyError>,
 }
 
 /// One committed transaction.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// Its id; `None` when the patch changes nothing.
     pub transaction: Option<TransactionId>,
@@ -55,6 +51,19 @@ pub struct Report {
     pub plan: Arc<Plan>,
     /// For each transition of the plan, where the file it displaced is kept, relative to the root.
     pub trashed: Vec<Option<String>>,
+    /// Interrupted transactions of earlier processes that were finished or reverted on the way.
+    pub recovered: Vec<Recovered>,
+}
+
+impl Report {
+    /// The bytes of its files, and their diffs, as they are known after the commit.
+    #[must_use]
+    pub fn images(&self) -> Images<'_> {
+        match self.transaction {
+            Some(transaction) => self.plan.images_after(transaction),
+            None => self.plan.images(),
+        }
+    }
 }
 
 /// Why a patch was not applied.
@@ -73,17 +82,48 @@ pub enum ApplyError {
     /// The plan was shown and declined.
     #[error("declined; nothing was changed")]
     Declined,
+    /// Somebody is asked about the plan, and the same will be tried again.
+    #[error("not approved yet; nothing was changed")]
+    Postponed,
+}
+
+impl From<Vec<Reject>> for ApplyError {
+    fn from(rejects: Vec<Reject>) -> Self {
+        Self::Rejected(rejects)
+    }
+}
+
+/// Why a patch was not applied, or not all of it, and what was.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Failed {
+    /// Why nothing, or nothing more, was committed.
+    pub error: ApplyError,
+    /// What was committed before: only where sections are applied one by one.
+    pub reports: Vec<Report>,
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
 }
 
 impl ApplyError {
-    /// The kind of SPEC §8; of several rejects the gravest: refusals, then stale files, then the first.
+    /// The stable kind; of several rejects the gravest: refusals, then stale files, then the first.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Rejected(rejects) => gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind),
             Self::Workspace(error) => error.kind(),
             Self::Commit(error) => error.kind(),
-            Self::Declined => ErrorKind::PermissionDenied,
+            Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
         }
     }
 }
@@ -101,113 +141,153 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
-/// Applies a patch to the files of a workspace.
-///
-/// `approve` sees exactly the plan that will be committed; when it answers `false`, nothing happens.
-/// `observer` is told of the plan and its commit while it happens; of a patch that cannot be planned, or is
-/// declined, it is told nothing.
-pub fn apply(
-    workspace: &Workspace,
-    patch: &Patch<'_>,
-    settings: &Settings,
-    approve: &mut dyn FnMut(&Plan) -> bool,
-    observer: &mut dyn CommitObserver,
-) -> Applied {
-    let mut applied = Applied { reports: Vec::new(), recovered: Vec::new(), failure: None };
-    if settings.atomic {
-        match apply_once(workspace, patch, settings, approve, observer, &mut applied.recovered) {
-            Ok(report) => applied.reports.push(report),
-            Err(error) => applied.failure = Some(error),
-        }
-        return applied;
+impl Workspace {
+    /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is not set.
+    ///
+    /// `host` is asked about exactly the plan that will be committed.
+    ///
+    /// ```
+    /// use patch_engine::{Settings, parse, transaction::Workspace};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let settings = Settings::default();
+    /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+    /// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+    /// let patch = parse(text, &settings.options.parse)?;
+    /// let reports = workspace.apply(&patch, &settings, &mut ())?;
+    /// # assert_eq!(reports[0].plan.changes().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why it was not applied, or not all of it, and what was.
+    pub fn apply(&self, patch: &Patch<'_>, settings: &Settings, host: &mut dyn Host) -> Result<Vec<Report>, Failed> {
+        self.apply_logged(patch, settings, &mut (), host)
     }
-    let mut settings = settings.clone();
-    for section in &patch.sections {
-        let warnings = if applied.reports.is_empty() { patch.warnings.clone() } else { Vec::new() };
-        let part = Patch { text: patch.text, sections: vec![section.clone()], warnings };
-        match apply_once(workspace, &part, &settings, approve, observer, &mut applied.recovered) {
-            Ok(report) => {
-                // What was expected of a file is checked before it is changed for the first time.
-                for change in &report.plan.transitions {
-                    settings.options.expected.remove(change.path.as_str());
+
+    /// The same, with a log that is written before each commit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Self::apply).
+    pub fn apply_logged(
+        &self,
+        patch: &Patch<'_>,
+        settings: &Settings,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Vec<Report>, Failed> {
+        if settings.atomic {
+            let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
+            let report = self.execute(&settings.commit, log, host, plan);
+            return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
+        }
+        let mut options = settings.options.clone();
+        let mut reports: Vec<Report> = Vec::new();
+        for (index, section) in patch.sections.iter().enumerate() {
+            // What is to be said of the text is said with the first.
+            let warnings = if index == 0 { patch.warnings.clone() } else { Vec::new() };
+            let part = Patch { text: patch.text, sections: vec![section.clone()], warnings };
+            let plan = &mut |root: &_| Ok(plan(root, &part, &options)?);
+            match self.execute(&settings.commit, log, host, plan) {
+                Ok(report) => {
+                    // What was expected of a file is checked before it is changed for the first time.
+                    for transition in report.plan.transitions() {
+                        options.expected.remove(transition.path().as_str());
+                    }
+                    reports.push(report);
                 }
-                applied.reports.push(report);
-            }
-            Err(error) => {
-                applied.failure = Some(error);
-                break;
+                Err(error) => return Err(Failed { error, reports }),
             }
         }
+        Ok(reports)
     }
-    applied
-}
 
-fn apply_once(
-    workspace: &Workspace,
-    patch: &Patch<'_>,
-    settings: &Settings,
-    approve: &mut dyn FnMut(&Plan) -> bool,
-    observer: &mut dyn CommitObserver,
-    recovered: &mut Vec<Recovered>,
-) -> Result<Report, ApplyError> {
-    let mut plan_it = |root: &Root| {
-        let plan = plan(root, patch, &settings.options).map_err(ApplyError::Rejected)?;
-        if plan.is_empty() || approve(&plan) { Ok(plan) } else { Err(ApplyError::Declined) }
-    };
-    carry_out(workspace, settings.lock_timeout, &settings.commit, &mut plan_it, observer, recovered)
-}
+    /// Takes back what a transaction did, or what it did to `paths` (none: all of it).
+    ///
+    /// ```
+    /// # use patch_engine::{Settings, parse, transaction::{CommitOptions, Workspace}};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let text = "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n";
+    /// # let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+    /// # let patch = parse(text, &Default::default())?;
+    /// # let id = workspace.apply(&patch, &Settings::default(), &mut ())?[0].transaction.unwrap();
+    /// workspace.undo(id, &[], &CommitOptions::default(), &mut ())?;
+    /// # assert!(!dir.path().join("hello.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the files are not what it left, or cannot be brought back.
+    pub fn undo(
+        &self,
+        id: TransactionId,
+        paths: &[RelPath],
+        options: &CommitOptions,
+        host: &mut dyn Host,
+    ) -> Result<Report, ApplyError> {
+        self.execute(options, &mut (), host, &mut |_| Ok(self.plan_undo(id, paths)?))
+    }
 
-/// Locks, plans and commits: the road of every change, back as well as forth.
-///
-/// `plan` may be asked a second time, when files changed between its answer and the lock. What was
-/// found interrupted on the way is added to `recovered`.
-///
-/// # Errors
-///
-/// Those of `plan`, and those of locking and committing.
-pub fn carry_out<E: From<transaction::Error> + From<CommitError>>(
-    workspace: &Workspace,
-    lock_timeout: Duration,
-    commit: &CommitOptions,
-    plan: &mut dyn FnMut(&Root) -> Result<Plan, E>,
-    observer: &mut dyn CommitObserver,
-    recovered: &mut Vec<Recovered>,
-) -> Result<Report, E> {
-    // The lock is held from the first look at the files to the last change. Only where no patch was
-    // ever applied is there no place for a lock yet: it is made when it is known that the patch
-    // fits, so that one that does not leaves no trace. Should a second process do the same at the
-    // same time, the commit finds files that are not as planned, and the patch is planned anew.
-    let mut lock_first = workspace.has_state();
-    loop {
-        workspace.root().forget();
-        let early = if lock_first { Some(workspace.lock(lock_timeout)?) } else { None };
-        recovered.extend(early.iter().flat_map(|locked| locked.recovered().iter().cloned()));
-        let plan = Arc::new(plan(workspace.root())?);
-        if plan.is_empty() {
-            return Ok(Report { transaction: None, plan, trashed: Vec::new() });
-        }
-        let locked = match early {
-            Some(locked) => locked,
-            None => workspace.lock(lock_timeout)?,
-        };
-        observer.planned(&plan);
-        let options = CommitOptions {
-            undo_of: plan.undo_of,
-            partial_undo: plan.partial_undo,
-            remove_dirs: plan.remove_dirs.clone(),
-            dir_modes: plan.dir_modes.clone(),
-            ..commit.clone()
-        };
-        match locked.commit(&plan.transitions, &plan.create_dirs, &options, observer) {
-            Ok(committed) => {
-                let report = Report { transaction: Some(committed.id), plan, trashed: committed.trashed };
-                observer.ended(workspace, Ok(&report));
-                return Ok(report);
+    /// Locks, plans, asks and commits: the only road to a change, back as well as forth.
+    ///
+    /// `plan` may be asked a second time, when files changed between its answer and the lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, of asking, of locking and of committing.
+    pub fn execute<E: From<ApplyError>>(
+        &self,
+        options: &CommitOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+        plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, E>,
+    ) -> Result<Report, E> {
+        let mut recovered: Vec<Recovered> = Vec::new();
+        // The lock is held from the first look at the files to the last change. Only where no patch was
+        // ever applied is there no place for a lock yet: it is made when it is known that the patch
+        // fits, so that one that does not leaves no trace. Should a second process do the same at the
+        // same time, the commit finds files that are not as planned, and the patch is planned anew.
+        let mut lock_first = self.has_state();
+        let lock = || self.lock(options.lock_timeout).map_err(ApplyError::from);
+        loop {
+            self.root().forget();
+            let early = if lock_first { Some(lock()?) } else { None };
+            if let Some(found) = early.as_ref().map(|locked| locked.recovered()).filter(|found| !found.is_empty()) {
+                log.recovered(found);
+                host.event(&Event::Recovered(found));
+                recovered.extend_from_slice(found);
             }
-            Err(CommitError::Stale(_)) if !lock_first => lock_first = true,
-            Err(error) => {
-                observer.ended(workspace, Err((&plan, &error)));
-                return Err(error.into());
+            let plan = Arc::new(plan(self.root())?);
+            if plan.is_empty() {
+                return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered });
+            }
+            let decision = host.approve(&Request { plan: &plan, reasons: Vec::new() });
+            match decision.map_err(|error| ApplyError::from(transaction::Error::from(error)))? {
+                Decision::Approve | Decision::ApproveForSession => {}
+                Decision::Decline => return Err(ApplyError::Declined.into()),
+                Decision::Postpone => return Err(ApplyError::Postponed.into()),
+            }
+            let locked = match early {
+                Some(locked) => locked,
+                None => lock()?,
+            };
+            log.planned(&plan);
+            host.event(&Event::Planned(&plan));
+            match locked.commit(&plan, options, log, host) {
+                Ok(committed) => {
+                    let (transaction, trashed) = (Some(committed.id), committed.trashed);
+                    let report = Report { transaction, plan, trashed, recovered };
+                    host.event(&Event::Committed(&report));
+                    return Ok(report);
+                }
+                Err(CommitError::Stale(_)) if !lock_first => lock_first = true,
+                Err(error) => {
+                    host.event(&Event::Failed(&plan, &error));
+                    return Err(ApplyError::from(error).into());
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use fs_guard::{Globs, Policy, RelPath};
 
+use crate::host::{Event, Host};
 use crate::plan::{Change, Operation, Plan};
-use crate::transition::Content;
 
 /// When a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -54,6 +54,7 @@ impl std::fmt::Display for Reason {
 
 /// What is asked.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Request<'p> {
     /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
     pub plan: &'p Plan,
@@ -70,34 +71,23 @@ pub enum Decision {
     ApproveForSession,
     /// Nothing may be changed.
     Decline,
-}
-
-/// Answers: a person at a terminal, or behind a protocol.
-pub trait Approver {
-    /// Decides about a plan.
-    fn decide(&mut self, request: &Request<'_>) -> Decision;
-}
-
-impl<F: FnMut(&Request<'_>) -> Decision> Approver for F {
-    fn decide(&mut self, request: &Request<'_>) -> Decision {
-        self(request)
-    }
-}
-
-/// What came of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Verdict {
-    /// The plan may be committed.
-    pub approved: bool,
-    /// Someone was asked; otherwise the policy or an earlier answer decided.
-    pub asked: bool,
+    /// Nothing may be changed now: somebody is asked, and the same will be tried again.
+    Postpone,
 }
 
 /// The approvals of a session: the policy, and what was approved for the session.
 ///
 /// ```
 /// use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
-/// use patch_engine::{Options, Profile, Settings, apply, parse, transaction::Workspace};
+/// use patch_engine::{Host, Options, Profile, Settings, parse, transaction::Workspace};
+///
+/// struct Person;
+/// impl Host for Person {
+///     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+///         assert!(request.reasons[0].to_string().starts_with(".vscode/tasks.json is guarded"));
+///         Ok(Decision::Decline)
+///     }
+/// }
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
@@ -105,12 +95,8 @@ pub struct Verdict {
 /// let settings = Settings::new(Options::new(Profile::Codex));
 /// let text = "*** Begin Patch\n*** Add File: .vscode/tasks.json\n+{}\n*** End Patch\n";
 /// let patch = parse(text, &settings.options.parse)?;
-/// let mut person = |request: &Request<'_>| {
-///     assert!(request.reasons[0].to_string().starts_with(".vscode/tasks.json is guarded"));
-///     Decision::Decline
-/// };
-/// let applied = apply(&workspace, &patch, &settings, &mut |plan| approvals.decide(plan, &mut person).approved, &mut ());
-/// assert_eq!(applied.failure.unwrap().to_string(), "declined; nothing was changed");
+/// let failed = workspace.apply(&patch, &settings, &mut approvals.ask(&mut Person)).unwrap_err();
+/// assert_eq!(failed.to_string(), "declined; nothing was changed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
@@ -151,14 +137,23 @@ impl Approvals {
         Policy { guarded: Globs::default(), ..policy }
     }
 
-    /// Decides about a plan; asks where the policy wants it and no earlier answer covers it.
-    pub fn decide(&mut self, plan: &Plan, approver: &mut dyn Approver) -> Verdict {
+    /// A host that asks `host` where the policy wants it and no earlier answer covers it.
+    pub fn ask<'h>(&'h mut self, host: &'h mut dyn Host) -> Asking<'h> {
+        Asking { approvals: self, host }
+    }
+
+    fn decide(&mut self, plan: &Plan, host: &mut dyn Host) -> Result<Decision, fs_guard::Error> {
+        let decided = |host: &mut dyn Host, decision: Decision, asked| {
+            let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
+            host.event(&Event::Decided { approved, asked });
+            Ok(decision)
+        };
         if self.policy == ApprovalPolicy::Never {
-            return Verdict { approved: true, asked: false };
+            return decided(host, Decision::Approve, false);
         }
         let moved = moved(plan);
         let open: Vec<Vec<Reason>> = plan
-            .changes
+            .changes()
             .iter()
             .map(|change| (change, self.reasons(plan, change, &moved)))
             .filter(|(change, reasons)| {
@@ -168,16 +163,16 @@ impl Approvals {
             .map(|(_, reasons)| reasons)
             .collect();
         // Directories that go with nothing in them are no file's change.
-        let empty = plan.changes.is_empty() && self.policy == ApprovalPolicy::Always;
+        let empty = plan.changes().is_empty() && self.policy == ApprovalPolicy::Always;
         if open.is_empty() && !empty {
-            return Verdict { approved: true, asked: false };
+            return decided(host, Decision::Approve, false);
         }
         let reasons = open.into_iter().flatten().collect();
-        let decision = approver.decide(&Request { plan, reasons });
+        let decision = host.approve(&Request { plan, reasons })?;
         if decision == Decision::ApproveForSession {
-            self.approved.extend(plan.changes.iter().map(|change| approved(plan, change, &moved)));
+            self.approved.extend(plan.changes().iter().map(|change| approved(plan, change, &moved)));
         }
-        Verdict { approved: decision != Decision::Decline, asked: true }
+        decided(host, decision, true)
     }
 
     fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
@@ -186,7 +181,7 @@ impl Approvals {
             reasons.push(Reason::Deletes { path: change.path.clone() });
         }
         if replaces(plan, change, moved) {
-            reasons.push(Reason::Replaces { path: last_path(change).clone() });
+            reasons.push(Reason::Replaces { path: change.last_path().clone() });
         }
         for path in std::iter::once(&change.path).chain(&change.to_path) {
             if let (Some(glob), None) = (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str())) {
@@ -197,26 +192,48 @@ impl Approvals {
     }
 }
 
+/// A host behind the approvals of a session; see [`Approvals::ask`].
+pub struct Asking<'h> {
+    approvals: &'h mut Approvals,
+    host: &'h mut dyn Host,
+}
+
+impl std::fmt::Debug for Asking<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asking").field("approvals", &self.approvals).finish_non_exhaustive()
+    }
+}
+
+impl Host for Asking<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.approvals.decide(request.plan, self.host)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}
+
 fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
     let (path, to_path) = (change.path.clone(), change.to_path.clone());
     Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change, moved) }
 }
 
-fn last_path(change: &Change) -> &RelPath {
-    change.to_path.as_ref().unwrap_or(&change.path)
-}
-
 /// The files that a plan moves away.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
-    let moves = plan.changes.iter().filter(|change| change.operation == Operation::Move && change.to_path.is_some());
+    let moves = plan.changes().iter().filter(|change| change.operation == Operation::Move && change.to_path.is_some());
     moves.map(|change| &change.path).collect()
 }
 
 /// Whether a file goes whole: another moves to its place, or its bytes are given anew and not as an edit. One that is
 /// itself moved away by the same plan is not lost.
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
-    let transition = &plan.transitions[change.transition];
+    let transition = plan.transition_of(change);
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
-    let whole = change.operation == Operation::Move || matches!(after.content, Content::Bytes(_));
-    whole && !moved.contains(last_path(change))
+    let whole = change.operation == Operation::Move || after.rewritten;
+    whole && !moved.contains(change.last_path())
 }

@@ -8,13 +8,13 @@ use patch_grammar::Hunk;
 use crate::lines::Lines;
 use crate::locate::{self, Draft, HunkReject, Placed, RejectReason, Rules};
 use crate::options::{AddNewline, FinalNewline};
-use crate::transition::Splice;
+use crate::plan::{Splice, Splices};
 
 /// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// What is replaced, in file order.
-    pub splices: Vec<Splice>,
+    pub splices: Splices,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
 }
@@ -23,22 +23,8 @@ impl Edit {
     /// The whole file after the changes.
     #[must_use]
     pub fn apply(&self, source: &[u8]) -> Vec<u8> {
-        splice(source, &self.splices)
+        self.splices.apply(source)
     }
-}
-
-/// `source` with `splices` made.
-pub(crate) fn splice(source: &[u8], splices: &[Splice]) -> Vec<u8> {
-    let grown: usize = splices.iter().map(|splice| splice.text.len()).sum();
-    let mut result = Vec::with_capacity(source.len() + grown);
-    let mut from = 0;
-    for splice in splices {
-        result.extend_from_slice(&source[from..splice.start]);
-        result.extend_from_slice(&splice.text);
-        from = splice.end;
-    }
-    result.extend_from_slice(&source[from..]);
-    result
 }
 
 /// Places the hunks of one update in a file and gives what changes.
@@ -85,9 +71,9 @@ struct Writer<'a, 'f, 'p> {
 }
 
 impl Writer<'_, '_, '_> {
-    fn splices(&self) -> Result<Vec<Splice>, Vec<HunkReject>> {
+    fn splices(&self) -> Result<Splices, Vec<HunkReject>> {
         let lines = self.draft.lines;
-        let mut splices = Vec::new();
+        let mut splices = Splices::new();
         let mut rejects = Vec::new();
         for hunk in 0..self.hunks.len() {
             let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);
@@ -121,10 +107,10 @@ impl Writer<'_, '_, '_> {
                 }
             }
             if lines.bytes()[start..end] != text {
-                splices.push(Splice { start, end, text });
+                splices.push(start..end, text);
             }
         }
-        rejects.extend(self.badly_encoded(&splices));
+        rejects.extend(self.badly_encoded(splices.as_slice()));
         if rejects.is_empty() {
             return Ok(splices);
         }

@@ -1,7 +1,7 @@
 //! Plans patches against files and commits them, all or nothing.
 //!
 //! One road, every stage of it a type: a [`Patch`] is text that parses; [`plan()`] reads the files and
-//! gives a [`Plan`], a list of path [transitions](transition) that can be looked at, shown and approved; the
+//! gives a [`Plan`], a list of path [transitions](Transition) that can be looked at, shown and approved; the
 //! [`transaction`] commits exactly that plan, or nothing of it, and can take it back.
 //!
 //! [`edit`](fn@edit) does the middle of the road for one file in memory.
@@ -12,7 +12,7 @@ pub mod approval;
 pub mod convert;
 mod diff;
 mod edit;
-pub mod file_plan;
+mod host;
 mod kind;
 mod lines;
 mod locate;
@@ -20,17 +20,17 @@ mod options;
 mod plan;
 mod planner;
 mod policy;
-mod prepare;
+mod prefetch;
 mod reject;
 pub mod transaction;
-pub mod transition;
 mod turn_diff;
 pub mod write;
 
-pub use apply::{Applied, ApplyError, Report, Settings, apply, carry_out, gravest};
+pub use apply::{ApplyError, Failed, Report, Settings, gravest};
 pub use diff::is_binary;
 pub use edit::{Edit, edit};
 pub use fs_guard::Sha256;
+pub use host::{CommitLog, Event, Host};
 pub use kind::ErrorKind;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
@@ -39,7 +39,9 @@ pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
 pub use patch_grammar::{ParseError, Patch, decode, parse};
-pub use plan::{Change, Operation, Plan, PlanNote};
+pub use plan::{
+    Change, Images, Loaded, MAX_DELETED, Operation, Plan, PlanBuilder, PlanNote, Splice, Splices, Transition,
+};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Problem, Reject};

@@ -88,7 +88,12 @@ pub enum Problem {
 }
 
 impl Reject {
-    /// The kind for programs.
+    /// A problem of a path, of no section of a patch.
+    pub(crate) fn of(path: &str, problem: Problem) -> Self {
+        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem }
+    }
+
+    /// The stable kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.problem {
@@ -244,6 +249,8 @@ fn hunk_action(reason: &RejectReason, path: &str) -> String {
         RejectReason::Encoding => format!("{path} is not UTF-8: insert ASCII only, or convert the file first"),
     }
 }
+
+impl std::error::Error for Reject {}
 
 impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

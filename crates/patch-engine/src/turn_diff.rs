@@ -6,15 +6,9 @@ use std::sync::Arc;
 use fs_guard::{FileKind, RelPath, Root, Sha256};
 
 use crate::apply::Report;
-use crate::diff::{self, Side};
-use crate::edit;
+use crate::diff::{self, LINK, Side, kind_bits};
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{Change, Operation, Plan};
-use crate::transaction::Workspace;
-use crate::transition::{Content, PostImage, PreImage, Transition};
-
-/// The type bits of a symbolic link in a mode, as git writes them.
-pub(crate) const LINK: u32 = 0o120_000;
+use crate::plan::{Operation, Plan, PreImage, Transition};
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
@@ -72,40 +66,31 @@ impl TurnDiff {
     /// Displaced files are read from the trash, so this is to be called before it is purged; files that
     /// are not in memory are read from the workspace. What has gone there, or was changed since by
     /// someone else, is named in the diff as binary.
-    pub fn applied(&mut self, workspace: &Workspace, report: &Report) {
-        let Report { plan, trashed, .. } = report;
-        let Plan { transitions, changes, .. } = &**plan;
-        for (index, transition) in transitions.iter().enumerate() {
-            self.begin(&transition.path, transition.before.as_ref(), || {
-                trashed.get(index)?.as_deref().and_then(|path| displaced(workspace, path))
-            });
+    pub fn applied(&mut self, report: &Report) {
+        let images = report.images();
+        for transition in report.plan.transitions() {
+            let path = transition.path();
+            self.begin(path, transition.before.as_ref(), || images.before(path).ok());
         }
-        self.leave(transitions, changes, |path, post| {
-            let bytes = match &post.content {
-                Content::Bytes(bytes) => Some(Arc::clone(bytes)),
-                Content::Spliced { source, splices } => Some(edit::splice(source, splices).into()),
-                Content::SplicedFrom { .. } | Content::CopyOf(_) | Content::Stored { .. } => None,
-            };
-            let root = workspace.root();
-            let link = || root.metadata(path).ok().flatten().is_some_and(|seen| seen.kind == FileKind::Symlink);
-            let kind = if bytes.is_none() && link() { LINK } else { 0 };
-            let bytes = bytes
-                .or_else(|| on_disk(root, path).filter(|file| file.sha256 == post.sha256).and_then(|file| file.bytes));
-            Some(File { sha256: post.sha256, mode: post.mode.unwrap_or(0o644) | kind, bytes })
+        self.leave(&report.plan, |transition| {
+            let post = transition.after.as_ref()?;
+            let mode = post.mode.unwrap_or(0o644) | kind_bits(post.link);
+            Some(File { sha256: post.sha256, mode, bytes: images.after(transition).ok() })
         });
     }
 
     /// Adds a transaction that failed and could not be rolled back: its files are looked at.
-    pub fn interrupted(&mut self, workspace: &Workspace, plan: &Plan) {
-        for transition in &plan.transitions {
-            let path = &transition.path;
-            self.begin(path, transition.before.as_ref(), || plan.pre_images.get(path).cloned());
+    pub fn interrupted(&mut self, plan: &Plan) {
+        for transition in plan.transitions() {
+            let path = transition.path();
+            self.begin(path, transition.before.as_ref(), || plan.images().before(path).ok());
         }
-        for transition in &plan.transitions {
-            let file = on_disk(workspace.root(), &transition.path);
-            let origin = self.place(&transition.path).and_then(|located| located.origin);
-            let origin = origin.or_else(|| self.origin_at(&transition.path, file.as_ref()));
-            self.now.insert(transition.path.clone(), file.map(|file| Located { file, origin }));
+        for transition in plan.transitions() {
+            let path = transition.path();
+            let file = on_disk(plan.root(), path);
+            let origin = self.place(path).and_then(|located| located.origin);
+            let origin = origin.or_else(|| self.origin_at(path, file.as_ref()));
+            self.now.insert(path.clone(), file.map(|file| Located { file, origin }));
         }
     }
 
@@ -115,30 +100,23 @@ impl TurnDiff {
             return;
         }
         let file = before.map(|image| {
-            let kind = if image.metadata.kind == FileKind::Symlink { LINK } else { 0 };
-            let bytes = bytes().filter(|bytes| Sha256::of(bytes) == image.sha256);
-            File { sha256: image.sha256, mode: image.metadata.kept_mode() | kind, bytes }
+            let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
+            File { sha256: image.sha256, mode: image.metadata.kept_mode() | kind, bytes: bytes() }
         });
         let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
         self.base.insert(path.clone(), file);
         self.now.insert(path.clone(), located);
     }
 
-    /// Takes over what transitions left.
-    fn leave(
-        &mut self,
-        transitions: &[Transition],
-        changes: &[Change],
-        file_at: impl Fn(&RelPath, &PostImage) -> Option<File>,
-    ) {
-        let mut next = Vec::with_capacity(transitions.len());
-        for (index, transition) in transitions.iter().enumerate() {
-            let path = &transition.path;
-            let located = transition.after.as_ref().and_then(|post| {
-                let file = file_at(path, post)?;
-                let moved =
-                    changes.iter().find(|change| change.transition == index && change.operation == Operation::Move);
-                let from = moved.map_or(path, |change| &change.path);
+    /// Takes over what a plan left.
+    fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<File>) {
+        let moves = plan.changes().iter().filter(|change| change.operation == Operation::Move);
+        let moved: BTreeMap<usize, &RelPath> = moves.map(|change| (change.transition, &change.path)).collect();
+        let mut next = Vec::with_capacity(plan.transitions().len());
+        for (index, transition) in plan.transitions().iter().enumerate() {
+            let path = transition.path();
+            let located = file_of(transition).map(|file| {
+                let from = *moved.get(&index).unwrap_or(&path);
                 let origin = match self.place(from) {
                     Some(located) => located.origin,
                     None => self.origin_at(path, Some(&file)),
@@ -146,7 +124,7 @@ impl TurnDiff {
                 // The bytes of a file that moved are known already.
                 let known = self.place(from).filter(|located| located.file.sha256 == file.sha256);
                 let bytes = file.bytes.clone().or_else(|| known.and_then(|located| located.file.bytes));
-                Some(Located { file: File { bytes, ..file }, origin })
+                Located { file: File { bytes, ..file }, origin }
             });
             next.push((path.clone(), located));
         }
@@ -241,17 +219,6 @@ fn write(out: &mut Vec<u8>, old: Option<(&RelPath, &File)>, new: Option<(&RelPat
 
 fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
     Side { path: path.as_str(), mode: file.mode }
-}
-
-/// A file that a transaction displaced.
-fn displaced(workspace: &Workspace, stored: &str) -> Option<Arc<Vec<u8>>> {
-    let (id, slot) = workspace_trash::parse_stored_path(stored)?;
-    let spot = workspace.store().ok()??.slot(id, slot).ok()?;
-    let bytes = match spot.metadata().ok()??.kind {
-        FileKind::Symlink => spot.read_link().ok()?,
-        _ => spot.read(MAX_FILE_SIZE).ok()?.0,
-    };
-    Some(bytes.into())
 }
 
 /// The file at a path.

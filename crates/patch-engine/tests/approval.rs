@@ -6,8 +6,23 @@ use std::fs;
 use fs_guard::{Globs, Policy};
 use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, Options, Profile, Settings, apply, parse};
+use patch_engine::{ApplyError, Host, Options, Profile, Settings, parse};
 use tempfile::TempDir;
+
+/// Gives one answer, and remembers why it was asked.
+struct Person {
+    answer: Decision,
+    asked: Option<String>,
+}
+
+impl Host for Person {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
+        assert!(!request.plan.changes().is_empty());
+        self.asked = Some(reasons.join("; "));
+        Ok(self.answer)
+    }
+}
 
 struct Session {
     dir: TempDir,
@@ -34,20 +49,12 @@ impl Session {
         settings.commit = CommitOptions { durability: Durability::None, ..CommitOptions::default() };
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");
         let patch = parse(&text, &settings.options.parse).unwrap();
-        let mut asked = None;
-        let mut person = |request: &Request<'_>| {
-            let reasons: Vec<_> = request.reasons.iter().map(ToString::to_string).collect();
-            let paths: Vec<_> = request.plan.changes.iter().map(|change| (&change.path, &change.to_path)).collect();
-            assert!(!paths.is_empty());
-            asked = Some(reasons.join("; "));
-            answer
-        };
-        let mut approve = |plan: &patch_engine::Plan| self.approvals.decide(plan, &mut person).approved;
-        let applied = apply(&self.workspace, &patch, &settings, &mut approve, &mut ());
-        if let Some(failure) = &applied.failure {
-            assert!(matches!(failure, ApplyError::Declined | ApplyError::Rejected(_)), "{failure}");
+        let mut person = Person { answer, asked: None };
+        let applied = self.workspace.apply(&patch, &settings, &mut self.approvals.ask(&mut person));
+        if let Err(failed) = &applied {
+            assert!(matches!(failed.error, ApplyError::Declined | ApplyError::Rejected(_)), "{failed}");
         }
-        (asked, applied.failure.is_none())
+        (person.asked, applied.is_ok())
     }
 
     fn read(&self, path: &str) -> Option<String> {

@@ -88,7 +88,8 @@ fn splices_name_only_what_changes() {
     let options = Options::new(Profile::Strict);
     let patch = parse(text, &options.parse).expect("it parses");
     let edit = edit(file, patch.sections[0].hunks(), &options.placement, FinalNewline::Keep).expect("it applies");
-    let ranges: Vec<_> = edit.splices.iter().map(|splice| (splice.start, splice.end, &splice.text[..])).collect();
+    let ranges: Vec<_> =
+        edit.splices.as_slice().iter().map(|splice| (splice.start, splice.end, &splice.text[..])).collect();
     assert_eq!(ranges, [(4, 8, &b"2\n"[..])], "a line replaced by itself is no change");
     assert_eq!(
         edit.placed.iter().map(|placed| (placed.first_line, placed.line_count)).collect::<Vec<_>>(),

@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::Path;
 
+use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::Workspace;
-use patch_engine::transition::Content;
-use patch_engine::{ApplyError, Expected, MAX_MEMORY, Options, Plan, Profile, Reject, Settings};
+use patch_engine::{ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Reject, Settings};
 
 /// Plans a patch against files that each hold their own name and a number.
 fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Vec<Reject>> {
@@ -38,8 +38,8 @@ fn more_sections_than_are_prepared_ahead_give_every_file_its_own_change() {
         _ => update(&format!("f{index}"), &format!("file {index}"), &format!("changed {index}")),
     }));
     let plan = plan(700, &patch, |_| {}).unwrap();
-    assert_eq!(plan.changes.len(), 700);
-    let diffs = String::from_utf8(plan.diffs()).unwrap();
+    assert_eq!(plan.changes().len(), 700);
+    let diffs = String::from_utf8(plan.images().diffs().unwrap()).unwrap();
     for index in 0..700 {
         let new = match index % 7 {
             3 => continue,
@@ -62,10 +62,10 @@ fn more_bytes_than_are_read_ahead_are_read_all_the_same() {
     let options = Options::new(Profile::Codex);
     let patch = patch_engine::parse(&patch, &options.parse).unwrap();
     let plan = patch_engine::plan(workspace.root(), &patch, &options).unwrap();
-    let paths: Vec<_> = plan.changes.iter().map(|change| change.path.to_string()).collect();
+    let paths: Vec<_> = plan.changes().iter().map(|change| change.path.to_string()).collect();
     assert_eq!(paths, (0..16).map(|index| format!("f{index}")).collect::<Vec<_>>());
-    for (index, change) in plan.changes.iter().enumerate() {
-        let diff = String::from_utf8(plan.diff(change)).unwrap();
+    for (index, change) in plan.changes().iter().enumerate() {
+        let diff = String::from_utf8(plan.images().diff(change).unwrap()).unwrap();
         assert!(diff.contains(&format!("-file {index}\n+changed {index}\n")), "{diff}");
     }
 }
@@ -75,7 +75,7 @@ fn a_path_under_two_spellings_is_changed_in_turn() {
     let both = [update("f1", "file 1", "once"), update("./f1", "once", "twice")];
     let others = (10..40).map(|index| update(&format!("f{index}"), "end", "END"));
     let plan = plan(40, &envelope(both.into_iter().chain(others)), |_| {}).unwrap();
-    let diff = String::from_utf8(plan.diff(&plan.changes[0])).unwrap();
+    let diff = String::from_utf8(plan.images().diff(&plan.changes()[0]).unwrap()).unwrap();
     assert!(diff.ends_with("@@ -1,2 +1,2 @@\n-file 1\n+twice\n end\n"), "{diff}");
 }
 
@@ -118,22 +118,32 @@ fn long_file() -> (String, String) {
     (file, patch + "*** End Patch\n")
 }
 
+/// Looks at the diff of a plan, and does something meanwhile.
+struct Look<F> {
+    meanwhile: F,
+    diff: Vec<u8>,
+    lean: bool,
+}
+
+impl<F: Fn()> Host for Look<F> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let images = request.plan.images();
+        self.diff = images.diffs()?;
+        let reread = !request.plan.changes().iter().all(|change| images.is_in_memory(change));
+        assert_eq!(reread, self.lean, "whether files are read again");
+        (self.meanwhile)();
+        Ok(Decision::Approve)
+    }
+}
+
 fn apply(dir: &Path, patch: &str, max_memory: u64, meanwhile: impl Fn()) -> Result<String, ApplyError> {
     let workspace = Workspace::open(dir, patch_engine::policy()).unwrap();
     let mut settings = Settings::new(Options::new(Profile::Strict));
     settings.options.max_memory = max_memory;
     let patch = patch_engine::parse(patch, &settings.options.parse).unwrap();
-    let mut diff = Vec::new();
-    let mut approve = |plan: &Plan| {
-        diff = plan.diffs();
-        let reread = plan.transitions.iter().filter_map(|transition| transition.after.as_ref());
-        let reread = reread.filter(|after| matches!(after.content, Content::SplicedFrom { .. })).count();
-        assert_eq!(reread > 0, max_memory < 10_000, "whether files are read again");
-        meanwhile();
-        true
-    };
-    let applied = patch_engine::apply(&workspace, &patch, &settings, &mut approve, &mut ());
-    applied.failure.map_or(Ok(String::from_utf8(diff).unwrap()), Err)
+    let mut look = Look { meanwhile, diff: Vec::new(), lean: max_memory < 10_000 };
+    workspace.apply(&patch, &settings, &mut look).map_err(|failed| failed.error)?;
+    Ok(String::from_utf8(look.diff).unwrap())
 }
 
 #[test]
@@ -146,11 +156,10 @@ fn files_that_are_read_again_come_out_the_same() {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let diff = apply(dir.path(), &patch, max_memory, || {}).unwrap();
-        let hunks: String = diff.split_inclusive("diff --git").take(2).collect();
         assert!(!dir.path().join("gone").exists() && !dir.path().join("small").exists());
         let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
         assert_eq!(read("moved"), "b\nc\n");
-        results.push((hunks, read("long")));
+        results.push((diff, read("long")));
     }
     assert!(results[0].1.ends_with("the end\n") && results[0].1.starts_with("line 2 "));
     assert_eq!(results[0], results[1]);

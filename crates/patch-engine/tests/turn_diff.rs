@@ -7,11 +7,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use fs_guard::Root;
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{Applied, ApplyError, Options, Profile, Settings, TurnDiff, apply, carry_out, parse};
+use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
 use tempfile::TempDir;
 
 type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
@@ -72,24 +70,22 @@ impl Turn {
         CommitOptions { durability: Durability::None, ..CommitOptions::default() }
     }
 
-    fn apply(&mut self, body: &str) -> Applied {
+    /// How many transactions it was.
+    fn apply(&mut self, body: &str) -> Result<usize, Failed> {
         let mut settings = Settings::new(Options::new(Profile::Codex));
         settings.commit = Self::commit_options();
         let text = format!("*** Begin Patch\n{body}*** End Patch\n");
         let patch = parse(&text, &settings.options.parse).unwrap();
-        let applied = apply(&self.workspace, &patch, &settings, &mut |_| true, &mut ());
-        for report in &applied.reports {
-            self.diff.applied(&self.workspace, report);
-        }
-        applied
+        let reports = self.workspace.apply(&patch, &settings, &mut ())?;
+        reports.iter().for_each(|report| self.diff.applied(report));
+        Ok(reports.iter().filter(|report| report.transaction.is_some()).count())
     }
 
     fn undo(&mut self) {
         let workspace = &self.workspace;
-        let mut plan = |_: &Root| Ok::<_, ApplyError>(workspace.plan_undo_last()?);
-        let (wait, options) = (Duration::from_secs(20), Self::commit_options());
-        let report = carry_out(workspace, wait, &options, &mut plan, &mut (), &mut Vec::new()).unwrap();
-        self.diff.applied(&self.workspace, &report);
+        let plan = &mut |_: &_| Ok(workspace.plan_undo_last()?);
+        let report = workspace.execute::<patch_engine::ApplyError>(&Self::commit_options(), &mut (), &mut (), plan);
+        self.diff.applied(&report.unwrap());
     }
 
     fn text(&self) -> String {
@@ -190,8 +186,7 @@ fn renames_modes_and_links_are_shown() {
     ] {
         let mut turn = Turn::new(before);
         for patch in patches {
-            let applied = turn.apply(patch);
-            assert!(applied.failure.is_none(), "{name}: {:?}", applied.failure);
+            turn.apply(patch).unwrap_or_else(|failed| panic!("{name}: {failed}"));
         }
         assert_eq!(turn.text(), wanted, "{name}");
         turn.check(name);
@@ -201,9 +196,9 @@ fn renames_modes_and_links_are_shown() {
 #[test]
 fn a_failed_patch_ends_nothing_and_an_undone_turn_is_empty() {
     let mut turn = Turn::new(&[("a", 0, "A\n"), ("b", 0o100, "B\n")]);
-    assert!(turn.apply("*** Update File: a\n*** Move to: c\n@@\n-A\n+C\n").failure.is_none());
-    assert!(turn.apply("*** Update File: b\n@@\n-nothing like it\n+x\n").failure.is_some());
-    assert!(turn.apply("*** Delete File: b\n").failure.is_none());
+    assert!(turn.apply("*** Update File: a\n*** Move to: c\n@@\n-A\n+C\n").is_ok());
+    assert!(turn.apply("*** Update File: b\n@@\n-nothing like it\n+x\n").is_err());
+    assert!(turn.apply("*** Delete File: b\n").is_ok());
     turn.check("after a failure");
     assert!(turn.text().contains("rename from a\nrename to c\n"), "{}", turn.text());
     turn.undo();
@@ -214,7 +209,7 @@ fn a_failed_patch_ends_nothing_and_an_undone_turn_is_empty() {
 #[test]
 fn a_binary_file_is_named() {
     let mut turn = Turn::new(&[("a.bin", 0, "\0\n"), ("b.bin", 0, "\0\n")]);
-    assert!(turn.apply("*** Delete File: a.bin\n*** Move File: b.bin -> c.bin\n").failure.is_none());
+    assert!(turn.apply("*** Delete File: a.bin\n*** Move File: b.bin -> c.bin\n").is_ok());
     assert_eq!(
         turn.text(),
         "diff --git a/a.bin b/a.bin\ndeleted file mode 100644\nBinary files a/a.bin and /dev/null differ\n\
@@ -310,9 +305,8 @@ fn git_gives_the_same_tree_after_any_patches() {
                     continue;
                 }
                 trail += &patch;
-                let applied = turn.apply(&patch);
                 // A path that moves away and is needed again, say: refused, and nothing changed.
-                transactions += applied.reports.iter().filter(|report| report.transaction.is_some()).count();
+                transactions += turn.apply(&patch).unwrap_or(0);
             }
             turn.check(&trail);
             compared += usize::from(!turn.text().is_empty());

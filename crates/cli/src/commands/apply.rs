@@ -1,11 +1,12 @@
 //! `apply-patch apply` and `apply-patch check`.
 
 use clap::Args;
-use file_tools::SessionName;
+use file_tools::audit::Operation;
 use file_tools::events::Events;
+use file_tools::{Session, SessionName};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::Workspace;
-use patch_engine::{Ambiguous, Applied, ApplyError, Options, Pass, Patch, Plan, Reject, Settings, transaction};
+use patch_engine::transaction::{CommitError, Workspace};
+use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Reject, Report};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
@@ -14,10 +15,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
+use crate::host::TerminalHost;
 use crate::input::{self, Input};
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::{approve, args, audit, events, expect, interactive, json, live, render, settings};
+use crate::{approve, args, events, expect, interactive, json, live, render, settings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -137,28 +137,30 @@ fn with_input<T>(
     };
     result.map_err(|rest| match rest {
         Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
-        Rest::Applied(applied) => Failure::Applied(Box::new((input, applied))),
+        Rest::Failed(failed) => Failure::Failed(Box::new((input, failed))),
         Rest::Refused(message) => Failure::Refused(message),
+        Rest::Files(error) => error.into(),
     })
 }
 
 /// A failure that still lacks the text of the patch.
 pub(super) enum Rest {
     Rejected(Vec<Reject>),
-    Applied(Applied),
+    Failed(Failed),
     Refused(String),
+    Files(fs_guard::Error),
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Exit {
-    let mut workspace = None;
+    let mut session = None;
     let result = (|| {
         let options = options(&global.settings, &args.rules)?;
-        let workspace = workspace.insert(workspace::open(global)?);
+        let session = session.insert(workspace::session(global)?);
         with_patch(global, args, &options, |patch, options| {
-            workspace::tidy(global, workspace);
-            let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
+            workspace::tidy(global, session);
+            let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
             if global.json {
-                json::print(&json::planned(&plan));
+                json::print(&json::planned(&plan).map_err(Rest::Files)?);
             } else if !global.quiet {
                 render::notes(&plan);
                 render::line(&format!("it applies: {}", render::summary(&plan)));
@@ -166,74 +168,71 @@ pub(crate) fn check(global: &Global, args: &CheckArgs) -> Exit {
             Ok(Exit::Done)
         })
     })();
-    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+    result.unwrap_or_else(|failure| failure.report(global, session.as_ref().map(Session::workspace)))
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Exit {
-    let mut workspace = None;
+    let mut session = None;
     let mut events = None;
-    run(global, args, &mut workspace, &mut events).unwrap_or_else(|failure| {
+    run(global, args, &mut session, &mut events).unwrap_or_else(|failure| {
         let told = json::Failure::new(&failure);
-        if let (Failure::Parse(_), Some(workspace), false) = (&failure, &workspace, args.dry_run || args.check) {
-            audit::failed(workspace, "apply", told.error());
+        if let (Failure::Parse(_), Some(session), false) = (&failure, &session, args.dry_run || args.check) {
+            session.failed("apply", Operation::Patch, told.error(), &mut ());
         }
         if let Some(events) = &mut events {
             events.end_call(&told.envelope(), Some(&told.error().message));
         }
-        failure.report(global, workspace.as_ref())
+        failure.report(global, session.as_ref().map(Session::workspace))
     })
 }
 
 fn run(
     global: &Global,
     args: &ApplyArgs,
-    workspace: &mut Option<Workspace>,
+    session: &mut Option<Session>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(options(&global.settings, &args.rules)?);
-    settings.commit = workspace::commit_options(global, "apply");
-    settings.lock_timeout = global.settings.lock_timeout;
-    settings.atomic = !args.no_atomic;
+    let mut options = options(&global.settings, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
-    let workspace = &*workspace.insert(Workspace::open(&global.root, guard)?);
+    let session = &*session.insert(workspace::session_in(global, Workspace::open(&global.root, guard)?));
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
-        confine(global, workspace)?;
+        confine(global, session.workspace())?;
     }
     let mut input = match args.stream {
-        true => live::read(&settings.options.parse)?,
+        true => live::read(&options.parse)?,
         false => form::envelope(source.read()?, args.from.from, global.quiet)?,
     };
-    settings.options = read_as(settings.options, &input);
+    options = read_as(options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
     }
     if looks_only {
-        return with_input(input, &settings.options, |patch| {
-            workspace::tidy(global, workspace);
-            let plan = patch_engine::plan(workspace.root(), patch, &settings.options).map_err(Rest::Rejected)?;
-            preview(global, args, &plan);
+        return with_input(input, &options, |patch| {
+            workspace::tidy(global, session);
+            let plan = patch_engine::plan(session.workspace().root(), patch, &options).map_err(Rest::Rejected)?;
+            preview(global, args, &plan).map_err(Rest::Files)?;
             Ok(Exit::Done)
         });
     }
     if args.interactive {
-        input = match choose(input, &settings.options)? {
+        input = match choose(input, &options)? {
             Some(chosen) => chosen,
             None => return Err(Failure::Refused("nothing was taken; nothing was changed".into())),
         };
     }
     // An editor is another program, and has to read and write elsewhere.
-    let prompt = Prompt::new(settings.atomic && !args.sandbox);
+    let prompt = Prompt::new(!args.no_atomic && !args.sandbox);
     loop {
         // A person may want to edit it.
         let again = asks.then(|| input.clone());
-        let exit = with_input(input, &settings.options, |patch| {
-            attempt(global, args, workspace, &settings, patch, (&mut approvals, &prompt), events)
+        let exit = with_input(input, &options, |patch| {
+            attempt(global, args, session, &options, patch, (&mut approvals, &prompt), events)
         })?;
         match exit {
             Some(exit) => return Ok(exit),
@@ -272,84 +271,78 @@ fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
 fn attempt(
     global: &Global,
     args: &ApplyArgs,
-    workspace: &Workspace,
-    settings: &Settings,
+    session: &Session,
+    options: &Options,
     patch: &Patch<'_>,
-    (approvals, mut prompt): (&mut Approvals, &Prompt),
+    (approvals, prompt): (&mut Approvals, &Prompt),
     events: &mut Option<Events<'static>>,
 ) -> Result<Option<Exit>, Rest> {
-    let mut interrupt = Interrupt::watch();
-    let writing = interrupt.clone();
-    let verdicts = events.as_ref().map(Events::verdicts);
-    let mut approve = |plan: &Plan| {
-        let verdict = approvals.decide(plan, &mut prompt);
-        if let Some(verdicts) = &verdicts {
-            verdicts.tell(verdict);
+    let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
+    let result = session.apply("apply", patch, options.clone(), !args.no_atomic, &mut approvals.ask(&mut host));
+    let interrupted = host.interrupt.exit();
+    let failed = match result {
+        Ok(reports) => {
+            match events {
+                Some(events) => events.end_call(&json::applied(&reports, !args.no_atomic), None),
+                None => report(global, args, &reports),
+            }
+            return Ok(Some(Exit::Done));
         }
-        if verdict.approved {
-            writing.writing();
-        }
-        verdict.approved
+        Err(failed) => failed,
     };
-    let mut progress = Progress::new(global.quiet || global.json || events.is_some());
-    let mut observer = ((events.as_mut(), &mut interrupt), &mut progress);
-    let applied = audit::apply(workspace, patch, settings, &mut approve, &mut observer);
-    match (&applied.failure, interrupt.exit()) {
-        (Some(ApplyError::Commit(transaction::CommitError::Refused(_))), Some(exit)) => {
+    match (&failed.error, interrupted) {
+        (ApplyError::Commit(CommitError::Cancelled), Some(exit)) => {
             render::message("interrupted; everything was rolled back");
             if let Some(events) = events {
                 events.end_call(&(), Some("interrupted; everything was rolled back"));
             }
             Ok(Some(exit))
         }
-        (Some(ApplyError::Declined), _) => match prompt.instead() {
+        (ApplyError::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
-            Some(Instead::NoTerminal) if applied.reports.is_empty() => Err(Rest::Refused(
+            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(Rest::Refused(
                 "the patch needs approval, and there is no terminal to ask at; nothing was changed".into(),
             )),
-            _ => Err(Rest::Applied(applied)),
+            _ => Err(Rest::Failed(failed)),
         },
-        (Some(_), _) => Err(Rest::Applied(applied)),
-        (None, _) => {
-            match events {
-                Some(events) => events.end_call(&json::applied(&applied, settings.atomic), None),
-                None => report(global, args, &applied),
-            }
-            Ok(Some(Exit::Done))
-        }
+        _ => Err(Rest::Failed(failed)),
     }
 }
 
-fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) {
+fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guard::Error> {
     if global.json {
-        json::print(&json::planned(plan));
+        json::print(&json::planned(plan)?);
     } else if !args.check {
         if !global.quiet {
             render::notes(plan);
         }
         match args.format {
-            DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.diffs()).as_bytes()),
-            DiffFormat::Text if args.stat => render::stat(plan),
+            DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.images().diffs()?).as_bytes()),
+            DiffFormat::Text if args.stat => render::stat(plan.images())?,
             DiffFormat::Text => {
-                render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&plan.diffs())
+                let diff = plan.images().diffs()?;
+                render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
             }
         }
     }
+    Ok(())
 }
 
-fn report(global: &Global, args: &ApplyArgs, applied: &Applied) {
+fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
     if global.json {
-        json::print(&json::applied(applied, !args.no_atomic));
+        json::print(&json::applied(reports, !args.no_atomic));
         return;
     }
-    for report in &applied.reports {
+    for report in reports {
         if !global.quiet {
             render::notes(&report.plan);
         }
-        if args.stat { render::stat(&report.plan) } else { render::names(&report.plan) }
+        // It is done, and somebody is at work already: then the names have to do.
+        if !args.stat || render::stat(report.images()).is_err() {
+            render::names(&report.plan);
+        }
     }
     if !global.quiet {
-        render::recovered(&applied.recovered);
-        render::hint(applied);
+        render::hint(reports);
     }
 }

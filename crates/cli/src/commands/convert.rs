@@ -1,6 +1,7 @@
 //! `apply-patch convert`: the same change in another form.
 
 use clap::{Args, ValueEnum};
+use file_tools::Session;
 use file_tools::ops;
 use patch_engine::{AddNewline, ParseError, Patch};
 
@@ -39,7 +40,7 @@ pub(crate) enum Form {
 }
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
-    let mut workspace = None;
+    let mut session = None;
     let result = (|| {
         let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
         let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
@@ -55,16 +56,15 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
             }
             Form::Unified | Form::Git => {
                 // Line numbers and removed text are in the files only.
-                let workspace = workspace.insert(workspace::open(global)?);
-                workspace::tidy(global, workspace);
-                let plan = patch_engine::plan(workspace.root(), &patch, &options)
+                let session = session.insert(workspace::session(global)?);
+                workspace::tidy(global, session);
+                let plan = patch_engine::plan(session.workspace().root(), &patch, &options)
                     .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
                 let git = args.to == Form::Git;
-                for change in &plan.changes {
-                    let diff = plan.diff(change);
-                    match diff.windows(4).position(|at| at == b"--- ").filter(|_| !git) {
-                        Some(start) => render::raw(&diff[start..]),
-                        None if git => render::raw(&diff),
+                for change in plan.changes() {
+                    let images = plan.images();
+                    match if git { Some(images.diff(change)?) } else { images.plain_diff(change)? } {
+                        Some(diff) => render::raw(&diff),
                         None => {
                             let message =
                                 format!("{}: a plain unified diff cannot say this change; use `--to git`", change.path);
@@ -76,7 +76,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
         }
         Ok(Exit::Done)
     })();
-    result.unwrap_or_else(|failure: Failure| failure.report(global, workspace.as_ref()))
+    result.unwrap_or_else(|failure: Failure| failure.report(global, session.as_ref().map(Session::workspace)))
 }
 
 fn parse<'p>(input: &'p Input, options: &patch_grammar::ParseOptions) -> Result<Patch<'p>, ParseError> {

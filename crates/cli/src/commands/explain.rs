@@ -1,5 +1,6 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
+use file_tools::Session;
 use patch_engine::{Order, Pass, Patch, Placed, Plan};
 use patch_grammar::{LineKind, Operation, Section};
 use serde_json::json;
@@ -11,13 +12,13 @@ use crate::global::Global;
 use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Exit {
-    let mut workspace = None;
+    let mut session = None;
     let result = (|| {
         let options = apply::options(&global.settings, &args.rules)?;
-        let workspace = workspace.insert(workspace::open(global)?);
+        let session = session.insert(workspace::session(global)?);
         apply::with_patch(global, args, &options, |patch, options| {
-            workspace::tidy(global, workspace);
-            let plan = patch_engine::plan(workspace.root(), patch, options).map_err(Rest::Rejected)?;
+            workspace::tidy(global, session);
+            let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
             let lines = words(patch, &plan, options.placement.order);
             if global.json {
                 let output = format!("it applies: {}", render::summary(&plan));
@@ -28,18 +29,18 @@ pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Exit {
             Ok(Exit::Done)
         })
     })();
-    result.unwrap_or_else(|failure| failure.report(global, workspace.as_ref()))
+    result.unwrap_or_else(|failure| failure.report(global, session.as_ref().map(Session::workspace)))
 }
 
 fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, section) in patch.sections.iter().enumerate() {
         lines.push(section_words(index, section));
-        for (_, placed) in plan.placed.iter().filter(|(of, _)| *of == index) {
+        for (_, placed) in plan.placed().iter().filter(|(of, _)| *of == index) {
             lines.push(hunk_words(section, placed, order));
         }
     }
-    for directory in &plan.create_dirs {
+    for directory in plan.create_dirs() {
         lines.push(format!("The directory {directory} is created on the way."));
     }
     lines.push(format!("All of this is one transaction: {}.", render::summary(plan)));

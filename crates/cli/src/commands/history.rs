@@ -53,8 +53,9 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = workspace::open(global)?;
-        workspace::tidy(global, &workspace);
+        let session = workspace::session(global)?;
+        let workspace = session.workspace();
+        workspace::tidy(global, &session);
         if args.verify {
             return verify(global, &workspace, args.session.as_deref());
         }
@@ -152,8 +153,9 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 
 pub(crate) fn show(global: &Global, args: &ShowArgs) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = workspace::open(global)?;
-        workspace::tidy(global, &workspace);
+        let session = workspace::session(global)?;
+        let workspace = session.workspace();
+        workspace::tidy(global, &session);
         let entry = workspace.show(workspace::id(&args.id)?)?;
         if global.json {
             json::done(headline(&entry), value(&workspace, &entry, true)?);

@@ -19,6 +19,7 @@ mod undo;
 mod workspace;
 
 pub(crate) use apply::options;
+pub(crate) use workspace::session_settings;
 
 use std::ffi::OsString;
 use std::io::Write as _;

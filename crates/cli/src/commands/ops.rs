@@ -2,18 +2,18 @@
 
 use clap::Args;
 use file_tools::ops::{self, Call, CallOutput};
-use patch_engine::{Applied, ApplyError, Plan, Reject, Settings};
+use patch_engine::approval::Approvals;
+use patch_engine::{ApplyError, Failed, Reject, Report};
 
 use super::apply;
 use super::workspace;
-use crate::approve::Asker;
+use crate::approve::{self, Prompt};
 use crate::args;
-use crate::audit;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::host::TerminalHost;
 use crate::input::{self, Input};
-use crate::interrupt::Interrupt;
 use crate::json;
 
 #[derive(Debug, Args)]
@@ -49,37 +49,32 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
         let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
         let patch =
             patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
-        let workspace = workspace::open(global)?;
-        let mut settings = Settings::new(options);
-        settings.commit = workspace::commit_options(global, "ops");
-        settings.lock_timeout = global.settings.lock_timeout;
-        let mut interrupt = Interrupt::watch();
-        let writing = interrupt.clone();
-        let mut asker = Asker::new(global.settings.approve);
-        let mut approve = |plan: &Plan| {
-            let approved = asker.approves(plan);
-            if approved {
-                writing.writing();
-            }
-            approved
-        };
-        let applied = audit::apply(&workspace, &patch, &settings, &mut approve, &mut interrupt);
+        let session = workspace::session(global)?;
+        let prompt = Prompt::new(false);
+        let mut host = TerminalHost::new(&prompt, None, true);
+        // What is guarded stays refused: a program names what it allows.
+        let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+        let applied = session.apply("ops", &patch, options, true, &mut approvals.ask(&mut host));
         Ok(report(&calls, converted, applied))
     })();
     result.unwrap_or_else(|failure: Failure| failure.report(global, None))
 }
 
-fn report(calls: &[Call], input: Input, applied: Applied) -> Exit {
-    let Some(failure) = &applied.failure else {
-        let id = applied.reports.iter().find_map(|report| report.transaction);
-        json::print(&answers(calls, |_| {
-            Ok(match id {
-                Some(id) => format!("done (transaction {id})"),
-                None => "done; nothing changed".into(),
-            })
-        }));
-        return Exit::Done;
+fn report(calls: &[Call], input: Input, applied: Result<Vec<Report>, Failed>) -> Exit {
+    let failed = match applied {
+        Ok(reports) => {
+            let id = reports.iter().find_map(|report| report.transaction);
+            json::print(&answers(calls, |_| {
+                Ok(match id {
+                    Some(id) => format!("done (transaction {id})"),
+                    None => "done; nothing changed".into(),
+                })
+            }));
+            return Exit::Done;
+        }
+        Err(failed) => failed,
     };
+    let failure = &failed.error;
     let message = failure.to_string();
     let rejects: &[Reject] = if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
     let of_call = |call: &Call| {
@@ -96,7 +91,7 @@ fn report(calls: &[Call], input: Input, applied: Applied) -> Exit {
         }
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
-    json::Failure::new(&Failure::Applied(Box::new((input, applied)))).exit
+    json::Failure::new(&Failure::Failed(Box::new((input, failed)))).exit
 }
 
 /// One answer for each call; `None` in a failure says that another call is to blame.

@@ -20,13 +20,14 @@ pub(crate) struct RecoverArgs {
 
 pub(crate) fn recover(global: &Global) -> Exit {
     let run = || -> Result<Exit, Failure> {
-        let workspace = workspace::open(global)?;
+        let session = workspace::session(global)?;
+        let workspace = session.workspace();
         // Where nothing was ever committed, nothing was interrupted.
         let recovered = match workspace.has_state() {
             true => workspace.lock(global.settings.lock_timeout)?.recovered().to_vec(),
             false => Vec::new(),
         };
-        crate::audit::recovered(&workspace, &recovered);
+        workspace::told(&session, &recovered);
         if global.json {
             let values: Vec<_> = recovered
                 .iter()

@@ -87,7 +87,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     }
     settings.policy = global.settings.policy()?;
     settings.approval = global.settings.approve.into();
-    settings.tool_settings.durability = workspace::commit_options(global, "serve").durability;
+    settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
     Ok(settings)
 }

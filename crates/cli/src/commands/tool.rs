@@ -4,17 +4,18 @@ use std::io::Read as _;
 
 use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
-use file_tools::events::Events;
-use file_tools::{FileTools, Hooks, Reply, SessionName, Tool, ToolError, ToolSettings, catalogue};
-use patch_engine::transaction::{CommitObserver, Workspace};
-use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Plan};
+use file_tools::{Reply, Session, SessionName, SessionSettings, Tool, ToolError, catalogue};
+use patch_engine::approval::Approvals;
+use patch_engine::transaction::Workspace;
+use patch_engine::{ErrorKind, MAX_PATCH_SIZE};
 use serde_json::{Value, json};
 
 use super::workspace;
-use crate::approve::Asker;
+use crate::approve::{self, Prompt};
 use crate::args;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::host::TerminalHost;
 use crate::interrupt::Interrupt;
 use crate::{events, json};
 
@@ -56,47 +57,6 @@ pub(crate) enum Dialect {
     AnthropicEditor,
 }
 
-/// What the program does while a tool runs.
-struct Watcher {
-    interrupt: Interrupt,
-    asker: Asker,
-    events: Option<Events<'static>>,
-    call_id: String,
-    /// The events stand for the answer.
-    told: bool,
-}
-
-impl Hooks for Watcher {
-    fn approve(&mut self, plan: &Plan) -> bool {
-        let approved = self.asker.approves(plan);
-        if approved {
-            self.interrupt.writing();
-        }
-        approved
-    }
-
-    fn cancelled(&self) -> bool {
-        self.interrupt.exit().is_some()
-    }
-
-    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
-        self.events.as_mut().map(|events| events as &mut dyn CommitObserver)
-    }
-
-    fn called(&mut self, tool: Tool, args: &Value) {
-        if let (Some(events), false) = (&mut self.events, tool.is_read_only()) {
-            events.begin_call(&self.call_id, tool.as_str(), args);
-            self.told = true;
-        }
-    }
-
-    fn answered(&mut self, reply: &Reply) {
-        if let (Some(events), true) = (&mut self.events, self.told) {
-            events.end_call(reply, reply.failure());
-        }
-    }
-}
-
 pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
     if args.list {
         json::print(&json!({ "tools": catalogue() }));
@@ -108,24 +68,37 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
         Ok(id) => id,
         Err(failure) => return failure.report(global, None),
     };
-    let asker = Asker::new(global.settings.approve);
-    let mut watcher = Watcher { interrupt: Interrupt::watch(), asker, events, call_id, told: false };
+    let mut events = events;
+    let prompt = Prompt::new(false);
+    // What is guarded stays refused: a program names what it allows.
+    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+    let interrupt = Interrupt::watch();
     let exit = match prepare(global, args) {
         Err(error) => failed(args, error),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
-            let reply = tools.editor(&input, None, &mut watcher);
+            let mut host = TerminalHost::watching(interrupt.clone(), &prompt, events.as_mut(), true);
+            let reply = tools.editor(&input, None, &mut approvals.ask(&mut host));
             json::print(&reply);
             if reply.is_error { Exit::DoesNotApply } else { Exit::Done }
         }
         Ok((tools, input)) => {
-            let reply = tools.call(args.name.as_deref().unwrap_or_default(), &input, &mut watcher);
-            if !watcher.told {
-                json::print(&reply);
+            let name = args.name.as_deref().unwrap_or_default();
+            // A call that only looks has no events; its answer is all there is.
+            let told = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
+            let mut events = events.as_mut().filter(|_| told);
+            if let Some(events) = &mut events {
+                events.begin_call(&call_id, name, &input);
+            }
+            let mut host = TerminalHost::watching(interrupt.clone(), &prompt, events.as_deref_mut(), true);
+            let reply = tools.call(name, &input, &mut approvals.ask(&mut host));
+            match events {
+                Some(events) => events.end_call(&reply, reply.failure()),
+                None => json::print(&reply),
             }
             reply.class().map_or(Exit::Done, Exit::from)
         }
     };
-    match watcher.interrupt.exit() {
+    match interrupt.exit() {
         Some(interrupted) if exit != Exit::Done => interrupted,
         _ => exit,
     }
@@ -146,24 +119,20 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     exit
 }
 
-fn prepare(global: &Global, args: &ToolArgs) -> Result<(FileTools, Value), ToolError> {
+fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
     let policy = global.settings.policy();
     let policy = policy.map_err(|failure| json::Failure::new(&failure).error().clone())?;
     let workspace = Workspace::open(&global.root, policy)?;
-    let commit = workspace::commit_options(global, "tool");
-    let settings = ToolSettings {
-        durability: commit.durability,
-        lock_timeout: global.settings.lock_timeout,
-        ..ToolSettings::default()
-    };
+    // A failed call of a tool is logged also where nothing was ever changed.
+    let settings = SessionSettings { traceless: false, ..workspace::session_settings(&global.settings) };
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =
                 name.parse().map_err(|error: file_tools::BadSessionName| usage(error.to_string()))?;
-            FileTools::resume(workspace, Audit::new(session, args.agent.clone()), settings)?
+            Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)?
         }
-        None => FileTools::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings),
+        None => Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings),
     };
     Ok((tools, input))
 }

@@ -66,11 +66,12 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
         TrashCommand::Show { entry } => show(global, entry),
         TrashCommand::Restore { entry, target, .. } => {
             let run = || {
-                let workspace = workspace::open(global)?;
-                workspace::tidy(global, &workspace);
+                let session = workspace::session(global)?;
+                let workspace = session.workspace();
+                workspace::tidy(global, &session);
                 let (id, slot) = parse_entry(entry)?;
                 let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-                undo::carry_out(global, &workspace, "restore", false, || {
+                undo::execute(global, &session, "restore", false, || {
                     workspace.plan_restore(id, &[(slot, target.clone())])
                 })
             };
@@ -96,8 +97,9 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
 }
 
 fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
-    let workspace = workspace::open(global)?;
-    workspace::tidy(global, &workspace);
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    workspace::tidy(global, &session);
     let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
     if global.json {
         let values: Vec<_> = entries
@@ -125,8 +127,9 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
 }
 
 fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
-    let workspace = workspace::open(global)?;
-    workspace::tidy(global, &workspace);
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    workspace::tidy(global, &session);
     let (id, slot) = parse_entry(entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
@@ -148,8 +151,9 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
 }
 
 fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
-    let workspace = workspace::open(global)?;
-    workspace::tidy(global, &workspace);
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    workspace::tidy(global, &session);
     let (count, bytes) = if workspace.has_state() {
         let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
         (purged.transactions.len(), purged.bytes)

@@ -1,19 +1,23 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
 use clap::Args;
-use file_tools::changes::changed_files;
-use fs_guard::{Access, Root};
-use patch_engine::transaction::{self, CommitError, Workspace};
+use file_tools::Session;
+use file_tools::audit::Operation;
+use file_tools::changes::committed_files;
+use fs_guard::Access;
+use patch_engine::approval::{ApprovalPolicy, Approvals};
+use patch_engine::transaction::{self, CommitError};
 use patch_engine::{ApplyError, Plan, Report};
 use serde_json::json;
 
 use super::workspace;
+use crate::approve::Prompt;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::interrupt::Interrupt;
-use crate::{audit, json, render};
+use crate::host::TerminalHost;
+use crate::{json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -50,12 +54,13 @@ pub(crate) struct RedoArgs {
 
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
     let run = || {
-        let workspace = workspace::open(global)?;
+        let session = workspace::session(global)?;
+        let workspace = session.workspace();
         let paths: Result<Vec<_>, _> =
             args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
         let paths = paths?;
         let id = args.id.as_deref().map(workspace::id).transpose()?;
-        carry_out(global, &workspace, "undo", args.dry_run, || match id {
+        execute(global, &session, "undo", args.dry_run, || match id {
             Some(id) => workspace.plan_undo(id, &paths),
             None => workspace.plan_undo_last(),
         })
@@ -65,68 +70,60 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Exit {
     let run = || {
-        let workspace = workspace::open(global)?;
+        let session = workspace::session(global)?;
+        let workspace = session.workspace();
         let id = args.id.as_deref().map(workspace::id).transpose()?;
-        carry_out(global, &workspace, "redo", args.dry_run, || workspace.plan_redo(id))
+        execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
     };
     run().unwrap_or_else(|failure| failure.report(global, None))
 }
 
 /// Locks, plans, commits and tells; with `dry_run` only plans and shows the diff.
-pub(super) fn carry_out(
+pub(super) fn execute(
     global: &Global,
-    workspace: &Workspace,
+    session: &Session,
     tool: &str,
     dry_run: bool,
     plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
-        workspace::tidy(global, workspace);
+        workspace::tidy(global, session);
         let plan = plan()?;
         if global.json {
-            json::print(&json::planned(&plan))
+            json::print(&json::planned(&plan)?);
         } else {
-            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&plan.diffs());
+            let diff = plan.images().diffs()?;
+            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
         }
         return Ok(Exit::Done);
     }
-    let mut interrupt = Interrupt::watch();
-    let writes = interrupt.clone();
-    let options = workspace::commit_options(global, tool);
-    let mut plan_it = |_: &Root| {
-        let plan = plan()?;
-        writes.writing();
-        Ok(plan)
-    };
-    let timeout = global.settings.lock_timeout;
-    let applied = audit::carry_out(workspace, timeout, &options, &mut plan_it, &mut interrupt);
-    match applied.failure {
-        Some(ApplyError::Commit(CommitError::Refused(_))) if interrupt.exit().is_some() => {
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
+    // Whoever names a transaction to take back has said what is to happen.
+    let mut approvals = Approvals::new(ApprovalPolicy::Never);
+    let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
+    let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan) {
+        Ok(report) => report,
+        Err(ApplyError::Commit(CommitError::Cancelled)) => {
             render::message("interrupted; everything was rolled back");
-            return Ok(interrupt.exit().unwrap_or(Exit::Interrupted));
+            return Ok(host.interrupt.exit().unwrap_or(Exit::Interrupted));
         }
-        Some(ApplyError::Workspace(error)) => return Err(error.into()),
-        Some(ApplyError::Commit(error)) => return Err(error.into()),
-        Some(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
-        None => {}
-    }
-    for report in &applied.reports {
-        tell(global, report);
-    }
-    if !global.quiet && !global.json {
-        render::recovered(&applied.recovered);
-    }
+        Err(ApplyError::Workspace(error)) => return Err(error.into()),
+        Err(ApplyError::Commit(error)) => return Err(error.into()),
+        Err(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
+    };
+    tell(global, &report);
     Ok(Exit::Done)
 }
 
 fn tell(global: &Global, report: &Report) {
-    let Report { transaction, plan, trashed } = report;
+    let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files = changed_files(plan, trashed);
+        let files = committed_files(report);
         let data = json!({
             "transactionId": id,
-            "undoOf": plan.undo_of.map(|id| id.to_string()),
+            "undoOf": plan.undo_of().map(|id| id.to_string()),
             "changedFiles": files,
         });
         json::done(format!("{} files restored", files.len()), data);

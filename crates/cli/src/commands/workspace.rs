@@ -1,38 +1,67 @@
 //! What the commands that open a workspace share.
 
-use patch_engine::transaction::{CommitOptions, Durability, TransactionId, Workspace};
+use file_tools::audit::Audit;
+use file_tools::{Session, SessionName, SessionSettings};
+use patch_engine::transaction::{Durability, Recovered, TransactionId, Workspace};
 
 use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::{audit, render};
+use crate::render;
+use crate::settings::Settings;
 
 /// The workspace that `-C` names, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::open(&global.root, global.settings.policy()?)?)
 }
 
+/// The session of the command line, in the workspace that `-C` names.
+pub(super) fn session(global: &Global) -> Result<Session, Failure> {
+    Ok(session_in(global, open(global)?))
+}
+
+/// The same in a workspace that is open.
+pub(super) fn session_in(global: &Global, workspace: Workspace) -> Session {
+    Session::new(workspace, Audit::new(SessionName::cli(), None), session_settings(&global.settings))
+}
+
+/// How a session of the command line works.
+pub(crate) fn session_settings(settings: &Settings) -> SessionSettings {
+    SessionSettings {
+        durability: durability(settings),
+        lock_timeout: settings.lock_timeout,
+        traceless: true,
+        ..SessionSettings::default()
+    }
+}
+
+/// What a commit survives.
+pub(super) fn durability(settings: &Settings) -> Durability {
+    match settings.durability {
+        args::Durability::Full => Durability::Full,
+        args::Durability::Process => Durability::Process,
+        args::Durability::None => Durability::None,
+    }
+}
+
 /// Recovers what an earlier run left half way, before a command that only looks.
 ///
 /// What cannot be recovered here is said by the commands that write.
-pub(super) fn tidy(global: &Global, workspace: &Workspace) {
-    let recovered = workspace.recover_if_idle().unwrap_or_default();
+pub(super) fn tidy(global: &Global, session: &Session) {
+    let recovered = session.workspace().recover_if_idle().unwrap_or_default();
     if !recovered.is_empty() {
-        audit::recovered(workspace, &recovered);
+        told(session, &recovered);
         if !global.quiet {
             render::recovered(&recovered);
         }
     }
 }
 
-/// The commit options that the settings ask for.
-pub(super) fn commit_options(global: &Global, tool: &str) -> CommitOptions {
-    let durability = match global.settings.durability {
-        args::Durability::Full => Durability::Full,
-        args::Durability::Process => Durability::Process,
-        args::Durability::None => Durability::None,
-    };
-    CommitOptions { tool: Some(tool.into()), durability, ..CommitOptions::default() }
+/// Writes what became of interrupted transactions to the audit log.
+pub(super) fn told(session: &Session, recovered: &[Recovered]) {
+    if let Err(error) = session.recovered(recovered) {
+        render::message(&format!("warning: the outcome is not in the audit log: {error}"));
+    }
 }
 
 /// Reads a transaction's name.

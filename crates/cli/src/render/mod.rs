@@ -10,7 +10,7 @@ mod unified;
 
 use file_tools::guard_advice;
 use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
-use patch_engine::{Applied, ApplyError, Plan, PlanNote};
+use patch_engine::{ApplyError, Failed, Plan, PlanNote, Report};
 
 use crate::failure::Failure;
 
@@ -50,15 +50,12 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
                 message("nothing was changed");
             }
         }
-        Failure::Applied(applied) => {
-            let (input, applied): &(_, Applied) = applied;
-            for report in &applied.reports {
-                names(&report.plan);
-            }
-            recovered(&applied.recovered);
-            match &applied.failure {
-                Some(ApplyError::Rejected(rejects)) => picture::rejects(input, rejects, workspace),
-                Some(error) => {
+        Failure::Failed(failed) => {
+            let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
+            reports.iter().for_each(|report| names(&report.plan));
+            match error {
+                ApplyError::Rejected(rejects) => picture::rejects(input, rejects, workspace),
+                error => {
                     message(&error.to_string());
                     match error {
                         ApplyError::Workspace(transaction::Error::Files(error))
@@ -66,17 +63,13 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
                         _ => {}
                     }
                 }
-                None => {}
             }
-            let incomplete = matches!(
-                &applied.failure,
-                Some(ApplyError::Commit(error)) if !error.is_rolled_back()
-            );
-            if applied.reports.is_empty() && !incomplete {
+            let incomplete = matches!(error, ApplyError::Commit(error) if !error.is_rolled_back());
+            if reports.is_empty() && !incomplete {
                 message("nothing was changed");
-            } else if !applied.reports.is_empty() {
+            } else if !reports.is_empty() {
                 message("stopped half way; the changes listed above stay");
-                hint(applied);
+                hint(reports);
             }
         }
     }
@@ -91,7 +84,7 @@ fn advise(error: &fs_guard::Error) {
 
 /// Prints what was overlooked, and what a reader should know.
 pub(crate) fn notes(plan: &Plan) {
-    for note in &plan.notes {
+    for note in plan.notes() {
         message(&match note {
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
             PlanNote::Unchanged { path } => format!("warning: {path}: the patch changes nothing in it"),
@@ -102,12 +95,12 @@ pub(crate) fn notes(plan: &Plan) {
 
 /// Prints each change in a line.
 pub(crate) fn names(plan: &Plan) {
-    print::lines(plan.changes.iter().map(name));
+    print::lines(plan.changes().iter().map(name));
 }
 
 /// Prints how to take a commit back.
-pub(crate) fn hint(applied: &Applied) {
-    let ids: Vec<_> = applied.reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
+pub(crate) fn hint(reports: &[Report]) {
+    let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
     match ids[..] {
         [] => {}
         [id] => message(&format!("done; `apply-patch undo {id}` takes it back")),

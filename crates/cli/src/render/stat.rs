@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use anstyle::{AnsiColor, Style};
 use file_tools::changes::summary;
 use file_tools::shown::sanitize;
-use patch_engine::Plan;
+use patch_engine::Images;
 
 use super::print::{line, name};
 
@@ -16,8 +16,12 @@ const INSERTED: Style = AnsiColor::Green.on_default();
 const LEAST: usize = 10;
 
 /// Prints each change with its line counts; on a terminal in columns, with a bar.
-pub(crate) fn stat(plan: &Plan) {
-    let rows: Vec<_> = plan.changes.iter().map(|change| (name(change), plan.line_counts(change))).collect();
+///
+/// Fails when bytes that are counted are not what the plan was made for any more.
+pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
+    let plan = images.plan();
+    let rows = plan.changes().iter().map(|change| Ok((name(change), images.line_counts(change)?)));
+    let rows = rows.collect::<Result<Vec<_>, fs_guard::Error>>()?;
     if std::io::stdout().is_terminal() {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
         // A broken pipe is a quiet end.
@@ -30,6 +34,7 @@ pub(crate) fn stat(plan: &Plan) {
     let (inserted, deleted) = rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
     let lines = if inserted == 1 { "line" } else { "lines" };
     line(&format!("{}, {inserted} {lines} inserted, {deleted} deleted", summary(plan)));
+    Ok(())
 }
 
 /// The rows as columns of at most `width`, where the names leave room for that.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use patch_engine::transition::Content;
-use patch_engine::{Change, Plan};
+use patch_engine::transaction::TransactionId;
+use patch_engine::{Images, Plan};
 
 use super::json;
 use super::strings::Strings;
@@ -37,17 +37,21 @@ impl Diffs {
     pub(super) fn begin(plan: &Arc<Plan>) -> Self {
         let make = || {
             let plan = Arc::clone(plan);
-            thread::Builder::new().spawn(move || Made::new(&plan, MAX_DIFFS)).ok()
+            thread::Builder::new().spawn(move || Made::new(plan.images(), MAX_DIFFS)).ok()
         };
-        let thread = if plan.changes.len() < CHANGES_WORTH_A_THREAD { None } else { make() };
-        Self { plan: Arc::clone(plan), thread }
+        let images = plan.images();
+        // Files that would have to be read are on their way to other names while the plan is committed.
+        let early = |change| images.is_in_memory(change) || images.compared(change) > MAX_DIFFED;
+        let worth_it = plan.changes().len() >= CHANGES_WORTH_A_THREAD && plan.changes().iter().all(early);
+        Self { plan: Arc::clone(plan), thread: worth_it.then(make).flatten() }
     }
 
-    /// Each as a field of its change's line. A diff that does not fit into what is left of `room` is left out: its
-    /// field is empty.
-    pub(super) fn finish(self, room: &mut usize) -> Strings {
+    /// Each as a field of its change's line, after transaction `id`. A diff that does not fit into what is left of
+    /// `room` is left out: its field is empty.
+    pub(super) fn finish(self, id: TransactionId, room: &mut usize) -> Strings {
         let made = self.thread.map(|thread| thread.join().expect("a diff does not panic"));
-        let made = made.filter(|made| made.length <= *room).unwrap_or_else(|| Made::new(&self.plan, *room));
+        let made = made.filter(|made| made.length <= *room);
+        let made = made.unwrap_or_else(|| Made::new(self.plan.images_after(id), *room));
         *room -= made.length;
         made.fields
     }
@@ -55,19 +59,23 @@ impl Diffs {
 
 impl Made {
     /// What is left out leaves room for those after it.
-    fn new(plan: &Plan, room: usize) -> Self {
-        let expected = |change| (512 + size(plan, change)).min(MAX_DIFF as u64) as usize;
-        let expected = plan.changes.iter().map(expected).sum::<usize>().min(room);
-        let mut fields = Strings::with_capacity(plan.changes.len(), expected + expected / 8);
+    fn new(images: Images<'_>, room: usize) -> Self {
+        let changes = images.plan().changes();
+        let expected = |change| (512 + images.compared(change)).min(MAX_DIFF as u64) as usize;
+        let expected = changes.iter().map(expected).sum::<usize>().min(room);
+        let mut fields = Strings::with_capacity(changes.len(), expected + expected / 8);
         let (mut diff, mut length) = (Vec::new(), 0);
-        for change in &plan.changes {
+        for change in changes {
             fields.push(|out| {
                 let left = room - length;
-                if size(plan, change) > MAX_DIFFED || plan.least_diff(change).min(MAX_DIFF) > left {
+                if images.compared(change) > MAX_DIFFED || images.least_diff(change).min(MAX_DIFF) > left {
                     return;
                 }
                 diff.clear();
-                plan.write_diff(change, &mut diff);
+                // Somebody took the bytes away: then the line has the hashes, and no diff.
+                if images.write_diff(change, &mut diff).is_err() {
+                    return;
+                }
                 let text = capped_text(&diff);
                 if text.len() <= left {
                     length += text.len();
@@ -76,21 +84,5 @@ impl Made {
             });
         }
         Self { fields, length }
-    }
-}
-
-/// About how much is compared for the diff of a change.
-fn size(plan: &Plan, change: &Change) -> u64 {
-    let transition = &plan.transitions[change.transition];
-    let before = transition.before.as_ref().map_or(0, |before| before.metadata.size);
-    match &transition.after {
-        Some(after) => match &after.content {
-            Content::Spliced { splices, .. } | Content::SplicedFrom { splices, .. } => {
-                splices.iter().map(|splice| (splice.end - splice.start + splice.text.len()) as u64).sum()
-            }
-            Content::CopyOf(_) => 0,
-            _ => after.size + before,
-        },
-        None => before,
     }
 }

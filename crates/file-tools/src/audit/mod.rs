@@ -27,7 +27,7 @@ mod strings;
 mod verify;
 
 pub use event::{Event, Operation, Phase, Torn};
-pub use recorder::Recorder;
+pub(crate) use recorder::Recorder;
 pub use state::{PathState, Status, state};
 pub use verify::{BadLine, Verified, verify};
 
@@ -37,7 +37,7 @@ use chain::{Chain, End, Head, Lines, Written};
 use patch_engine::transaction::Workspace;
 use workspace_trash::Signer;
 
-use crate::session::SessionName;
+use crate::session_name::SessionName;
 
 /// Logs that are longer are continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;

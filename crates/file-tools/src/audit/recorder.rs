@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitError, CommitObserver, Outcome, Recovered, TransactionId, Workspace};
-use patch_engine::transition::Transition;
-use patch_engine::{Applied, Change, ErrorKind, Plan, Report};
+use patch_engine::transaction::{Outcome, Recovered, TransactionId, Workspace};
+use patch_engine::{Change, CommitLog, ErrorKind, Plan};
 
 use super::chain::{End, Lines, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
@@ -14,19 +13,17 @@ use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
 use super::{Audit, AuditError};
-use crate::error::ToolError;
 
-/// Tells the log of one call, and hands on what it is told.
+/// Tells the log of one call.
 ///
 /// A commit is refused when the log cannot be written.
-pub struct Recorder<'r> {
+pub(crate) struct Recorder<'r> {
     audit: &'r Audit,
     workspace: &'r Workspace,
     tool: String,
     /// What the call is meant to do, for the case that it fails; and what changing a file is called.
     operation: Operation,
     durable: bool,
-    inner: &'r mut dyn CommitObserver,
     plans: Vec<Planned>,
     /// The commits that came as far as their intents, each with the index of its plan.
     begun: Vec<(TransactionId, usize)>,
@@ -50,19 +47,18 @@ impl std::fmt::Debug for Recorder<'_> {
 }
 
 impl<'r> Recorder<'r> {
-    /// Starts to tell of a call of `tool`; `inner` is told of its commits too.
+    /// Starts to tell of a call of `tool`.
     ///
     /// Only with `durable` is the log synced.
-    pub fn new(
+    pub(crate) fn new(
         audit: &'r Audit,
         workspace: &'r Workspace,
         tool: &str,
         operation: Operation,
         durable: bool,
-        inner: &'r mut dyn CommitObserver,
     ) -> Self {
         let tool = tool.to_owned();
-        Self { audit, workspace, tool, operation, durable, inner, plans: Vec::new(), begun: Vec::new(), written: None }
+        Self { audit, workspace, tool, operation, durable, plans: Vec::new(), begun: Vec::new(), written: None }
     }
 
     /// What all lines of a phase begin with.
@@ -107,7 +103,7 @@ impl<'r> Recorder<'r> {
     /// # Errors
     ///
     /// When the log cannot be written. What was committed stays so: its intent is in the log.
-    pub fn finish(
+    pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
         failure: Option<(ErrorKind, Option<&str>)>,
@@ -119,7 +115,7 @@ impl<'r> Recorder<'r> {
         let mut room = MAX_DIFFS;
         let mut diffs = |(id, plan): &(TransactionId, usize)| {
             let diffs = if ended(id) { plans[*plan].diffs.take() } else { None };
-            diffs.map(|diffs| diffs.finish(&mut room)).unwrap_or_default()
+            diffs.map(|diffs| diffs.finish(*id, &mut room)).unwrap_or_default()
         };
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
         let told = |plan: usize| &plans[plan].told;
@@ -148,30 +144,12 @@ impl<'r> Recorder<'r> {
         })
     }
 
-    /// Writes what became of a patch: its outcomes, or that it failed.
-    ///
-    /// A workspace in which nothing was ever committed stays without a trace of a patch that does not fit.
-    ///
-    /// # Errors
-    ///
-    /// When the log cannot be written.
-    pub fn applied(&mut self, applied: &Applied) -> Result<(), AuditError> {
-        self.recovered(&applied.recovered)?;
-        let failure = applied.failure.as_ref().map(|_| ToolError::applied(applied));
-        if !self.has_begun() && !self.workspace.has_state() {
-            return Ok(());
-        }
-        let committed: Vec<_> = applied.reports.iter().filter_map(|report| report.transaction).collect();
-        let failure = failure.as_ref().map(|error| (error.kind, error.path.as_deref()));
-        self.finish(&committed, failure)
-    }
-
     /// Writes what became of interrupted transactions.
     ///
     /// # Errors
     ///
     /// When the log cannot be written.
-    pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
+    pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
         if recovered.is_empty() {
             return Ok(());
         }
@@ -213,26 +191,24 @@ fn closing(ok: Option<bool>, error: Option<ErrorKind>, id: Option<TransactionId>
     out
 }
 
-impl CommitObserver for Recorder<'_> {
+impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        let mut told = Strings::with_capacity(plan.changes.len(), 256 * plan.changes.len());
-        for change in &plan.changes {
+        let mut told = Strings::with_capacity(plan.changes().len(), 256 * plan.changes().len());
+        for change in plan.changes() {
             told.push(|out| self.change(out, change));
         }
         // Directories are told of where nothing else changes.
         if told.is_empty() {
-            let gone = plan.remove_dirs.last().map(|dir| (Operation::Delete, dir));
-            let made = plan.create_dirs.first().map(|dir| (Operation::Create, dir));
+            let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
+            let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
             if let Some((operation, dir)) = gone.or(made) {
                 told.push(|out| what(out, operation, dir.as_str()));
             }
         }
         self.plans.push(Planned { told, diffs: Some(Diffs::begin(plan)) });
-        self.inner.planned(plan);
     }
 
-    fn before_commit_point(&mut self, id: TransactionId, transitions: &[Transition]) -> Result<(), String> {
-        self.inner.before_commit_point(id, transitions)?;
+    fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("what is committed was not told to the audit log")?;
         let told = &self.plans[plan].told;
         let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
@@ -245,15 +221,12 @@ impl CommitObserver for Recorder<'_> {
         Ok(())
     }
 
-    fn log(&self) -> Option<&AppendFile> {
+    fn file(&self) -> Option<&AppendFile> {
         self.written.as_ref().map(|written| &written.file)
     }
 
-    fn published(&mut self, index: usize) {
-        self.inner.published(index);
-    }
-
-    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
-        self.inner.ended(workspace, result);
+    fn recovered(&mut self, recovered: &[Recovered]) {
+        // What became of them is on the disk; the log is no reason to refuse what comes.
+        let _ = self.write_recovered(recovered);
     }
 }

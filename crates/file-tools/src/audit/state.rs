@@ -127,7 +127,7 @@ fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
         Some(seen) if seen.kind == FileKind::Symlink => {
             Ok(Sha256::of(&root.read_link(&path).map_err(drop)?).to_string())
         }
-        Some(seen) if seen.kind == FileKind::File => Ok(crate::workspace::hash(root, &path).map_err(drop)?.to_string()),
+        Some(seen) if seen.kind == FileKind::File => Ok(crate::session::hash(root, &path).map_err(drop)?.to_string()),
         Some(_) => Ok(String::new()),
     }
 }

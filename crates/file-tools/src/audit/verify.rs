@@ -8,7 +8,7 @@ use workspace_trash::Signer;
 use super::chain::{FoundHead, newest, older, read_head};
 use super::event::{Broken, Event, Tip, check};
 use super::{AuditError, FOLDER};
-use crate::session::SessionName;
+use crate::session_name::SessionName;
 
 /// The largest file of a log that is read.
 const READ_LIMIT: u64 = 1 << 30;

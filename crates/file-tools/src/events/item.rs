@@ -1,6 +1,6 @@
 //! A change as the events tell it.
 
-use patch_engine::{Change, Operation, Plan};
+use patch_engine::{Change, Images, Operation};
 
 use super::MAX_TEXT;
 
@@ -18,8 +18,6 @@ pub(super) struct Item {
     pub(super) absolute_diff: String,
     pub(super) old: Text,
     pub(super) new: Text,
-    /// The transition of the plan.
-    pub(super) transition: usize,
 }
 
 /// One side of a change.
@@ -51,19 +49,21 @@ impl Text {
 }
 
 impl Item {
-    pub(super) fn new(plan: &Plan, change: &Change, root: &str) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    pub(super) fn new(images: Images<'_>, change: &Change, root: &str) -> Self {
+        // A file that is no longer what the plan was made for is told without its text: the commit will say so.
+        let text = |bytes: Result<Vec<u8>, _>| {
+            bytes.map_or_else(|_: fs_guard::Error| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
         Self {
             operation: change.operation,
             path: change.path.to_string(),
             to_path: change.to_path.as_ref().map(ToString::to_string),
             before_sha256: change.before.map(|hash| hash.to_string()),
             after_sha256: change.after.map(|hash| hash.to_string()),
-            diff: text(plan.diff(change)),
-            absolute_diff: text(plan.diff_beneath(change, root)),
-            old: Text::of(change.before.is_some(), plan.old_bytes(change).as_ref().map(|bytes| &bytes[..])),
-            new: Text::of(change.after.is_some(), plan.new_bytes(change).as_ref().map(|bytes| &bytes[..])),
-            transition: change.transition,
+            diff: text(images.diff(change)),
+            absolute_diff: text(images.diff_beneath(change, root)),
+            old: Text::of(change.before.is_some(), images.old(change).ok().as_ref().map(|bytes| &bytes[..])),
+            new: Text::of(change.after.is_some(), images.new(change).ok().as_ref().map(|bytes| &bytes[..])),
         }
     }
 

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use file_tools::events::{EventForm, Events};
-//! use patch_engine::{Options, Profile, Settings, apply, parse, transaction::Workspace};
+//! use patch_engine::{Options, Profile, Settings, parse, transaction::Workspace};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
@@ -23,8 +23,8 @@
 //! let mut lines = Vec::new();
 //! let mut events = Events::new(EventForm::Codex, "session-1", dir.path(), |line: &str| lines.push(line.to_owned()));
 //! events.begin_call("call-1", "apply_patch", &text);
-//! let applied = apply(&workspace, &patch, &settings, &mut |_| true, &mut events);
-//! events.end_call(&"the answer to the model", applied.failure.map(|error| error.to_string()).as_deref());
+//! let applied = workspace.apply(&patch, &settings, &mut events);
+//! events.end_call(&"the answer to the model", applied.err().map(|failed| failed.to_string()).as_deref());
 //! drop(events);
 //! assert!(lines[0].contains(r#""type":"patch_apply_begin""#));
 //! assert!(lines.last().unwrap().contains(r#""type":"turn_diff""#));
@@ -36,15 +36,9 @@ mod codex;
 mod item;
 mod jsonl;
 
-use std::cell::Cell;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
 
-use patch_engine::approval::Verdict;
-use patch_engine::transaction::{CommitError, CommitObserver, TransactionId, Workspace};
-use patch_engine::transition::Transition;
-use patch_engine::{Plan, Report, TurnDiff};
+use patch_engine::{Event as Happened, Host, Plan, TurnDiff};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -104,7 +98,7 @@ enum Event<'e> {
     TurnDiff { diff: &'e str },
 }
 
-/// Writes the events of a turn, a line for each: an observer of its commits, told by the caller where its
+/// Writes the events of a turn, a line for each: a host of its commits, told by the caller where its
 /// calls begin and end.
 pub struct Events<'e> {
     form: EventForm,
@@ -120,19 +114,9 @@ pub struct Events<'e> {
     in_call: bool,
     began: bool,
     changed: bool,
-    verdicts: Verdicts,
-}
-
-/// What was decided about the plans of a call; without a word nobody was asked.
-#[derive(Debug, Clone, Default)]
-pub struct Verdicts(Rc<Cell<Option<Verdict>>>);
-
-impl Verdicts {
-    /// Tells of one more.
-    pub fn tell(&self, verdict: Verdict) {
-        let asked = verdict.asked || self.0.get().is_some_and(|earlier| earlier.asked);
-        self.0.set(Some(Verdict { asked, ..verdict }));
-    }
+    /// What was decided about the plans of the call; without a word nobody was asked.
+    approved: bool,
+    asked: bool,
 }
 
 impl std::fmt::Debug for Events<'_> {
@@ -168,7 +152,8 @@ impl<'e> Events<'e> {
             in_call: false,
             began: false,
             changed: false,
-            verdicts: Verdicts::default(),
+            approved: true,
+            asked: false,
         }
     }
 
@@ -185,14 +170,8 @@ impl<'e> Events<'e> {
         self.committed.clear();
         self.transactions.clear();
         (self.in_call, self.began, self.changed) = (true, false, false);
-        self.verdicts.0.set(None);
+        (self.approved, self.asked) = (true, false);
         self.tell(&Event::Called);
-    }
-
-    /// Where to tell what is decided about plans, as long as this value is busy observing.
-    #[must_use]
-    pub fn verdicts(&self) -> Verdicts {
-        self.verdicts.clone()
     }
 
     /// Whether a call has begun and not ended.
@@ -218,7 +197,7 @@ impl<'e> Events<'e> {
             transactions: &transactions,
             result: &result,
             failure,
-            declined: self.verdicts.0.get().is_some_and(|verdict| !verdict.approved),
+            declined: !self.approved,
         });
         if self.changed {
             let diff = self.turn.diff();
@@ -234,7 +213,7 @@ impl<'e> Events<'e> {
 
     fn tell_planned(&mut self) {
         let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
-        let auto_approved = self.verdicts.0.get().is_none_or(|verdict| !verdict.asked);
+        let auto_approved = !self.asked;
         let event = Event::Planned { items: &items, again: self.began, auto_approved };
         if let Some(line) = line(self.form, &self.call, &event) {
             (self.sink)(&line);
@@ -262,51 +241,47 @@ fn json(value: &impl Serialize) -> Option<String> {
     Some(serde_json::to_string(value).expect("text keys"))
 }
 
-impl CommitObserver for Events<'_> {
-    fn planned(&mut self, plan: &Arc<Plan>) {
-        self.pending = plan.changes.iter().map(|change| Item::new(plan, change, &self.call.root)).collect();
-        self.paths = plan.transitions.iter().map(|transition| transition.path.to_string()).collect();
+impl Events<'_> {
+    fn planned(&mut self, plan: &Plan) {
+        self.pending = plan.changes().iter().map(|change| Item::new(plan.images(), change, &self.call.root)).collect();
+        self.paths = plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
         self.published = 0;
         self.tell_planned();
     }
-
-    fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
-        // A second attempt publishes everything anew.
-        self.published = 0;
-        Ok(())
-    }
-
-    fn published(&mut self, index: usize) {
-        self.published += 1;
-        let path = self.paths.get(index).cloned().unwrap_or_default();
-        self.tell(&Event::Progress { path: &path, done: self.published, total: self.paths.len() });
-    }
-
-    fn ended(&mut self, workspace: &Workspace, result: Result<&Report, (&Plan, &CommitError)>) {
-        let items = std::mem::take(&mut self.pending);
-        match result {
-            Ok(report) => {
-                self.turn.applied(workspace, report);
-                self.transactions.extend(report.transaction.map(|id| id.to_string()));
-                self.committed.extend(items);
-                self.changed = true;
-            }
-            Err((plan, error)) if !error.is_rolled_back() => {
-                self.turn.interrupted(workspace, plan);
-                let stayed = |item: &Item| is_done(workspace, &plan.transitions[item.transition]);
-                self.committed.extend(items.into_iter().filter(stayed));
-                self.changed = true;
-            }
-            Err(_) => {}
-        }
-    }
 }
 
-/// Whether a path is as a plan wanted it.
-fn is_done(workspace: &Workspace, transition: &Transition) -> bool {
-    let root = workspace.root();
-    match &transition.after {
-        Some(after) => crate::workspace::hash(root, &transition.path).is_ok_and(|hash| hash == after.sha256),
-        None => root.metadata(&transition.path).is_ok_and(|seen| seen.is_none()),
+/// Approves everything, and tells. A host that also asks hands its events on to this.
+impl Host for Events<'_> {
+    fn event(&mut self, event: &Happened<'_>) {
+        match *event {
+            Happened::Decided { approved, asked } => {
+                self.approved = approved;
+                self.asked |= asked;
+            }
+            Happened::Planned(plan) => self.planned(plan),
+            // A second attempt publishes everything anew.
+            Happened::Staged(_) => self.published = 0,
+            Happened::Published(index) => {
+                self.published += 1;
+                let path = self.paths.get(index).cloned().unwrap_or_default();
+                self.tell(&Event::Progress { path: &path, done: self.published, total: self.paths.len() });
+            }
+            Happened::Committed(report) => {
+                self.turn.applied(report);
+                self.transactions.extend(report.transaction.map(|id| id.to_string()));
+                self.committed.append(&mut self.pending);
+                self.changed = true;
+            }
+            Happened::Failed(plan, error) => {
+                let items = std::mem::take(&mut self.pending);
+                if !error.is_rolled_back() {
+                    self.turn.interrupted(plan);
+                    let stayed = items.into_iter().zip(plan.changes()).filter(|(_, change)| plan.is_done(change));
+                    self.committed.extend(stayed.map(|(item, _)| item));
+                    self.changed = true;
+                }
+            }
+            _ => {}
+        }
     }
 }

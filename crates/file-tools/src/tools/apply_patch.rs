@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
-use patch_engine::{Expected, Options, Patch, Plan, Profile, Settings};
+use patch_engine::{Expected, Host, Options, Patch, Plan, Profile};
 use patch_grammar::Operation as Written;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::audit::Operation;
 use crate::changes::{PatchData, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::workspace::{Call, Committed, FileTools, Hooks, expected, touched};
+use crate::session::{Call, Session, expected};
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -56,13 +56,13 @@ impl From<PatchProfile> for Profile {
     }
 }
 
-impl FileTools {
+impl Session {
     /// Applies a patch.
     ///
     /// # Errors
     ///
     /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
-    pub fn apply_patch(&self, args: &ApplyPatch, hooks: &mut dyn Hooks) -> ToolResult<PatchData> {
+    pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut Call<'_>>| {
             let mut options = Options::new(args.profile.map_or(Profile::Strict, Profile::from));
             options.max_file_size = self.settings().max_file_size;
@@ -76,7 +76,7 @@ impl FileTools {
         if args.dry_run == Some(true) {
             return run(None);
         }
-        self.changing("apply_patch", Operation::Patch, hooks, |call| run(Some(call)))
+        self.changing("apply_patch", Operation::Patch, host, |call| run(Some(call)))
     }
 
     /// Applies a patch; without a call it is only planned.
@@ -93,39 +93,11 @@ impl FileTools {
             let plan =
                 patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
             self.check_replaced(&plan, &given)?;
-            return Ok(Success::new(format!("it applies: {}", summary(&plan)), PatchData::planned(&plan)));
+            return Ok(Success::new(format!("it applies: {}", summary(&plan)), PatchData::planned(&plan)?));
         };
-        let settings = Settings {
-            commit: call.commit_options(),
-            lock_timeout: self.settings().lock_timeout,
-            atomic,
-            ..Settings::new(options)
-        };
-        let mut stale = None;
-        let mut applied = None;
-        let committed = call.audited(|observer, approve| {
-            let mut check_and_approve = |plan: &Plan| {
-                stale = self.check_replaced(plan, &given).err();
-                stale.is_none() && approve(plan)
-            };
-            let done = patch_engine::apply(self.workspace(), patch, &settings, &mut check_and_approve, observer);
-            let failure = done.failure.is_some().then(|| match stale.take() {
-                Some(error) if done.reports.is_empty() => error,
-                _ => ToolError::applied(&done),
-            });
-            let mut committed = Committed { failure, ..Committed::default() };
-            committed.transactions.extend(done.reports.iter().filter_map(|report| report.transaction));
-            committed.touched = done.reports.iter().flat_map(|report| touched(&report.plan.transitions)).collect();
-            committed.recovered.clone_from(&done.recovered);
-            applied = Some(done);
-            committed
-        });
-        if let Some(error) = committed.failure {
-            return Err(error);
-        }
-        let applied = applied.expect("it was applied");
-        let summaries: Vec<_> = applied.reports.iter().map(|report| summary(&report.plan)).collect();
-        Ok(Success::new(summaries.join("; "), PatchData::applied(&applied, atomic)))
+        let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &given))?;
+        let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
+        Ok(Success::new(summaries.join("; "), PatchData::applied(&reports, atomic)))
     }
 
     /// Expects of each file that the patch changes what the session saw of it, unless the caller
@@ -152,11 +124,11 @@ impl FileTools {
 
     /// Checks the files that a plan replaces without having been asked to update them.
     fn check_replaced(&self, plan: &Plan, given: &HashSet<String>) -> Result<(), ToolError> {
-        for transition in &plan.transitions {
-            if let Some(before) = &transition.before
-                && !given.contains(transition.path.as_str())
+        for transition in plan.transitions() {
+            if let Some(before) = transition.before()
+                && !given.contains(transition.path().as_str())
             {
-                self.check_expected(transition.path.as_str(), Some(before.sha256), None)?;
+                self.check_expected(transition.path().as_str(), Some(before), None)?;
             }
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! `create_file`: a file where none is.
 
-use patch_engine::file_plan;
+use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::capped;
+use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
-use crate::workspace::{FileTools, Hooks};
+use crate::session::{Session, finish};
 
 /// The arguments of `create_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -39,26 +39,27 @@ pub struct CreateFileData {
     pub transaction_id: String,
 }
 
-impl FileTools {
+impl Session {
     /// Creates a file; never overwrites one.
     ///
     /// # Errors
     ///
     /// When something is there, or the guard refuses the path.
-    pub fn create_file(&self, args: &CreateFile, hooks: &mut dyn Hooks) -> ToolResult<CreateFileData> {
-        self.changing("create_file", Operation::Create, hooks, |call| {
+    pub fn create_file(&self, args: &CreateFile, host: &mut dyn Host) -> ToolResult<CreateFileData> {
+        self.changing("create_file", Operation::Create, host, |call| {
             let parents = args.create_parent_directories == Some(true);
-            let max_size = self.settings().max_file_size;
+            let options = Options { create_parents: parents, ..self.options() };
             let report = call.commit(&mut |root| {
-                let bytes = args.content.clone().into_bytes();
-                Ok(file_plan::create(root, &args.path, bytes, parents, max_size)?)
+                let mut builder = PlanBuilder::new(root, &options);
+                builder.create(&args.path, args.content.clone().into_bytes())?;
+                finish(builder)
             })?;
-            let change = &report.plan.changes[0];
+            let change = &report.plan.changes()[0];
             let data = CreateFileData {
                 created: true,
                 path: change.path.to_string(),
                 sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                diff: capped(&report.plan.diff(change)),
+                diff: capped(&diff_of(&report, change)),
                 transaction_id: super::transaction(&report),
             };
             Ok(Success::new(format!("created {} ({} bytes)", data.path, args.content.len()), data))

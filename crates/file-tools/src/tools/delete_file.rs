@@ -1,15 +1,15 @@
 //! `delete_file`: takes a file, or a directory with all in it, into the trash.
 
 use fs_guard::FileKind;
-use patch_engine::{ErrorKind, file_plan};
+use patch_engine::{ErrorKind, Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::capped;
+use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::workspace::{FileTools, Hooks, expected};
+use crate::session::{Session, expected, finish};
 
 /// The arguments of `delete_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -57,15 +57,15 @@ pub struct DeleteFileData {
     pub transaction_id: Option<String>,
 }
 
-impl FileTools {
+impl Session {
     /// Deletes a file, a link, or a directory.
     ///
     /// # Errors
     ///
     /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
     /// set, or the guard refuses it or something in it.
-    pub fn delete_file(&self, args: &DeleteFile, hooks: &mut dyn Hooks) -> ToolResult<DeleteFileData> {
-        self.changing("delete_file", Operation::Delete, hooks, |call| {
+    pub fn delete_file(&self, args: &DeleteFile, host: &mut dyn Host) -> ToolResult<DeleteFileData> {
+        self.changing("delete_file", Operation::Delete, host, |call| {
             let given = args.expected_sha256.as_deref();
             given.map(expected).transpose()?;
             let recursive = args.recursive == Some(true);
@@ -88,8 +88,15 @@ impl FileTools {
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(&args.path));
                 }
-                let plan = file_plan::delete(root, &args.path, recursive, self.settings().max_file_size)?;
-                for change in &plan.changes {
+                let options = self.options();
+                let mut builder = PlanBuilder::new(root, &options);
+                if recursive {
+                    builder.remove_all(&args.path)?;
+                } else {
+                    builder.remove(&args.path)?;
+                }
+                let plan = finish(builder)?;
+                for change in plan.changes() {
                     self.check_expected(change.path.as_str(), change.before, given)?;
                 }
                 Ok(plan)
@@ -112,7 +119,7 @@ impl FileTools {
                 }
                 (Some(_), None) => report.trashed.first().cloned().flatten(),
             };
-            let changes = &report.plan.changes;
+            let changes = report.plan.changes();
             let first = changes.first().filter(|_| directory.is_none());
             let data = DeleteFileData {
                 deleted: true,
@@ -120,7 +127,7 @@ impl FileTools {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: capped(&report.plan.diffs()),
+                diff: capped(&changes.iter().flat_map(|change| diff_of(&report, change)).collect::<Vec<_>>()),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };

@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use patch_engine::transition::Splice;
-use patch_engine::{ErrorKind, FinalNewline, Options, Profile, RejectReason, file_plan};
+use patch_engine::{ErrorKind, FinalNewline, Host, Options, PlanBuilder, Profile, RejectReason, Splices};
 use patch_grammar::{Hunk, Line, LineKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::Operation;
-use crate::changes::capped;
+use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, nearest_place};
+use crate::session::{Session, expected, finish};
 use crate::text::{is_binary, normalised, without_bom};
-use crate::workspace::{FileTools, Hooks, expected};
 
 /// How many places an error names.
 const NAMED: usize = 20;
@@ -69,30 +68,33 @@ pub struct EditFileData {
     pub transaction_id: String,
 }
 
-impl FileTools {
+impl Session {
     /// Replaces pieces of text in a file: all of them or none.
     ///
     /// # Errors
     ///
     /// When a text is not there, or there too often, edits overlap, the file is not the expected one, is
     /// binary, or the guard refuses it.
-    pub fn edit_file(&self, args: &EditFile, hooks: &mut dyn Hooks) -> ToolResult<EditFileData> {
-        self.changing("edit_file", Operation::Edit, hooks, |call| {
+    pub fn edit_file(&self, args: &EditFile, host: &mut dyn Host) -> ToolResult<EditFileData> {
+        self.changing("edit_file", Operation::Edit, host, |call| {
             expected(&args.expected_sha256)?;
             let mut replacements = 0;
             let report = call.commit(&mut |root| {
-                let Some(file) = self.load(root, &args.path, Some(&args.expected_sha256))? else {
+                let options = self.options();
+                let mut builder = PlanBuilder::new(root, &options);
+                let Some(file) = self.load(&mut builder, &args.path, Some(&args.expected_sha256))? else {
                     return Err(super::missing(&args.path));
                 };
                 if is_binary(&file.bytes) {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 }
                 let splices = Edits::new(&args.path, &file.bytes).splices(&args.edits)?;
-                replacements = splices.len();
-                let plan = file_plan::update(&file, splices);
-                if plan.transitions.is_empty() { Err(no_change(&args.path, None)) } else { Ok(plan) }
+                replacements = splices.as_slice().len();
+                builder.update(&args.path, splices)?;
+                let plan = finish(builder)?;
+                if plan.is_empty() { Err(no_change(&args.path, None)) } else { Ok(plan) }
             })?;
-            let change = &report.plan.changes[0];
+            let change = &report.plan.changes()[0];
             let hash = |hash: Option<patch_engine::Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
             let data = EditFileData {
                 path: change.path.to_string(),
@@ -100,7 +102,7 @@ impl FileTools {
                 after_sha256: hash(change.after),
                 applied_edits: args.edits.len(),
                 replacements,
-                diff: capped(&report.plan.diff(change)),
+                diff: capped(&diff_of(&report, change)),
                 transaction_id: super::transaction(&report),
             };
             let output = format!("edited {} in {} places", data.path, data.replacements);
@@ -152,11 +154,11 @@ impl<'f> Edits<'f> {
         self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    fn splices(&self, edits: &[TextEdit]) -> Result<Vec<Splice>, ToolError> {
+    fn splices(&self, edits: &[TextEdit]) -> Result<Splices, ToolError> {
         if edits.is_empty() {
             return Err(ToolError::arguments("there are no edits").next("give at least one edit"));
         }
-        let mut all: Vec<(Range<usize>, usize, Splice)> = Vec::new();
+        let mut all: Vec<(Range<usize>, usize, (Range<usize>, Vec<u8>))> = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
             let old = normalised(&edit.old_text);
             let new = normalised(&edit.new_text);
@@ -192,10 +194,11 @@ impl<'f> Edits<'f> {
                 .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
                 .next("write the conflicting edits as one edit"));
         }
-        let splices: Vec<_> = all.into_iter().map(|(_, _, splice)| splice).collect();
-        if std::str::from_utf8(self.bytes).is_err() && splices.iter().any(|splice| !splice.text.is_ascii()) {
+        if std::str::from_utf8(self.bytes).is_err() && all.iter().any(|(_, _, (_, text))| !text.is_ascii()) {
             return Err(super::encoding(self.path));
         }
+        let mut splices = Splices::new();
+        all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
         Ok(splices)
     }
 
@@ -229,7 +232,7 @@ impl<'f> Edits<'f> {
     }
 
     /// The bytes to replace: what old and new text share at both ends stays as it is.
-    fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Splice {
+    fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> (Range<usize>, Vec<u8>) {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         let (old, new) = (&old[head..], &new[head..]);
         let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
@@ -250,7 +253,7 @@ impl<'f> Edits<'f> {
             text.push(byte);
         }
         // A carriage return that belongs to the line feed after the text stays with it.
-        Splice { start: self.in_file(start), end: self.in_file(end), text }
+        (self.in_file(start)..self.in_file(end), text)
     }
 
     /// Whether the first line that ends at or after a place, or else the last one before it, ends in CRLF.

@@ -1,13 +1,13 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes and moves.
 
-use patch_engine::{Operation as Change, Options, Patch, Profile};
+use patch_engine::{Host, Operation as Change, Options, Patch, Profile};
 use patch_grammar::{Operation as Written, Section, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::error::ToolError;
-use crate::workspace::{Call, FileTools, Hooks};
+use crate::session::{Call, Session};
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -48,13 +48,13 @@ pub struct EditPatchResult {
     pub error: Option<String>,
 }
 
-impl FileTools {
+impl Session {
     /// Applies a patch and answers in two words; the error is told in full to programs that ask for it.
     ///
     /// # Errors
     ///
     /// As [`apply_patch`](Self::apply_patch).
-    pub fn edit_patch(&self, args: &EditPatch, hooks: &mut dyn Hooks) -> Result<EditPatchResult, ToolError> {
+    pub fn edit_patch(&self, args: &EditPatch, host: &mut dyn Host) -> Result<EditPatchResult, ToolError> {
         let run = |call: Option<&mut Call<'_>>| {
             let mut options = Options::new(Profile::Strict);
             options.max_file_size = self.settings().max_file_size;
@@ -76,7 +76,7 @@ impl FileTools {
         let result = if args.dry_run == Some(true) {
             run(None)
         } else {
-            self.changing("edit.patch", Operation::Patch, hooks, |call| run(Some(call)))
+            self.changing("edit.patch", Operation::Patch, host, |call| run(Some(call)))
         }?;
         let count = |wanted: Change| {
             result.data.changed_files.iter().filter(|change| change.operation == wanted.as_str()).count()

@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use patch_engine::Host;
+
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, skipped};
+use crate::session::Session;
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, glob, globs, relative, type_name, walk};
-use crate::workspace::{FileTools, Hooks};
 
 /// How many paths are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 1000;
@@ -62,13 +64,13 @@ pub struct GlobMatch {
     pub kind: &'static str,
 }
 
-impl FileTools {
+impl Session {
     /// Finds paths that match a pattern.
     ///
     /// # Errors
     ///
     /// When the pattern is none, or there is no such directory.
-    pub fn glob(&self, args: &Glob, hooks: &mut dyn Hooks) -> ToolResult<GlobData> {
+    pub fn glob(&self, args: &Glob, host: &mut dyn Host) -> ToolResult<GlobData> {
         let root = self.root();
         let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
         let matcher = glob(pattern)?.compile_matcher();
@@ -81,7 +83,7 @@ impl FileTools {
         let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
         let mut matches = Vec::new();
-        let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
+        let whole = walk(root, dir.clone(), &options, host, &mut |found: Found| {
             let path = relative(&found.path, dir.as_ref());
             let name = found.path.file_name();
             if excludes.is_match(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {

@@ -6,10 +6,12 @@ use fs_guard::FileKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use patch_engine::Host;
+
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, skipped};
+use crate::session::Session;
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, type_name, walk};
-use crate::workspace::{FileTools, Hooks};
 
 /// No more entries are listed.
 const MAX_ENTRIES: usize = 5000;
@@ -73,13 +75,13 @@ pub struct Entry {
     pub depth: usize,
 }
 
-impl FileTools {
+impl Session {
     /// Lists a directory.
     ///
     /// # Errors
     ///
     /// When there is no such directory or the guard refuses it.
-    pub fn list_directory(&self, args: &ListDirectory, hooks: &mut dyn Hooks) -> ToolResult<ListDirectoryData> {
+    pub fn list_directory(&self, args: &ListDirectory, host: &mut dyn Host) -> ToolResult<ListDirectoryData> {
         let root = self.root();
         let dir = self.directory(root, args.path.as_deref())?;
         let skip = skipped(args.cursor.as_deref())?;
@@ -100,7 +102,7 @@ impl FileTools {
             // Nearer entries go before deeper ones, so all of a walk is needed to know the first.
             (found.len() <= 40 * MAX_ENTRIES).then_some(beneath)
         };
-        let whole = walk(root, dir.clone(), &options, hooks, &mut collect)?;
+        let whole = walk(root, dir.clone(), &options, host, &mut collect)?;
         let rank = |kind: FileKind| match kind {
             FileKind::Directory => 0,
             FileKind::File => 1,

@@ -1,4 +1,4 @@
-//! The tools, one file each: arguments, data, and the method of [`FileTools`](crate::FileTools).
+//! The tools, one file each: arguments, data, and the method of [`Session`](crate::Session).
 
 pub mod apply_patch;
 pub mod create_file;

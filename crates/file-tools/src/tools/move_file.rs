@@ -1,12 +1,12 @@
 //! `move_file`: gives a file another path.
 
-use patch_engine::file_plan;
+use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
-use crate::workspace::{FileTools, Hooks, expected};
+use crate::session::{Session, expected, finish};
 
 /// The arguments of `move_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -44,15 +44,15 @@ pub struct MoveFileData {
     pub transaction_id: String,
 }
 
-impl FileTools {
+impl Session {
     /// Moves a file.
     ///
     /// # Errors
     ///
     /// When there is no file, it is not the expected one, something is at its new path and `overwrite` is
     /// not set, or the guard refuses a path.
-    pub fn move_file(&self, args: &MoveFile, hooks: &mut dyn Hooks) -> ToolResult<MoveFileData> {
-        self.changing("move_file", Operation::Move, hooks, |call| {
+    pub fn move_file(&self, args: &MoveFile, host: &mut dyn Host) -> ToolResult<MoveFileData> {
+        self.changing("move_file", Operation::Move, host, |call| {
             let given = expected(&args.expected_sha256)?;
             let overwrite = args.overwrite == Some(true);
             let report = call.commit(&mut |root| {
@@ -63,17 +63,19 @@ impl FileTools {
                     }
                     return Err(super::missing(&args.from_path));
                 }
-                let max_size = self.settings().max_file_size;
-                let plan = file_plan::rename(root, &args.from_path, &args.to_path, overwrite, max_size)?;
-                let change = &plan.changes[0];
+                let options = Options { overwrite, ..self.options() };
+                let mut builder = PlanBuilder::new(root, &options);
+                builder.rename(&args.from_path, &args.to_path)?;
+                let plan = finish(builder)?;
+                let change = &plan.changes()[0];
                 self.check_expected(change.path.as_str(), change.before, Some(&args.expected_sha256))?;
-                let target = &plan.transitions[change.transition];
-                if let Some(replaced) = &target.before {
-                    self.check_expected(target.path.as_str(), Some(replaced.sha256), None)?;
+                let target = plan.transition_of(change);
+                if let Some(replaced) = target.before() {
+                    self.check_expected(target.path().as_str(), Some(replaced), None)?;
                 }
                 Ok(plan)
             })?;
-            let change = &report.plan.changes[0];
+            let change = &report.plan.changes()[0];
             let data = MoveFileData {
                 moved: true,
                 from_path: change.path.to_string(),

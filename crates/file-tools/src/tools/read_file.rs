@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::session::Session;
 use crate::text::{Newlines, base64, is_binary, prefix, split_terminator, without_bom};
-use crate::workspace::FileTools;
 
 /// Content that is longer is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
@@ -81,7 +81,7 @@ pub struct ReadFileData {
     pub encoding: &'static str,
 }
 
-impl FileTools {
+impl Session {
     /// Reads a text file, or a slice of it.
     ///
     /// # Errors

@@ -1,15 +1,15 @@
 //! `restore_file`: brings a file back from the trash.
 
 use fs_guard::Access;
-use patch_engine::ErrorKind;
 use patch_engine::transaction::{self, TransactionId};
+use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::workspace::{FileTools, Hooks};
+use crate::session::Session;
 
 /// The arguments of `restore_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -45,14 +45,14 @@ pub struct RestoreFileData {
     pub transaction_id: String,
 }
 
-impl FileTools {
+impl Session {
     /// Restores a file, or all that one transaction deleted; never over an existing one.
     ///
     /// # Errors
     ///
     /// When the trash has no such file, something is at its place, or the guard refuses that.
-    pub fn restore_file(&self, args: &RestoreFile, hooks: &mut dyn Hooks) -> ToolResult<RestoreFileData> {
-        self.changing("restore_file", Operation::Create, hooks, |call| {
+    pub fn restore_file(&self, args: &RestoreFile, host: &mut dyn Host) -> ToolResult<RestoreFileData> {
+        self.changing("restore_file", Operation::Create, host, |call| {
             let named = match (&args.trashed_path, &args.trash_id) {
                 (Some(named), None) | (None, Some(named)) => named,
                 _ => return Err(ToolError::arguments("give either trashedPath or trashId")),
@@ -79,12 +79,13 @@ impl FileTools {
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
                 self.workspace().plan_restore(id, &files).map_err(|error| not_there(named, &error))
             })?;
-            let first = &report.plan.transitions[0];
+            let transitions = report.plan.transitions();
+            let first = &transitions[0];
             let data = RestoreFileData {
                 restored: true,
-                path: first.path.to_string(),
-                sha256: first.after.as_ref().map(|after| after.sha256.to_string()).unwrap_or_default(),
-                restored_files: report.plan.transitions.len(),
+                path: first.path().to_string(),
+                sha256: first.after().map(|hash| hash.to_string()).unwrap_or_default(),
+                restored_files: transitions.len(),
                 transaction_id: super::transaction(&report),
             };
             let output = match data.restored_files {

@@ -6,7 +6,7 @@ use fs_guard::FileKind;
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use patch_engine::ErrorKind;
+use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use super::glob::limit;
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::page::{Page, page, skipped};
+use crate::session::Session;
 use crate::text::{is_binary, prefix, split_terminator, without_bom};
 use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, globs, relative, walk};
-use crate::workspace::{FileTools, Hooks};
 
 /// How many matches are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 100;
@@ -105,13 +105,13 @@ pub struct SearchMatch {
     pub preview: String,
 }
 
-impl FileTools {
+impl Session {
     /// Searches files, or their paths.
     ///
     /// # Errors
     ///
     /// When the query or a pattern is none, or there is no such directory.
-    pub fn search_files(&self, args: &SearchFiles, hooks: &mut dyn Hooks) -> ToolResult<SearchFilesData> {
+    pub fn search_files(&self, args: &SearchFiles, host: &mut dyn Host) -> ToolResult<SearchFilesData> {
         let root = self.root();
         if args.query.is_empty() {
             return Err(ToolError::arguments("the query is empty").next("use glob or list_directory to see all files"));
@@ -127,7 +127,7 @@ impl FileTools {
         let context = usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
         let mut search = Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
-        let whole = walk(root, dir.clone(), &options, hooks, &mut |found: Found| {
+        let whole = walk(root, dir.clone(), &options, host, &mut |found: Found| {
             let path = relative(&found.path, dir.as_ref());
             if excludes.is_match(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
                 return Some(false);
@@ -135,7 +135,7 @@ impl FileTools {
             if includes.as_ref().is_some_and(|includes| !includes.is_match(path)) {
                 return Some(true);
             }
-            if hooks.cancelled() {
+            if host.cancelled() {
                 cancelled.set(true);
                 return None;
             }

@@ -1,17 +1,17 @@
 //! `undo`: takes back a transaction that is named.
 
 use fs_guard::Access;
-use patch_engine::ErrorKind;
 use patch_engine::transaction;
+use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::Operation;
-use crate::changes::{ChangedFile, changed_files, summary};
+use crate::changes::{ChangedFile, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::workspace::{FileTools, Hooks};
+use crate::session::Session;
 
 /// How many transactions are named to a caller that named none.
 const NAMED: usize = 5;
@@ -47,15 +47,15 @@ pub struct UndoData {
     pub truncated: bool,
 }
 
-impl FileTools {
+impl Session {
     /// Takes back what a transaction did, or what it did to some files.
     ///
     /// # Errors
     ///
     /// When none is named (the newest of this session are told), there is no such transaction, its files are
     /// not what it left, or the guard refuses one of them.
-    pub fn undo(&self, args: &Undo, hooks: &mut dyn Hooks) -> ToolResult<UndoData> {
-        self.changing("undo", Operation::Write, hooks, |call| {
+    pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
+        self.changing("undo", Operation::Write, host, |call| {
             let named = args.transaction_id.as_deref().unwrap_or_default().trim();
             let Ok(id) = named.parse() else { return Err(self.not_named(named)) };
             let root = self.root();
@@ -66,7 +66,7 @@ impl FileTools {
             let data = UndoData {
                 undo_of: id.to_string(),
                 transaction_id: report.transaction.map(|id| id.to_string()),
-                changed_files: changed_files(&report.plan, &report.trashed),
+                changed_files: committed_files(&report),
                 truncated: false,
             };
             Ok(Success::new(format!("took back {id}: {}", summary(&report.plan)), data))
@@ -81,7 +81,7 @@ impl FileTools {
         };
         let mine = |entry: &&transaction::LogEntry| {
             let header = &entry.journal.header;
-            header.session.as_deref() == Some(self.session().as_str()) && entry.undone_by.is_none() && !entry.aborted
+            header.session.as_deref() == Some(self.name().as_str()) && entry.undone_by.is_none() && !entry.aborted
         };
         let log = self.workspace().log().unwrap_or_default();
         let newest: Vec<_> = log

@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use patch_engine::transition::Splice;
-use patch_engine::{Expected, file_plan};
+use patch_engine::{Expected, Host, PlanBuilder, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use crate::audit::Operation;
-use crate::changes::capped;
+use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::session::{Session, expected, finish};
 use crate::text::{Newlines, is_binary, split_terminator, without_bom};
-use crate::workspace::{FileTools, Hooks, expected};
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -47,34 +46,37 @@ pub struct WriteFileData {
     pub transaction_id: String,
 }
 
-impl FileTools {
+impl Session {
     /// Replaces the text of a file.
     ///
     /// # Errors
     ///
     /// When the file is not the expected one, is binary, or the guard refuses it.
-    pub fn write_file(&self, args: &WriteFile, hooks: &mut dyn Hooks) -> ToolResult<WriteFileData> {
-        self.changing("write_file", Operation::Write, hooks, |call| {
+    pub fn write_file(&self, args: &WriteFile, host: &mut dyn Host) -> ToolResult<WriteFileData> {
+        self.changing("write_file", Operation::Write, host, |call| {
             let expected = expected(&args.expected_sha256)?;
             let mut now = None;
             let report = call.commit(&mut |root| {
-                let Some(file) = self.load(root, &args.path, Some(&args.expected_sha256))? else {
+                let options = self.options();
+                let mut builder = PlanBuilder::new(root, &options);
+                let Some(file) = self.load(&mut builder, &args.path, Some(&args.expected_sha256))? else {
                     debug_assert_eq!(expected, Expected::Absent);
-                    let bytes = args.content.clone().into_bytes();
-                    return Ok(file_plan::create(root, &args.path, bytes, false, self.settings().max_file_size)?);
+                    builder.create(&args.path, args.content.clone().into_bytes())?;
+                    return finish(builder);
                 };
                 if is_binary(&file.bytes) {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 }
                 now = Some((file.path.to_string(), file.sha256));
-                Ok(file_plan::update(&file, rewrite(&args.path, &file.bytes, &args.content)?))
+                builder.update(&args.path, rewrite(&args.path, &file.bytes, &args.content)?)?;
+                finish(builder)
             })?;
-            let data = match report.plan.changes.first() {
+            let data = match report.plan.changes().first() {
                 Some(change) => WriteFileData {
                     path: change.path.to_string(),
                     before_sha256: change.before.map(|hash| hash.to_string()),
                     after_sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                    diff: capped(&report.plan.diff(change)),
+                    diff: capped(&diff_of(&report, change)),
                     transaction_id: super::transaction(&report),
                 },
                 None => {
@@ -101,7 +103,7 @@ impl FileTools {
 /// What has to change in a file for it to have the text `content`.
 ///
 /// Lines that stay keep all their bytes: terminators, and what is not UTF-8 (which a reader saw as U+FFFD).
-fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Vec<Splice>, ToolError> {
+fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> {
     let body = without_bom(old);
     let bom = old.len() - body.len();
     let content = if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
@@ -127,7 +129,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Vec<Splice>, ToolErr
         *at += line.len();
         Some(*at)
     }));
-    let mut splices = Vec::new();
+    let mut splices = Splices::new();
     // A coarser comparison writes the same text; it only gives more lines the ends of their neighbours.
     let deadline = Some(Instant::now() + Duration::from_secs(2));
     for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
@@ -160,7 +162,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Vec<Splice>, ToolErr
         if !unicode && !text.is_ascii() {
             return Err(super::encoding(path));
         }
-        splices.push(Splice { start: starts[old_index], end: starts[old_index + old_len], text });
+        splices.push(starts[old_index]..starts[old_index + old_len], text);
     }
     Ok(splices)
 }
@@ -171,7 +173,7 @@ fn crlf(text: &str) -> Cow<'_, str> {
 }
 
 /// One splice, as small as whole lines at both ends allow.
-fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Vec<Splice> {
+fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
@@ -179,10 +181,11 @@ fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Vec<Splice> {
     // Back to the beginning of a line.
     let tail = old_rest[old_rest.len() - same..].iter().position(|&byte| byte == b'\n').map_or(0, |at| same - at - 1);
     let (end, text) = (old.len() - tail, &new_rest[..new_rest.len() - tail]);
-    if old[head..end] == *text {
-        return Vec::new();
+    let mut splices = Splices::new();
+    if old[head..end] != *text {
+        splices.push(offset + head..offset + end, text.to_vec());
     }
-    vec![Splice { start: offset + head, end: offset + end, text: text.to_vec() }]
+    splices
 }
 
 #[cfg(test)]
@@ -190,15 +193,7 @@ mod tests {
     use super::*;
 
     fn written(old: &[u8], content: &str) -> Vec<u8> {
-        let mut new = Vec::new();
-        let mut from = 0;
-        for splice in rewrite("f", old, content).unwrap() {
-            new.extend_from_slice(&old[from..splice.start]);
-            new.extend_from_slice(&splice.text);
-            from = splice.end;
-        }
-        new.extend_from_slice(&old[from..]);
-        new
+        rewrite("f", old, content).unwrap().apply(old)
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use file_tools::audit::{Audit, Event, MAX_LOG_SIZE, Operation, Phase, Recorder, Status, state, verify};
+use file_tools::Session;
+use file_tools::audit::{Audit, Event, MAX_LOG_SIZE, Operation, Phase, Status, state, verify};
 use fs_guard::fault::{Fault, arm, disarm, lack};
-use patch_engine::transaction::{CommitOptions, Durability};
-use patch_engine::{Options, Profile, Settings};
+use patch_engine::{Options, Profile};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, session, sha};
+use crate::support::{Bench, session, settings, sha};
 
 fn lines(bench: &Bench, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(bench.path(&format!(".apply-patch/audit/{file}"))).unwrap();
@@ -88,14 +88,11 @@ fn lines_of_patches_are_events_to_the_byte() {
     let bench = Bench::new(&[("old \"1\"", b"\"\tx\\\n\x1b[0m\n"), ("bin", b"\0"), ("m", b"1\n2\n"), ("gone", b"")]);
     let audit = Audit::new(session("s"), Some("an \"agent\"\n\u{7f}\u{1}é".into()));
     let apply = |text: &str, atomic: bool| {
-        let mut settings = Settings { atomic, ..Settings::new(Options::default()) };
-        settings.commit.durability = Durability::Process;
-        let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
-        let (workspace, mut nobody) = (bench.workspace(), ());
-        let mut recorder = Recorder::new(&audit, &workspace, "ap\\ply", Operation::Edit, false, &mut nobody);
-        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
-        recorder.applied(&applied).unwrap();
-        assert_eq!(applied.failure.is_none(), atomic, "{:?}", applied.failure);
+        let options = Options::default();
+        let patch = patch_engine::parse(text, &options.parse).unwrap();
+        let session = Session::new(bench.workspace(), audit.clone(), settings());
+        let applied = session.apply("ap\\ply", &patch, options, atomic, &mut ());
+        assert_eq!(applied.is_ok(), atomic, "{applied:?}");
     };
     let text = "*** Begin Patch\n*** Add File: ü\n+a\u{2028}\u{c}\n*** Update File: old \"1\"\n@@\n-\"\tx\\\n+y\n\
                 *** Delete File: bin\n*** Delete File: gone\n*** Update File: m\n*** Move to: n\n@@\n-1\n+3\n";
@@ -110,9 +107,9 @@ fn lines_of_patches_are_events_to_the_byte() {
         assert_eq!(own, text.strip_suffix('}').unwrap());
         phases.push_str(&format!("{:?} {:?}\n", event.phase, event.operation));
     }
-    let each = ["Create", "Edit", "Move", "Delete", "Delete"];
+    let each = ["Create", "Patch", "Move", "Delete", "Delete"];
     let expected = ["Intent", "Outcome"].map(|phase| each.map(|operation| format!("{phase} {operation}\n")).concat());
-    assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Edit\n");
+    assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Patch\n");
 }
 
 /// The diffs of a call are 4 MiB together at most, of one commit or of many: what does not fit leaves room for what
@@ -127,22 +124,17 @@ fn diffs_are_left_out_where_they_are_too_many() {
     text += "*** End Patch\n";
     for atomic in [true, false] {
         let bench = Bench::new(&[]);
-        let workspace = bench.workspace();
-        let audit = Audit::new(session("s"), None);
-        let mut settings = Settings { atomic, ..Settings::new(Options::new(Profile::Codex)) };
-        settings.commit.durability = Durability::Process;
-        let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
-        let mut nobody = ();
-        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
-        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
-        recorder.applied(&applied).unwrap();
-        assert_eq!(applied.reports.len(), if atomic { 1 } else { 300 });
+        let options = Options::new(Profile::Codex);
+        let patch = patch_engine::parse(&text, &options.parse).unwrap();
+        let session = Session::new(bench.workspace(), Audit::new(session("s"), None), settings());
+        let reports = session.apply("apply", &patch, options, atomic, &mut ()).unwrap();
+        assert_eq!(reports.len(), if atomic { 1 } else { 300 });
         let found = lines(&bench, "s.jsonl");
         let mut budget = 4 << 20;
         let mut left_out = 0;
-        let changes = applied.reports.iter().flat_map(|report| {
-            let plan = &report.plan;
-            plan.changes.iter().map(|change| (change, String::from_utf8(plan.diff(change)).unwrap()))
+        let changes = reports.iter().flat_map(|report| {
+            let diff = |change| String::from_utf8(report.images().diff(change).unwrap()).unwrap();
+            report.plan.changes().iter().map(move |change| (change, diff(change)))
         });
         for ((change, diff), line) in changes.zip(&found[300..]) {
             let expected = (diff.len() <= budget).then_some(diff.as_str());
@@ -152,7 +144,7 @@ fn diffs_are_left_out_where_they_are_too_many() {
         }
         assert!(left_out > 20 && found[599]["diff"].is_string(), "{left_out}");
         // They are more than are written at once.
-        let verified = verify(&workspace, None).unwrap();
+        let verified = verify(session.workspace(), None).unwrap();
         assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
     }
 }
@@ -185,20 +177,16 @@ fn a_log_of_ten_thousand_operations_verifies_and_with_a_byte_changed_it_does_not
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
     let audit = Audit { max_size: 3 << 20, ..Audit::new(session("big"), Some("agent".into())) };
-    let mut settings = Settings::new(Options::new(Profile::Codex));
-    settings.commit = CommitOptions { durability: Durability::Process, ..CommitOptions::default() };
+    let session = Session::new(bench.workspace(), audit, settings());
+    let options = Options::new(Profile::Codex);
     for round in 0..40 {
         let mut text = String::from("*** Begin Patch\n");
         for file in 0..250 {
             text += &format!("*** Add File: d{round}/f{file}\n+{round} {file}\n");
         }
         text += "*** End Patch\n";
-        let patch = patch_engine::parse(&text, &settings.options.parse).unwrap();
-        let mut nobody = ();
-        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut nobody);
-        let applied = patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder);
-        assert!(applied.failure.is_none());
-        recorder.applied(&applied).unwrap();
+        let patch = patch_engine::parse(&text, &options.parse).unwrap();
+        session.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
     }
     let verified = verify(&workspace, None).unwrap();
     assert!(verified[0].ok && verified[0].lines == 20_000, "{verified:?}");
@@ -467,22 +455,22 @@ fn a_call_that_stops_half_way_is_told_as_both() {
 fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
     /// Ends the process, as far as the workspace is concerned, after the first file.
     struct Crash;
-    impl patch_engine::transaction::CommitObserver for Crash {
-        fn published(&mut self, _: usize) {
-            panic!("cut off");
+    impl patch_engine::Host for Crash {
+        fn event(&mut self, event: &patch_engine::Event<'_>) {
+            if matches!(event, patch_engine::Event::Published(_)) {
+                panic!("cut off");
+            }
         }
     }
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
     let audit = Audit::new(session("first"), None);
     let text = "*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+x\n*** End Patch\n";
-    let mut settings = Settings::new(Options::default());
-    settings.commit.durability = Durability::Process;
-    let patch = patch_engine::parse(text, &settings.options.parse).unwrap();
+    let options = Options::default();
+    let patch = patch_engine::parse(text, &options.parse).unwrap();
+    let session = Session::new(bench.workspace(), audit, settings());
     let cut = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let mut crash = Crash;
-        let mut recorder = Recorder::new(&audit, &workspace, "apply", Operation::Patch, false, &mut crash);
-        patch_engine::apply(&workspace, &patch, &settings, &mut |_| true, &mut recorder)
+        session.apply("apply", &patch, options.clone(), true, &mut Crash)
     }));
     assert!(cut.is_err() && bench.exists("a") && !bench.exists("b"));
     bench.done("create_file", &json!({ "path": "c", "content": "" }));

@@ -3,13 +3,33 @@
 use std::path::Path;
 
 use file_tools::events::{EventForm, Events, MAX_TEXT};
-use file_tools::{Hooks, Reply, Tool};
-use patch_engine::approval::Verdict;
-use patch_engine::transaction::CommitObserver;
-use patch_engine::{Options, Plan, Profile, Settings, apply, parse};
+use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::{Event, Host, Options, Profile, Settings, parse};
 use serde_json::{Value, json};
 
 use crate::support::Bench;
+
+/// Says one thing, and hands on what it hears.
+struct Person<'p, 'e> {
+    approves: bool,
+    events: &'p mut Events<'e>,
+    other: &'p mut dyn Host,
+}
+
+impl Host for Person<'_, '_> {
+    fn approve(&mut self, _: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        Ok(if self.approves { Decision::Approve } else { Decision::Decline })
+    }
+
+    fn cancelled(&self) -> bool {
+        self.other.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.events.event(event);
+        self.other.event(event);
+    }
+}
 
 /// Applies `body` and gives the events.
 fn events(
@@ -18,7 +38,7 @@ fn events(
     body: &str,
     atomic: bool,
     approved: bool,
-    other: &mut dyn CommitObserver,
+    other: &mut dyn Host,
 ) -> Vec<Value> {
     let workspace = bench.workspace();
     let text = format!("*** Begin Patch\n{body}*** End Patch\n");
@@ -28,13 +48,13 @@ fn events(
     let mut lines = Vec::new();
     let mut events = Events::new(form, "s", bench.dir.path(), |line| lines.push(serde_json::from_str(line).unwrap()));
     events.begin_call("c", "apply_patch", &json!({ "patch": "…" }));
-    let mut approve = |_: &Plan| approved;
-    let applied = apply(&workspace, &patch, &settings, &mut approve, &mut (&mut events, other));
-    if !approved {
-        events.verdicts().tell(Verdict { approved, asked: true });
-    }
-    let failure = applied.failure.map(|error| error.to_string());
-    events.end_call(&json!({ "reports": applied.reports.len() }), failure.as_deref());
+    // Who says no was asked.
+    let mut approvals = Approvals::new(if approved { ApprovalPolicy::Never } else { ApprovalPolicy::Always });
+    let mut person = Person { approves: approved, events: &mut events, other };
+    let applied = workspace.apply(&patch, &settings, &mut approvals.ask(&mut person));
+    let reports = applied.as_ref().map_or_else(|failed| failed.reports.len(), Vec::len);
+    let failure = applied.err().map(|failed| failed.to_string());
+    events.end_call(&json!({ "reports": reports }), failure.as_deref());
     drop(events);
     lines
 }
@@ -126,9 +146,9 @@ fn each_transaction_of_a_call_that_is_not_atomic_adds_to_the_changes() {
 fn what_a_failed_roll_back_leaves_is_told() {
     /// Lets the commit fail at its second file, and its roll-back at the first.
     struct Saver<'b>(&'b Bench);
-    impl CommitObserver for Saver<'_> {
-        fn published(&mut self, index: usize) {
-            if index == 0 {
+    impl Host for Saver<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Published(0)) {
                 self.0.write("b", b"saved by someone\n");
                 self.0.write("a", b"saved over it\n");
             }
@@ -176,30 +196,14 @@ fn the_shape_that_codex_clients_know() {
     assert!(!end["stderr"].as_str().unwrap().is_empty());
 }
 
-/// Tells events of the calls that change something.
-struct Watcher<'e>(Events<'e>);
-
-impl Hooks for Watcher<'_> {
-    fn observer(&mut self) -> Option<&mut dyn CommitObserver> {
-        Some(&mut self.0)
-    }
-
-    fn called(&mut self, tool: Tool, args: &Value) {
-        self.0.begin_call("c", tool.as_str(), args);
-    }
-
-    fn answered(&mut self, reply: &Reply) {
-        self.0.end_call(reply, reply.failure());
-    }
-}
-
 /// The updates of the Agent Client Protocol that a call gives. (`.ci/acp/run` checks them against the schema.)
 fn updates(workspace: &Path, bench: &Bench, form: EventForm, tool: &str, args: &Value) -> Vec<Value> {
     let mut lines: Vec<Value> = Vec::new();
-    let events = Events::new(form, "sess_1", workspace, |line| lines.push(serde_json::from_str(line).unwrap()));
-    let mut watcher = Watcher(events);
-    bench.tools().call(tool, args, &mut watcher);
-    drop(watcher);
+    let mut events = Events::new(form, "sess_1", workspace, |line| lines.push(serde_json::from_str(line).unwrap()));
+    events.begin_call("c", tool, args);
+    let reply = bench.tools().call(tool, args, &mut events);
+    events.end_call(&reply, reply.failure());
+    drop(events);
     for line in &lines {
         assert_eq!((&line["method"], &line["params"]["sessionId"]), (&json!("session/update"), &json!("sess_1")));
         assert_eq!(line["params"]["update"]["toolCallId"], "c");
@@ -281,21 +285,16 @@ fn long_and_binary_texts_are_left_out() {
     }
 }
 
-/// The trait is there for others to implement.
 #[test]
-fn a_pair_of_observers_refuses_when_either_does() {
-    struct Refuses;
-    impl CommitObserver for Refuses {
-        fn before_commit_point(
-            &mut self,
-            _: patch_engine::transaction::TransactionId,
-            _: &[patch_engine::transition::Transition],
-        ) -> Result<(), String> {
-            Err("no".into())
+fn a_host_that_gives_up_before_the_commit_point_changes_nothing() {
+    struct GivesUp;
+    impl Host for GivesUp {
+        fn cancelled(&self) -> bool {
+            true
         }
     }
     let bench = Bench::new(FILES);
-    let lines = events(&bench, EventForm::Jsonl, "*** Delete File: a\n", true, true, &mut Refuses);
+    let lines = events(&bench, EventForm::Jsonl, "*** Delete File: a\n", true, true, &mut GivesUp);
     assert_eq!(show(&lines), ["begin: delete a +0 -2", "end ok false: "]);
     assert!(bench.exists("a"));
 }

@@ -1,19 +1,19 @@
 //! Answers that come in parts: what the parts say together is what is there.
 
 use file_tools::audit::Audit;
-use file_tools::{FileTools, ToolSettings};
+use file_tools::{Session, SessionSettings};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, call, done, fails, session, settings};
 
 /// The tools of the bench with answers of about `max` bytes.
-fn short(bench: &Bench, max: usize) -> FileTools {
-    let settings = ToolSettings { max_output: Some(max), ..settings() };
-    FileTools::new(bench.workspace(), Audit::new(session("short"), None), settings)
+fn short(bench: &Bench, max: usize) -> Session {
+    let settings = SessionSettings { max_output: Some(max), ..settings() };
+    Session::new(bench.workspace(), Audit::new(session("short"), None), settings)
 }
 
 /// All parts of an answer, each with at most `max` bytes of data beside what every answer has.
-fn parts(tools: &FileTools, tool: &str, args: &Value, max: usize) -> Vec<Value> {
+fn parts(tools: &Session, tool: &str, args: &Value, max: usize) -> Vec<Value> {
     let (mut args, mut parts) = (args.clone(), Vec::new());
     loop {
         let data = done(tools, tool, &args);

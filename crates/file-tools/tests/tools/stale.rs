@@ -75,7 +75,7 @@ fn session_names_are_no_paths() {
 #[test]
 fn threads_may_share_the_tools() {
     fn shared<T: Send + Sync>() {}
-    shared::<file_tools::FileTools>();
+    shared::<file_tools::Session>();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use file_tools::audit::Audit;
-use file_tools::{FileTools, SessionName, ToolSettings};
+use file_tools::{Session, SessionName, SessionSettings};
 use fs_guard::Sha256;
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     key: TempDir,
-    tools: FileTools,
+    tools: Session,
 }
 
 pub(crate) fn temp() -> TempDir {
@@ -35,15 +35,15 @@ pub(crate) fn session(name: &str) -> SessionName {
     name.parse().unwrap()
 }
 
-pub(crate) fn settings() -> ToolSettings {
-    ToolSettings { durability: Durability::Process, ..ToolSettings::default() }
+pub(crate) fn settings() -> SessionSettings {
+    SessionSettings { durability: Durability::Process, ..SessionSettings::default() }
 }
 
 impl Bench {
     pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
         let (dir, key) = (temp(), temp());
         let audit = Audit::new(session("test"), Some("agent".into()));
-        let tools = FileTools::new(open(dir.path(), key.path()), audit, settings());
+        let tools = Session::new(open(dir.path(), key.path()), audit, settings());
         let bench = Self { dir, key, tools };
         for (path, bytes) in files {
             bench.write(path, bytes);
@@ -51,7 +51,7 @@ impl Bench {
         bench
     }
 
-    pub(crate) fn tools(&self) -> &FileTools {
+    pub(crate) fn tools(&self) -> &Session {
         &self.tools
     }
 
@@ -60,8 +60,8 @@ impl Bench {
     }
 
     /// Another session, as a new process would take it up.
-    pub(crate) fn resume(&self, name: &str) -> FileTools {
-        FileTools::resume(self.workspace(), Audit::new(session(name), None), settings()).unwrap()
+    pub(crate) fn resume(&self, name: &str) -> Session {
+        Session::resume(self.workspace(), Audit::new(session(name), None), settings()).unwrap()
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -102,18 +102,18 @@ fn open(dir: &Path, key: &Path) -> Workspace {
     workspace.with_key_place(KeyPlace::Directory(key.join("apply-patch")))
 }
 
-pub(crate) fn call(tools: &FileTools, tool: &str, args: &Value) -> Value {
+pub(crate) fn call(tools: &Session, tool: &str, args: &Value) -> Value {
     serde_json::from_str(&tools.call(tool, args, &mut ()).to_json()).unwrap()
 }
 
-pub(crate) fn done(tools: &FileTools, tool: &str, args: &Value) -> Value {
+pub(crate) fn done(tools: &Session, tool: &str, args: &Value) -> Value {
     let reply = call(tools, tool, args);
     assert_eq!(reply["ok"], true, "{tool} {args}: {reply}");
     assert!(reply["output"].as_str().is_some_and(|line| !line.is_empty() && !line.contains('\n')), "{reply}");
     reply["data"].clone()
 }
 
-pub(crate) fn fails(tools: &FileTools, tool: &str, args: &Value, kind: &str) -> Value {
+pub(crate) fn fails(tools: &Session, tool: &str, args: &Value, kind: &str) -> Value {
     let reply = call(tools, tool, args);
     assert_eq!(reply["ok"], false, "{tool} {args}: {reply}");
     let error = &reply["error"];

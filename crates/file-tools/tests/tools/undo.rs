@@ -1,8 +1,9 @@
 //! `undo`, and who is asked before something changes.
 
+use file_tools::Session;
 use file_tools::audit::Audit;
-use file_tools::{FileTools, Hooks};
-use patch_engine::{Operation, Plan};
+use patch_engine::approval::{Decision, Request};
+use patch_engine::{Host, Operation};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, session, settings, sha};
@@ -48,7 +49,7 @@ fn what_is_named_is_taken_back_and_brought_again() {
 fn only_what_this_session_changed_is_offered() {
     let bench = Bench::new(&[("f", b"a")]);
     bench.done("delete_file", &json!({ "path": "f" }));
-    let other = FileTools::new(bench.workspace(), Audit::new(session("other"), None), settings());
+    let other = Session::new(bench.workspace(), Audit::new(session("other"), None), settings());
     let reply = serde_json::to_value(other.call("undo", &json!({}), &mut ())).unwrap();
     assert_eq!(reply["error"]["details"]["transactions"], json!([]), "{reply}");
 }
@@ -59,16 +60,13 @@ struct No {
     postponed: bool,
 }
 
-impl Hooks for No {
-    fn approve(&mut self, plan: &Plan) -> bool {
+impl Host for No {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let change = |change: &patch_engine::Change| format!("{} {}", change.operation.as_str(), change.path);
-        assert!(plan.changes.iter().all(|change| change.operation != Operation::Move));
-        self.seen.extend(plan.changes.iter().map(change));
-        false
-    }
-
-    fn postponed(&self) -> bool {
-        self.postponed
+        let changes = request.plan.changes();
+        assert!(changes.iter().all(|change| change.operation != Operation::Move));
+        self.seen.extend(changes.iter().map(change));
+        Ok(if self.postponed { Decision::Postpone } else { Decision::Decline })
     }
 }
 
@@ -88,7 +86,8 @@ fn everything_that_changes_files_is_asked_for() {
             let mut no = No { seen: Vec::new(), postponed };
             let reply = serde_json::to_value(bench.tools().call(tool, &args, &mut no)).unwrap();
             let text = reply.to_string();
-            assert!(reply["ok"] == false && text.contains("permission_denied") && text.contains("declined"), "{reply}");
+            let words = if postponed { "not approved yet" } else { "declined" };
+            assert!(reply["ok"] == false && text.contains("permission_denied") && text.contains(words), "{reply}");
             seen.push(no.seen.join(", "));
         }
         seen

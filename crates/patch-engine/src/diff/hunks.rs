@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
 use super::is_binary;
-use crate::transition::Splice;
+use crate::plan::Splice;
 
 /// How many lines of context a diff shows.
 const CONTEXT: usize = 3;
@@ -29,13 +29,6 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
         _ => write_hunks(out, &lines(before), &lines(after), 0, 0),
     }
     Some(())
-}
-
-/// The hunks of an edit; `None` when the file is binary.
-pub(crate) fn spliced(source: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    write_spliced(&mut out, source, splices)?;
-    Some(out)
 }
 
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that

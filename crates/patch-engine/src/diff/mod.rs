@@ -2,17 +2,18 @@
 
 mod hunks;
 
-use fs_guard::Sha256;
+use fs_guard::{FileKind, Sha256, Spot};
 use workspace_trash::FileState;
 
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{Change, Operation, Plan};
+use crate::plan::{Change, Image, Images, PostImage, PreImage};
 use crate::transaction::{self, LogEntry, Workspace};
-use crate::transition::{Content, Splice};
-use crate::turn_diff::LINK;
 
+pub(crate) use hunks::whole;
 use hunks::write_spliced;
-pub(crate) use hunks::{spliced, whole};
+
+/// The type bits of a symbolic link in a mode, as git writes them.
+pub(crate) const LINK: u32 = 0o120_000;
 
 /// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
 #[must_use]
@@ -119,113 +120,69 @@ pub(crate) fn body(
     }
 }
 
-/// What the hunks of a change are made of.
-enum Hunks<'p> {
-    Spliced(&'p [u8], &'p [Splice]),
-    /// Made while planning; `None` for a file that is not text.
-    Made(Option<&'p [u8]>),
-    /// Of all bytes before and after.
-    Whole(&'p [u8], &'p [u8]),
-}
-
-impl Hunks<'_> {
-    /// Writes them; `None` when they cannot be shown.
-    fn write(&self, out: &mut Vec<u8>) -> Option<()> {
-        match *self {
-            Hunks::Spliced(source, splices) => write_spliced(out, source, splices),
-            Hunks::Made(hunks) => {
-                out.extend_from_slice(hunks?);
-                Some(())
-            }
-            Hunks::Whole(before, after) => whole(out, before, after),
-        }
-    }
-}
-
-impl Plan {
-    /// The unified diff of one change, in git's form, so that `git apply` takes it.
+impl Images<'_> {
+    /// The unified diff of one change, in git's form, so that `git apply` takes it. A file that is not text is named as
+    /// binary.
     ///
-    /// A file that is not text, or was not kept in memory, is named as binary.
-    #[must_use]
-    pub fn diff(&self, change: &Change) -> Vec<u8> {
+    /// # Errors
+    ///
+    /// [`fs_guard::Error::Changed`] when bytes that have to be read again are not what the plan was made for any more.
+    pub fn diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
-        self.write_diff(change, &mut out);
-        out
+        self.write_diff(change, &mut out)?;
+        Ok(out)
     }
 
     /// Appends the same diff to `out`.
-    pub fn write_diff(&self, change: &Change, out: &mut Vec<u8>) {
-        self.write_named(change, GIT, out);
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn write_diff(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), fs_guard::Error> {
+        self.write_named(change, GIT, true, out)
+    }
+
+    /// A plain unified diff of one change, without git's own lines: `None` when it has nothing that such a diff could say,
+    /// as of a move without an edit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn plain_diff(&self, change: &Change) -> Result<Option<Vec<u8>>, fs_guard::Error> {
+        let mut out = Vec::new();
+        self.write_named(change, GIT, false, &mut out)?;
+        Ok(out.starts_with(b"--- ").then_some(out))
     }
 
     /// The same diff with `prefix`, a directory and its `/`, before all paths and nothing else.
-    #[must_use]
-    pub fn diff_beneath(&self, change: &Change, prefix: &str) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn diff_beneath(&self, change: &Change, prefix: &str) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
-        self.write_named(change, Prefixes { old: prefix, new: prefix, rename: prefix }, &mut out);
-        out
-    }
-
-    fn write_named(&self, change: &Change, prefixes: Prefixes<'_>, out: &mut Vec<u8>) {
-        let transition = &self.transitions[change.transition];
-        let new_path = change.to_path.as_ref().unwrap_or(&change.path);
-        let old_mode = match change.operation {
-            Operation::Move => transition.after.as_ref().and_then(|after| after.mode),
-            _ => transition.before.as_ref().map(|before| before.metadata.mode),
-        };
-        let old = Side { path: change.path.as_str(), mode: old_mode.unwrap_or(0o644) };
-        let new_mode = transition.after.as_ref().and_then(|after| after.mode);
-        let new = Side { path: new_path.as_str(), mode: new_mode.unwrap_or(0o644) };
-        let old = (change.operation != Operation::Create).then_some(old);
-        let new = (change.operation != Operation::Delete).then_some(new);
-        header(out, prefixes, old, new, change.before == change.after);
-        if change.before != change.after {
-            body(out, prefixes, old, new, |out| self.hunks(change)?.write(out));
-        }
-    }
-
-    /// A length that the diff of a change has at least, as far as it is told without making it.
-    #[must_use]
-    pub fn least_diff(&self, change: &Change) -> usize {
-        match self.hunks(change) {
-            _ if change.before == change.after => 0,
-            Some(Hunks::Whole(b"", bytes) | Hunks::Whole(bytes, b"")) if !is_binary(bytes) => bytes.len(),
-            _ => 0,
-        }
-    }
-
-    /// What the hunks of a change are made of; `None` when the bytes are not in memory.
-    fn hunks(&self, change: &Change) -> Option<Hunks<'_>> {
-        let transition = &self.transitions[change.transition];
-        let before = || self.pre_images.get(&change.path).map(|bytes| &bytes[..]);
-        match &transition.after {
-            Some(after) => match &after.content {
-                Content::Spliced { source, splices } => Some(Hunks::Spliced(source, splices)),
-                Content::SplicedFrom { hunks, .. } => Some(Hunks::Made(hunks.as_deref())),
-                Content::Bytes(after) => Some(Hunks::Whole(before().unwrap_or_default(), after)),
-                Content::Stored { .. } => {
-                    let before = if transition.before.is_some() { before()? } else { b"" };
-                    let new_path = change.to_path.as_ref().unwrap_or(&change.path);
-                    Some(Hunks::Whole(before, self.stored.get(new_path)?))
-                }
-                Content::CopyOf(_) => None,
-            },
-            None => Some(Hunks::Whole(before()?, b"")),
-        }
+        self.write_named(change, Prefixes { old: prefix, new: prefix, rename: prefix }, true, &mut out)?;
+        Ok(out)
     }
 
     /// The unified diffs of all changes.
-    #[must_use]
-    pub fn diffs(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn diffs(&self) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
-        self.changes.iter().for_each(|change| self.write_diff(change, &mut out));
-        out
+        self.plan.changes().iter().try_for_each(|change| self.write_diff(change, &mut out))?;
+        Ok(out)
     }
 
     /// How many lines a change inserts and deletes.
-    #[must_use]
-    pub fn line_counts(&self, change: &Change) -> (usize, usize) {
-        let diff = self.diff(change);
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Self::diff).
+    pub fn line_counts(&self, change: &Change) -> Result<(usize, usize), fs_guard::Error> {
+        let diff = self.diff(change)?;
         let body = diff.split(|&byte| byte == b'\n').skip_while(|line| !line.starts_with(b"@@"));
         let (mut inserted, mut deleted) = (0, 0);
         for line in body {
@@ -235,8 +192,87 @@ impl Plan {
                 _ => {}
             }
         }
-        (inserted, deleted)
+        Ok((inserted, deleted))
     }
+
+    /// Whether the diff of a change can be made without reading a file.
+    #[must_use]
+    pub fn is_in_memory(&self, change: &Change) -> bool {
+        let before = || self.plan.pre_image(&change.path).is_some_and(|(_, image)| image.bytes.is_some());
+        let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
+            Some(Image::Stored(..)) => false,
+            Some(Image::Kept(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
+        };
+        change.before == change.after || (after && (change.before.is_none() || before()))
+    }
+
+    /// About how many bytes are compared for the diff of a change.
+    #[must_use]
+    pub fn compared(&self, change: &Change) -> u64 {
+        let before = self.plan.pre_image(&change.path).map_or(0, |(_, image)| image.metadata.size);
+        match &self.plan.transition_of(change).after {
+            _ if change.before == change.after => 0,
+            Some(PostImage { image: Image::Spliced(_, splices), .. }) => splices.len() as u64,
+            Some(after) => after.size + before,
+            None => before,
+        }
+    }
+
+    /// A length that the diff of a change has at least, as far as it is told without making it.
+    #[must_use]
+    pub fn least_diff(&self, change: &Change) -> usize {
+        let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
+        match (&self.plan.transition_of(change).after, self.plan.pre_image(&change.path)) {
+            (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text(bytes),
+            (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text(bytes),
+            _ => 0,
+        }
+    }
+
+    fn write_named(
+        &self,
+        change: &Change,
+        prefixes: Prefixes<'_>,
+        git: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), fs_guard::Error> {
+        let old = self.plan.pre_image(&change.path).filter(|_| change.before.is_some()).map(|(_, image)| {
+            let link = image.metadata.kind == FileKind::Symlink;
+            Side { path: change.path.as_str(), mode: image.metadata.kept_mode() | kind_bits(link) }
+        });
+        let new = self.plan.transition_of(change).after.as_ref().map(|after| {
+            let mode = after.mode.unwrap_or(0o644) | kind_bits(after.link);
+            Side { path: change.last_path().as_str(), mode }
+        });
+        let same_bytes = change.before == change.after;
+        let unchanged =
+            |(old, new): (Side<'_>, Side<'_>)| old.path == new.path && git_mode(old.mode) == git_mode(new.mode);
+        if same_bytes && old.zip(new).is_some_and(unchanged) {
+            return Ok(());
+        }
+        if git {
+            header(out, prefixes, old, new, same_bytes);
+        }
+        if same_bytes {
+            return Ok(());
+        }
+        match &self.plan.transition_of(change).after {
+            Some(PostImage { image: Image::Spliced(from, splices), .. }) if *from == change.path => {
+                let source = self.before(from)?;
+                body(out, prefixes, old, new, |out| write_spliced(out, &source, splices.as_slice()));
+            }
+            _ => {
+                let (before, after) = (self.old(change)?, self.new(change)?);
+                body(out, prefixes, old, new, |out| whole(out, &before, &after));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bits of a mode that tell a symbolic link.
+pub(crate) fn kind_bits(link: bool) -> u32 {
+    if link { LINK } else { 0 }
 }
 
 impl Workspace {
@@ -253,25 +289,26 @@ impl Workspace {
         let id = entry.journal.header.id;
         let mut out = Vec::new();
         for record in &entry.journal.records {
-            let state =
-                |state: &Option<FileState>| state.as_ref().map(|state| Side { path: &record.path, mode: state.mode });
+            let state = |state: &Option<FileState>| {
+                state.as_ref().map(|state| Side { path: &record.path, mode: state.mode | kind_bits(state.link) })
+            };
             let (old, new) = (state(&record.before), state(&record.after));
             let before = match &record.before {
-                Some(state) if state.size <= MAX_FILE_SIZE => {
-                    store.slot(id, record.slot)?.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
-                }
+                Some(state) if state.size <= MAX_FILE_SIZE => kept_bytes(&store.slot(id, record.slot)?),
                 _ => None,
             };
             let after = match &record.after {
                 Some(state) => {
                     let own = || {
                         let path = self.root().check_recorded(&record.path, true).ok()?;
-                        self.root().read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+                        match state.link {
+                            true => self.root().read_link(&path).ok(),
+                            false => self.root().read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                        }
                     };
                     let displaced = || {
                         let entry = kept.iter().find(|entry| entry.sha256 == state.sha256)?;
-                        let spot = store.slot(entry.id, entry.slot).ok()?;
-                        spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+                        kept_bytes(&store.slot(entry.id, entry.slot).ok()?)
                     };
                     own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
                 }
@@ -286,6 +323,14 @@ impl Workspace {
             }
         }
         Ok(out)
+    }
+}
+
+/// The bytes of a displaced file, or the target of a link; `None` when they cannot be read.
+fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
+    match spot.metadata().ok()??.kind {
+        FileKind::Symlink => spot.read_link().ok(),
+        _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
     }
 }
 

@@ -1,19 +1,19 @@
 //! One commit, from staging to the trash.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use fs_guard::{Access, Dirs, FileKind, RelPath, Spot, StagedFile, SyncGroup};
-use workspace_trash::{FileState, Header, Journal, Operation, Pending, Record, TransactionId, stored_path};
+use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup};
+use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
 
 use super::error::CommitError;
-use super::options::{CommitObserver, CommitOptions, Durability};
-use super::publish::{self, Expected};
-use super::rollback::roll_back;
+use super::options::{CommitOptions, Durability};
+use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
-use crate::transition::Transition;
+use crate::host::{CommitLog, Event, Host};
+use crate::plan::{Authority, Plan, Transition};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,20 +30,24 @@ pub struct Committed {
 impl Locked<'_> {
     /// Makes all of a plan happen, or none of it.
     ///
-    /// `create_dirs` are made first, outermost first. Each path occurs in one transition only.
+    /// Every path is checked against the policy once more, whatever it was checked for when the plan was made.
     ///
-    /// On a file system where files cannot be renamed out of the state directory, the observer is
-    /// asked a second time, for a second attempt that stages beside the files.
+    /// On a file system where files cannot be renamed out of the state directory, there is a second attempt that stages
+    /// beside the files; the log and the host are told again.
+    ///
+    /// # Errors
+    ///
+    /// Unless it is [`CommitError::RollbackIncomplete`], everything is as it was before.
     pub fn commit(
         &self,
-        transitions: &[Transition],
-        create_dirs: &[RelPath],
+        plan: &Plan,
         options: &CommitOptions,
-        observer: &mut dyn CommitObserver,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
     ) -> Result<Committed, CommitError> {
-        let commit = Commit { locked: self, plan: transitions, create_dirs, options };
-        match commit.run(false, observer) {
-            Err(CommitError::Files(error)) if is_cross_device(&error) => commit.run(true, observer),
+        let commit = Commit { locked: self, plan, options };
+        match commit.run(false, log, host) {
+            Err(CommitError::Files(error)) if is_cross_device(&error) => commit.run(true, log, host),
             result => result,
         }
     }
@@ -55,8 +59,7 @@ fn is_cross_device(error: &fs_guard::Error) -> bool {
 
 struct Commit<'c> {
     locked: &'c Locked<'c>,
-    plan: &'c [Transition],
-    create_dirs: &'c [RelPath],
+    plan: &'c Plan,
     options: &'c CommitOptions,
 }
 
@@ -67,7 +70,7 @@ struct Staged {
 }
 
 impl Commit<'_> {
-    fn run(&self, beside: bool, observer: &mut dyn CommitObserver) -> Result<Committed, CommitError> {
+    fn run(&self, beside: bool, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Committed, CommitError> {
         let store = &self.locked.store;
         let dirs = Dirs::new(self.locked.workspace.root());
         self.check(&dirs)?;
@@ -82,22 +85,46 @@ impl Commit<'_> {
             }
         };
         let id = pending.id();
-        if let Err(reason) = observer.before_commit_point(id, self.plan) {
+        // The last moment to give up.
+        let refused = match host.cancelled() {
+            true => Some(CommitError::Cancelled),
+            false => log.intend(id).err().map(CommitError::Refused),
+        };
+        if let Some(refused) = refused {
             let _ = siblings::remove_listed(&dirs, pending.folder());
             let _ = pending.discard();
-            return Err(CommitError::Refused(reason));
+            return Err(refused);
         }
-        match self.publish(&dirs, &pending, &journal, files, observer) {
-            Ok(()) => {}
-            Err(cause) => return Err(self.abort(&dirs, pending, &journal, cause)),
+        host.event(&Event::Staged(id));
+        let paths = journal.records.iter().map(|record| self.plan.transitions()[record.slot as usize].path.clone());
+        let publication = Publication {
+            dirs: &dirs,
+            pending: &pending,
+            journal: &journal,
+            paths: paths.collect(),
+            created: self.plan.new_dirs().iter().map(|dir| (dir.path.clone(), dir.mode)).collect(),
+        };
+        if let Err(cause) = self.publish(&publication, files, log, host) {
+            // Without the mark a crash from here on may still finish the transaction; nobody was told of
+            // a failure then.
+            let durable = self.options.durability == Durability::Full;
+            let marked = pending.mark_aborted(durable).is_ok();
+            let left = publication.roll_back().and_then(|left| {
+                if durable {
+                    publication.sync(None)?;
+                }
+                Ok(left)
+            });
+            return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
         }
-        let removed_dirs = remove_dirs(&dirs, &self.options.remove_dirs);
+        let removed_dirs = remove_dirs(&dirs, self.plan.remove_dirs());
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
-        let trashed = self.plan.iter().enumerate().map(|(index, transition)| {
+        let trashed = |(index, transition): (usize, &Transition)| {
             transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
-        });
-        let committed = Committed { id, trashed: trashed.collect(), removed_dirs };
+        };
+        let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
+        let committed = Committed { id, trashed, removed_dirs };
         if siblings::bring_home(&dirs, &pending, &journal).is_ok() && pending.finish().is_ok() {
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
@@ -106,48 +133,53 @@ impl Commit<'_> {
 
     /// Looks at everything once more before anything is written.
     fn check(&self, dirs: &Dirs<'_>) -> Result<(), CommitError> {
-        if self.plan.is_empty() && self.create_dirs.is_empty() && self.options.remove_dirs.is_empty() {
+        if self.plan.is_empty() {
             return Err(CommitError::Nothing);
         }
+        if !Arc::ptr_eq(self.plan.root(), self.locked.workspace.root()) {
+            return Err(CommitError::OtherWorkspace);
+        }
         let root = dirs.root();
-        let mut paths = BTreeSet::new();
-        for transition in self.plan {
-            let path = &transition.path;
-            assert!(paths.insert(path), "BUG: two transitions of {path}");
-            assert!(transition.before.is_some() || transition.after.is_some(), "BUG: no transition of {path}");
-            if let Some(before) = &transition.before {
-                let access = if transition.after.is_some() { Access::Update } else { Access::Delete };
+        let transitions = self.plan.transitions();
+        for Transition { path, before, after } in transitions {
+            let access = match (before, after) {
+                (None, _) => Access::Create,
+                (Some(_), Some(_)) => Access::Update,
+                (Some(_), None) => Access::Delete,
+            };
+            match self.plan.authority() {
+                Authority::Policy => root.check(path.as_str(), access)?,
+                Authority::Journal { authentic } => root.check_recorded(path.as_str(), authentic)?,
+            };
+            if let Some(before) = before {
                 root.check_pre_image(path, &before.metadata, access)?;
             }
             check_writable(dirs, path)?;
         }
-        for dir in self.create_dirs {
+        for dir in self.plan.create_dirs() {
             check_writable(dirs, dir)?;
         }
-        let appearing = self.plan.iter().filter(|t| t.before.is_none()).map(|t| &t.path);
-        root.check_no_new_repository(appearing)?;
-        for transition in self.plan {
+        let appearing = transitions.iter().filter(|transition| transition.before.is_none());
+        root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
+        for transition in transitions {
             let place = match dirs.place(&transition.path) {
                 Ok(place) => place,
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
-            expected(transition).check(&place)?;
+            publish::expected(transition).check(&place)?;
         }
         Ok(())
     }
 
     fn stage(&self, dirs: &Dirs<'_>, pending: &Pending<'_>, beside: bool) -> Result<Staged, CommitError> {
-        let names = if beside {
-            siblings::choose(dirs, pending, self.plan, self.create_dirs)?
-        } else {
-            vec![None; self.plan.len()]
-        };
+        let transitions = self.plan.transitions();
+        let names = if beside { siblings::choose(dirs, pending, self.plan)? } else { vec![None; transitions.len()] };
         let durable = self.options.durability == Durability::Full;
         let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);
-        let mut files = Vec::with_capacity(self.plan.len());
-        let mut records = Vec::with_capacity(self.plan.len());
-        for ((index, transition), sibling) in self.plan.iter().enumerate().zip(names) {
+        let mut files = Vec::with_capacity(transitions.len());
+        let mut records = Vec::with_capacity(transitions.len());
+        for ((index, transition), sibling) in transitions.iter().enumerate().zip(names) {
             let path = &transition.path;
             let slot = match &sibling {
                 None => pending.slot(slot_number(index)),
@@ -174,7 +206,7 @@ impl Commit<'_> {
     fn journal(&self, dirs: &Dirs<'_>, id: TransactionId, records: Vec<Record>) -> Result<Journal, CommitError> {
         let options = self.options;
         let mut removed_dirs = Vec::new();
-        for dir in &options.remove_dirs {
+        for dir in self.plan.remove_dirs() {
             match dirs.root().metadata(dir)? {
                 Some(seen) if seen.kind == FileKind::Directory => {
                     removed_dirs.push((dir.as_str().to_owned(), seen.mode & 0o777));
@@ -182,35 +214,33 @@ impl Commit<'_> {
                 _ => {}
             }
         }
+        let undone = self.plan.undone();
         let mut journal = Journal {
             header: Header {
                 tool: options.tool.clone(),
                 agent: options.agent.clone(),
                 session: options.session.clone(),
-                undo_of: options.undo_of,
-                partial: options.partial_undo,
+                undo_of: undone.map(|undone| undone.id),
+                partial: undone.is_some_and(|undone| undone.partial),
                 ..Header::new(id)
             },
-            created_dirs: self
-                .create_dirs
-                .iter()
-                .map(|dir| (dir.as_str().to_owned(), options.dir_modes.get(dir).copied()))
-                .collect(),
+            created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
             removed_dirs,
             records,
         };
-        sort_for_publication(&mut journal);
+        publish::sort(&mut journal);
         Ok(journal)
     }
 
+    /// Comes to the commit point, and publishes.
     fn publish(
         &self,
-        dirs: &Dirs<'_>,
-        pending: &Pending<'_>,
-        journal: &Journal,
-        mut files: Vec<Option<StagedFile>>,
-        observer: &mut dyn CommitObserver,
+        publication: &Publication<'_>,
+        files: Vec<Option<StagedFile>>,
+        log: &dyn CommitLog,
+        host: &mut dyn Host,
     ) -> Result<(), CommitError> {
+        let Publication { dirs, pending, journal, .. } = *publication;
         let durable = self.options.durability == Durability::Full;
         let beside = journal.records.iter().any(|record| record.sibling.is_some());
         let whole = (!beside).then(|| pending.folder());
@@ -220,7 +250,7 @@ impl Commit<'_> {
                 let mut group = SyncGroup::new();
                 files.iter().flatten().for_each(|file| group.file(file));
                 group.file(&text);
-                if let Some(log) = observer.log() {
+                if let Some(log) = log.file() {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
@@ -234,86 +264,53 @@ impl Commit<'_> {
             }
         }
         // The commit point: from here on recovery makes it happen.
-        let mut dirs_made = false;
-        for record in &journal.records {
-            if !dirs_made && !gives_way(journal, record) {
-                self.make_dirs(dirs)?;
-                dirs_made = true;
-            }
-            let index = record.slot as usize;
-            let transition = &self.plan[index];
-            let place = dirs.place(&transition.path)?;
-            match files[index].take() {
-                Some(file) => publish::publish(file, &place, expected(transition))?,
-                None => publish::take(&place, &stage_spot(pending, record, &place), expected(transition))?,
-            }
-            observer.published(index);
-        }
-        if !dirs_made {
-            self.make_dirs(dirs)?;
-        }
-        dirs.check_still_there()?;
+        publication
+            .publish(Some(Fresh { plan: self.plan, files }), &mut |index| host.event(&Event::Published(index)))?;
         if durable {
-            sync_published(dirs, pending, whole)?;
+            publication.sync(whole)?;
         }
         Ok(())
     }
 
-    fn make_dirs(&self, dirs: &Dirs<'_>) -> Result<(), CommitError> {
-        for dir in self.create_dirs {
-            dirs.create_dir(dir, self.options.dir_modes.get(dir).copied())?;
-        }
-        Ok(())
-    }
-
-    /// Undoes what was published, and says so when that is not possible.
-    fn abort(&self, dirs: &Dirs<'_>, pending: Pending<'_>, journal: &Journal, cause: CommitError) -> CommitError {
-        let durable = self.options.durability == Durability::Full;
+    /// Ends after a roll-back that put back all but `left`, and says so when it could not be finished.
+    fn abort(
+        &self,
+        dirs: &Dirs<'_>,
+        pending: Pending<'_>,
+        journal: &Journal,
+        cause: CommitError,
+        marked: bool,
+        left: Result<Vec<String>, CommitError>,
+    ) -> CommitError {
         let name = pending.journal_path();
-        let incomplete =
-            |cause, paths| CommitError::RollbackIncomplete { journal: name, paths, cause: Box::new(cause) };
-        // Without the mark a crash from here on may still finish the transaction; nobody was told of
-        // a failure then.
-        let marked = pending.mark_aborted(durable);
-        let left = match roll_back(dirs, &pending, journal, true) {
+        let incomplete = |cause, paths| {
+            self.locked.store.keep();
+            CommitError::RollbackIncomplete { journal: name, paths, cause: Box::new(cause) }
+        };
+        let left = match left {
             Ok(left) => left,
-            Err(error) => {
-                self.locked.store.keep();
-                return incomplete(error, Vec::new());
-            }
+            Err(error) => return incomplete(error, Vec::new()),
         };
-        if durable && let Err(error) = sync_published(dirs, &pending, None) {
-            self.locked.store.keep();
-            return incomplete(error, Vec::new());
-        }
         dirs.restore_times();
-        let ended = if left.is_empty() {
-            pending.discard()
-        } else {
-            // What could not be put back is kept in the trash.
-            self.locked.store.keep();
-            let _ = siblings::bring_home(dirs, &pending, journal);
-            pending.finish()
-        };
-        match (ended, left) {
-            (Ok(()), left) if left.is_empty() => cause,
-            (Ok(()), left) => incomplete(cause, left),
-            // It is undone; what is left of the folder is discarded when it is found, if it is marked.
-            (Err(_), left) if left.is_empty() && marked.is_ok() => cause,
-            (Err(error), left) => {
-                self.locked.store.keep();
-                incomplete(error.into(), left)
-            }
+        if left.is_empty() {
+            return match pending.discard() {
+                Ok(()) => cause,
+                // It is undone; what is left of the folder is discarded when it is found, if it is marked.
+                Err(_) if marked => cause,
+                Err(error) => incomplete(error.into(), left),
+            };
+        }
+        // What could not be put back is kept in the trash.
+        let _ = siblings::bring_home(dirs, &pending, journal);
+        match pending.finish() {
+            Ok(()) => incomplete(cause, left),
+            Err(error) => incomplete(error.into(), left),
         }
     }
 }
 
 pub(super) fn slot_number(index: usize) -> u32 {
     u32::try_from(index).expect("a patch has fewer sections")
-}
-
-fn expected(transition: &Transition) -> Expected<'_> {
-    transition.before.as_ref().map_or(Expected::Nothing, Expected::Seen)
 }
 
 /// Fails when the directory that a path needs (or the nearest one there is) cannot be changed.
@@ -328,46 +325,6 @@ fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
             result => return Ok(result?),
         }
     }
-}
-
-/// Puts records into the order in which they are published: files that give way to a directory,
-/// then all that appears or changes, then all that goes.
-fn sort_for_publication(journal: &mut Journal) {
-    let made: BTreeSet<String> = journal.created_dirs.iter().map(|(dir, _)| dir.clone()).collect();
-    journal.records.sort_by_key(|record| match record.operation() {
-        Operation::Delete if made.contains(&record.path) => 0,
-        Operation::Delete => 2,
-        Operation::Add | Operation::Update => 1,
-    });
-}
-
-/// Tells whether a record has to be done before the directories are made.
-pub(super) fn gives_way(journal: &Journal, record: &Record) -> bool {
-    record.operation() == Operation::Delete && journal.created_dirs.iter().any(|(dir, _)| *dir == record.path)
-}
-
-/// Where a record's file waits, and where what it displaces is put.
-pub(super) fn stage_spot(pending: &Pending<'_>, record: &Record, place: &Spot) -> Spot {
-    let home = pending.slot(record.slot);
-    let Some(name) = &record.sibling else { return home };
-    let beside = place.dir().spot(name);
-    // In the end what was displaced comes home.
-    match (beside.metadata(), home.metadata()) {
-        (Ok(None), Ok(Some(_))) => home,
-        _ => beside,
-    }
-}
-
-/// The second sync: every directory in which a name changed.
-pub(super) fn sync_published(
-    dirs: &Dirs<'_>,
-    pending: &Pending<'_>,
-    whole: Option<&fs_guard::Dir>,
-) -> Result<(), CommitError> {
-    let mut group = SyncGroup::new();
-    group.dirs_of(dirs);
-    group.dir(pending.folder());
-    Ok(group.sync(whole)?)
 }
 
 /// Removes directories that are empty now; that one cannot be removed changes nothing for files.

@@ -4,6 +4,7 @@ use fs_guard::Sha256;
 use workspace_trash::TransactionId;
 
 use crate::kind::ErrorKind;
+use crate::reject::Reject;
 
 /// A file that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub enum Error {
         /// The path.
         path: String,
     },
+    /// A file cannot be brought back to where it shall be.
+    #[error(transparent)]
+    Rejected(Box<Reject>),
     /// There is nothing to be undone, or redone.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
@@ -82,6 +86,7 @@ impl Error {
             Self::Store(error) => error.kind().into(),
             Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
+            Self::Rejected(reject) => reject.kind(),
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
@@ -97,6 +102,7 @@ impl Error {
             Self::Files(error) => error.path(),
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
+            Self::Rejected(reject) => Some(&reject.path),
             Self::NotRecovered { journal, .. } => Some(journal),
             Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
         }
@@ -116,12 +122,18 @@ pub enum CommitError {
     /// The store could not be used.
     #[error(transparent)]
     Store(#[from] workspace_trash::Error),
-    /// The observer refused, as when the audit log cannot be written.
+    /// The host gave it up.
+    #[error("cancelled; nothing was changed")]
+    Cancelled,
+    /// The log of commits cannot be written.
     #[error("refused before anything was written: {0}")]
     Refused(String),
     /// The plan does nothing.
     #[error("there is nothing to commit")]
     Nothing,
+    /// The plan was made for another workspace.
+    #[error("the plan was made for another workspace")]
+    OtherWorkspace,
     /// The roll-back could not be finished: some files are not as they were before.
     #[error("{cause}; the roll-back could not be finished{} (journal: {journal})", left(.paths))]
     RollbackIncomplete {
@@ -150,7 +162,7 @@ impl CommitError {
             Self::Stale(_) => ErrorKind::StaleFile,
             Self::Files(error) => error.kind().into(),
             Self::Store(error) => error.kind().into(),
-            Self::Refused(_) | Self::Nothing => ErrorKind::CommandFailed,
+            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => ErrorKind::CommandFailed,
             Self::RollbackIncomplete { cause, .. } => cause.kind(),
         }
     }
@@ -163,7 +175,7 @@ impl CommitError {
             Self::Files(error) => error.path(),
             Self::Store(error) => error.path(),
             Self::RollbackIncomplete { cause, .. } => cause.path(),
-            Self::Refused(_) | Self::Nothing => None,
+            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => None,
         }
     }
 

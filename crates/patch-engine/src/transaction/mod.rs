@@ -29,7 +29,7 @@ mod workspace;
 pub use commit::Committed;
 pub use error::{CommitError, Drift, Error};
 pub use history::{LogEntry, Unverified};
-pub use options::{CommitObserver, CommitOptions, Durability};
+pub use options::{CommitOptions, Durability};
 pub use recover::{Outcome, Recovered};
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{KeyPlace, TransactionId};

@@ -1,10 +1,143 @@
-//! Giving one staged file its name, or taking one away, and looking at what came out.
+//! The only loop that publishes: each staged file gets its name, or a name is taken away, and what came out is looked
+//! at. A commit and its recovery run it forwards; a roll-back goes the same way back (`rollback.rs`).
 
-use fs_guard::{DisplacedFile, FileKind, Metadata, Sha256, Spot, StagedFile};
-use workspace_trash::FileState;
+use std::collections::BTreeSet;
+
+use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, RelPath, Sha256, Spot, StagedFile, SyncGroup};
+use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
-use crate::transition::PreImage;
+use super::rollback::{Slot, look};
+use crate::plan::{Plan, PreImage, Transition};
+
+/// A transaction between its commit point and its end.
+pub(super) struct Publication<'p> {
+    pub(super) dirs: &'p Dirs<'p>,
+    pub(super) pending: &'p Pending<'p>,
+    pub(super) journal: &'p Journal,
+    /// The checked path of each record.
+    pub(super) paths: Vec<RelPath>,
+    /// The directories to be made, with the modes that are not the default.
+    pub(super) created: Vec<(RelPath, Option<u32>)>,
+}
+
+/// What a commit still has in its hands, and a recovery has to look for.
+pub(super) struct Fresh<'f> {
+    pub(super) plan: &'f Plan,
+    /// The new file of each transition.
+    pub(super) files: Vec<Option<StagedFile>>,
+}
+
+impl Publication<'_> {
+    /// Does every record that is not done, in the order of the journal. `published` is told the slot of each.
+    pub(super) fn publish(
+        &self,
+        mut fresh: Option<Fresh<'_>>,
+        published: &mut dyn FnMut(usize),
+    ) -> Result<(), CommitError> {
+        let made = self.made();
+        let mut dirs_made = false;
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            if !dirs_made && !gives_way(&made, record) {
+                self.make_dirs()?;
+                dirs_made = true;
+            }
+            let place = self.dirs.place(path)?;
+            match &mut fresh {
+                Some(fresh) => self.publish_fresh(record, &place, fresh)?,
+                None => self.publish_found(record, &place)?,
+            }
+            published(record.slot as usize);
+        }
+        if !dirs_made {
+            self.make_dirs()?;
+        }
+        Ok(self.dirs.check_still_there()?)
+    }
+
+    /// Publishes what was staged just now.
+    fn publish_fresh(&self, record: &Record, place: &Spot, fresh: &mut Fresh<'_>) -> Result<(), CommitError> {
+        let index = record.slot as usize;
+        let expected = expected(&fresh.plan.transitions()[index]);
+        match fresh.files[index].take() {
+            Some(file) => publish(file, place, expected),
+            None => take(place, &self.stage_spot(record, place), expected),
+        }
+    }
+
+    /// Publishes what was staged by a commit that was cut off, as far as that is not done.
+    fn publish_found(&self, record: &Record, place: &Spot) -> Result<(), CommitError> {
+        let slot = self.stage_spot(record, place);
+        let expected = record.before.as_ref().map_or(Expected::Nothing, Expected::Recorded);
+        match (record.operation(), look(&slot, record)?) {
+            // Where a name is made or taken away in two steps, both names may be there.
+            (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
+            (Operation::Delete, Slot::Old) if slot.is_also(place) => Ok(place.remove()?),
+            (Operation::Add | Operation::Update, Slot::New) => publish(slot.staged()?, place, expected),
+            (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
+            _ => Ok(()),
+        }
+    }
+
+    fn make_dirs(&self) -> Result<(), CommitError> {
+        for (dir, mode) in &self.created {
+            self.dirs.create_dir(dir, *mode)?;
+        }
+        Ok(())
+    }
+
+    /// Where a record's file waits, and where what it displaces is put.
+    pub(super) fn stage_spot(&self, record: &Record, place: &Spot) -> Spot {
+        let home = self.pending.slot(record.slot);
+        let Some(name) = &record.sibling else { return home };
+        let beside = place.dir().spot(name);
+        // In the end what was displaced comes home.
+        match (beside.metadata(), home.metadata()) {
+            (Ok(None), Ok(Some(_))) => home,
+            _ => beside,
+        }
+    }
+
+    /// The second sync: every directory in which a name changed.
+    pub(super) fn sync(&self, whole: Option<&Dir>) -> Result<(), CommitError> {
+        let mut group = SyncGroup::new();
+        group.dirs_of(self.dirs);
+        group.dir(self.pending.folder());
+        Ok(group.sync(whole)?)
+    }
+
+    /// The paths of the directories that the transaction makes.
+    pub(super) fn made(&self) -> BTreeSet<&str> {
+        created(self.journal)
+    }
+}
+
+fn created(journal: &Journal) -> BTreeSet<&str> {
+    journal.created_dirs.iter().map(|(dir, _)| dir.as_str()).collect()
+}
+
+/// Tells whether a record has to be done before the directories are made.
+pub(super) fn gives_way(made: &BTreeSet<&str>, record: &Record) -> bool {
+    record.operation() == Operation::Delete && made.contains(record.path.as_str())
+}
+
+/// Puts records into the order in which they are published: files that give way to a directory,
+/// then all that appears or changes, then all that goes.
+pub(super) fn sort(journal: &mut Journal) {
+    let mut records = std::mem::take(&mut journal.records);
+    let made = created(journal);
+    records.sort_by_key(|record| match record.operation() {
+        Operation::Delete if gives_way(&made, record) => 0,
+        Operation::Delete => 2,
+        Operation::Add | Operation::Update => 1,
+    });
+    journal.records = records;
+}
+
+/// What a transition displaces.
+pub(super) fn expected(transition: &Transition) -> Expected<'_> {
+    transition.before.as_ref().map_or(Expected::Nothing, Expected::Seen)
+}
 
 /// The file that is to be displaced, as it is known: from planning, or from the journal.
 #[derive(Clone, Copy)]
@@ -83,7 +216,7 @@ pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> Commit
 }
 
 /// Publishes an addition or an update.
-pub(super) fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
+fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
     let slot = file.spot().clone();
     if matches!(expected, Expected::Nothing) {
         // It fails where something is: that need not be looked at before.
@@ -103,7 +236,7 @@ pub(super) fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) ->
 }
 
 /// Takes a file's name away.
-pub(super) fn take(place: &Spot, slot: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
+fn take(place: &Spot, slot: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
     let trust_times = expected.check(place)?;
     match DisplacedFile::take(place, slot) {
         Ok(displaced) => verify(&displaced, place, expected, trust_times),

@@ -1,12 +1,12 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, RelPath, Root};
-use workspace_trash::{Journal, LockedStore, Operation, Record, TransactionId, Unfinished};
+use fs_guard::{Dirs, Root};
+use workspace_trash::{LockedStore, Operation, TransactionId, Unfinished};
 
-use super::commit::{gives_way, remove_dirs, stage_spot, sync_published};
+use super::commit::remove_dirs;
 use super::error::{CommitError, Error};
-use super::publish::{self, Expected};
-use super::rollback::{Slot, look, roll_back};
+use super::publish::Publication;
+use super::rollback::{Slot, look};
 use super::siblings;
 
 /// A transaction that was found cut off.
@@ -59,41 +59,36 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     };
     let authentic = store.is_signed()?;
     // All names first: nothing of a journal is done when one of them is not acceptable.
-    let mut paths = Vec::with_capacity(journal.records.len());
-    for record in &journal.records {
-        let path = root.check_recorded(&record.path, authentic)?;
+    let checked = |path: &String| root.check_recorded(path, authentic);
+    let paths = journal.records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
+    for (record, path) in journal.records.iter().zip(&paths) {
         if let Some(name) = &record.sibling {
-            siblings::check_name(root, &path, name)?;
+            siblings::check_name(root, path, name)?;
         }
-        paths.push(path);
     }
-    let check_all = |paths: Vec<&String>| -> Result<Vec<RelPath>, CommitError> {
-        Ok(paths.into_iter().map(|path| root.check_recorded(path, authentic)).collect::<Result<_, _>>()?)
-    };
-    let made = check_all(journal.created_dirs.iter().map(|(dir, _)| dir).collect())?;
-    let created: Vec<_> = made.into_iter().zip(journal.created_dirs.iter().map(|(_, mode)| *mode)).collect();
-    let removed = check_all(journal.removed_dirs.iter().map(|(dir, _)| dir).collect())?;
+    let created = journal.created_dirs.iter().map(|(dir, mode)| Ok((checked(dir)?, *mode)));
+    let created = created.collect::<Result<Vec<_>, fs_guard::Error>>()?;
+    let removed = journal.removed_dirs.iter().map(|(dir, _)| checked(dir)).collect::<Result<Vec<_>, _>>()?;
     store.keep();
 
-    let state = if aborted { Progress::Spoilt } else { progress(&dirs, &pending, &journal, &paths)? };
-    if state != Progress::Spoilt {
-        let went_on = match state {
-            Progress::Done => Ok(()),
-            _ => go_on(&dirs, &pending, &journal, &paths, &created),
-        };
-        // When it did not go on, someone else has changed a file since, or one cannot be published at
+    let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
+    let went_on = match if aborted { Progress::Spoilt } else { publication.progress()? } {
+        Progress::Done => true,
+        // When it does not go on, someone else has changed a file since, or one cannot be published at
         // all. Nobody was told that it happened, so it can go back.
-        if went_on.is_ok() {
-            sync_published(&dirs, &pending, None)?;
-            remove_dirs(&dirs, &removed);
-            siblings::bring_home(&dirs, &pending, &journal)?;
-            pending.finish()?;
-            return Ok(Outcome::Completed);
-        }
+        Progress::Begun => publication.publish(None, &mut |_| {}).is_ok(),
+        Progress::Spoilt => false,
+    };
+    if went_on {
+        publication.sync(None)?;
+        remove_dirs(&dirs, &removed);
+        siblings::bring_home(&dirs, &pending, &journal)?;
+        pending.finish()?;
+        return Ok(Outcome::Completed);
     }
     pending.mark_aborted(true)?;
-    let left = roll_back(&dirs, &pending, &journal, authentic)?;
-    sync_published(&dirs, &pending, None)?;
+    let left = publication.roll_back()?;
+    publication.sync(None)?;
     if left.is_empty() {
         pending.discard()?;
         Ok(Outcome::RolledBack)
@@ -115,90 +110,31 @@ enum Progress {
     Spoilt,
 }
 
-fn progress(
-    dirs: &Dirs<'_>,
-    pending: &workspace_trash::Pending<'_>,
-    journal: &Journal,
-    paths: &[RelPath],
-) -> Result<Progress, CommitError> {
-    let mut progress = Progress::Done;
-    for (record, path) in journal.records.iter().zip(paths) {
-        let slot = match dirs.place(path) {
-            Ok(place) => {
-                let slot = stage_spot(pending, record, &place);
-                slot.settle_exchange(&place)?;
-                slot
+impl Publication<'_> {
+    fn progress(&self) -> Result<Progress, CommitError> {
+        let mut progress = Progress::Done;
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            let (slot, place) = match self.dirs.place(path) {
+                Ok(place) => {
+                    let slot = self.stage_spot(record, &place);
+                    slot.settle_exchange(&place)?;
+                    (slot, Some(place))
+                }
+                // Its directory is not made yet.
+                Err(fs_guard::Error::NotFound { .. }) => (self.pending.slot(record.slot), None),
+                Err(error) => return Err(error.into()),
+            };
+            // Where a name is taken away in two steps, both names may be there.
+            let is_linked = || place.as_ref().is_some_and(|place| place.is_also(&slot));
+            match (record.operation(), look(&slot, record)?) {
+                (Operation::Add, Slot::Empty) | (Operation::Update, Slot::Old) => {}
+                (Operation::Delete, Slot::Old) if !is_linked() => {}
+                (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty | Slot::Old) => {
+                    progress = Progress::Begun;
+                }
+                _ => return Ok(Progress::Spoilt),
             }
-            // Its directory is not made yet.
-            Err(fs_guard::Error::NotFound { .. }) => pending.slot(record.slot),
-            Err(error) => return Err(error.into()),
-        };
-        match (record.operation(), look(&slot, record)?) {
-            (Operation::Add, Slot::Empty) | (Operation::Update, Slot::Old) => {}
-            (Operation::Delete, Slot::Old) if !is_linked(dirs, path, &slot) => {}
-            (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty | Slot::Old) => {
-                progress = Progress::Begun;
-            }
-            _ => return Ok(Progress::Spoilt),
         }
-    }
-    Ok(progress)
-}
-
-/// Where a name is taken away in two steps, both names may be there.
-fn is_linked(dirs: &Dirs<'_>, path: &RelPath, slot: &fs_guard::Spot) -> bool {
-    dirs.place(path).is_ok_and(|place| place.is_also(slot))
-}
-
-fn go_on(
-    dirs: &Dirs<'_>,
-    pending: &workspace_trash::Pending<'_>,
-    journal: &Journal,
-    paths: &[RelPath],
-    created: &[(RelPath, Option<u32>)],
-) -> Result<(), CommitError> {
-    let mut dirs_made = false;
-    for (record, path) in journal.records.iter().zip(paths) {
-        if !dirs_made && !gives_way(journal, record) {
-            make_dirs(dirs, created)?;
-            dirs_made = true;
-        }
-        go_on_with(dirs, pending, record, path)?;
-    }
-    if !dirs_made {
-        make_dirs(dirs, created)?;
-    }
-    Ok(())
-}
-
-fn make_dirs(dirs: &Dirs<'_>, created: &[(RelPath, Option<u32>)]) -> Result<(), CommitError> {
-    for (dir, mode) in created {
-        dirs.create_dir(dir, *mode)?;
-    }
-    Ok(())
-}
-
-fn go_on_with(
-    dirs: &Dirs<'_>,
-    pending: &workspace_trash::Pending<'_>,
-    record: &Record,
-    path: &RelPath,
-) -> Result<(), CommitError> {
-    let place = dirs.place(path)?;
-    let slot = stage_spot(pending, record, &place);
-    let slot_holds = look(&slot, record)?;
-    let expected = record.before.as_ref().map_or(Expected::Nothing, Expected::Recorded);
-    match (record.operation(), slot_holds) {
-        (Operation::Add, Slot::New) => {
-            // Where a new name is made by a link, both names may be there.
-            if slot.is_also(&place) {
-                return Ok(slot.remove()?);
-            }
-            publish::publish(slot.staged()?, &place, expected)
-        }
-        (Operation::Update, Slot::New) => publish::publish(slot.staged()?, &place, expected),
-        (Operation::Delete, Slot::Old) if slot.is_also(&place) => Ok(place.remove()?),
-        (Operation::Delete, Slot::Empty) => publish::take(&place, &slot, expected),
-        _ => Ok(()),
+        Ok(progress)
     }
 }

@@ -1,12 +1,10 @@
 //! Putting back what a transaction changed, as far as it came.
 
-use std::collections::BTreeSet;
-
-use fs_guard::{Dirs, DisplacedFile, Metadata, RelPath, Spot};
-use workspace_trash::{FileState, Journal, Operation, Pending, Record};
+use fs_guard::{DisplacedFile, Metadata, RelPath, Spot};
+use workspace_trash::{FileState, Operation, Record};
 
 use super::error::CommitError;
-use super::publish::is_ours;
+use super::publish::{Publication, gives_way, is_ours};
 use super::siblings;
 
 /// What the slot of a record holds.
@@ -43,67 +41,53 @@ pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error
     })
 }
 
-/// Undoes every record, the last first, and returns the paths that someone else has changed since:
-/// those are left alone, and what was displaced there is still in its slot.
-pub(super) fn roll_back(
-    dirs: &Dirs<'_>,
-    pending: &Pending<'_>,
-    journal: &Journal,
-    authentic: bool,
-) -> Result<Vec<String>, CommitError> {
-    let made: BTreeSet<&str> = journal.created_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
-    let mut left = Vec::new();
-    // A file that gave way to a directory comes back after the directory went.
-    let (files, before_dirs): (Vec<_>, Vec<_>) = journal
-        .records
-        .iter()
-        .rev()
-        .partition(|record| !(record.operation() == Operation::Delete && made.contains(record.path.as_str())));
-    let mut undo = |record: &Record| -> Result<(), CommitError> {
-        let path = dirs.root().check_recorded(&record.path, authentic)?;
-        match undo_record(dirs, pending, &path, record)? {
-            true => Ok(()),
-            false => {
+impl Publication<'_> {
+    /// Undoes every record, the last first, and returns the paths that someone else has changed since:
+    /// those are left alone, and what was displaced there is still in its slot.
+    pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
+        let made = self.made();
+        let mut left = Vec::new();
+        let records = self.journal.records.iter().zip(&self.paths).rev();
+        // A file that gave way to a directory comes back after the directory went.
+        let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
+        let mut undo = |(record, path): (&Record, &RelPath)| -> Result<(), CommitError> {
+            if !self.undo(path, record)? {
                 left.push(record.path.clone());
-                Ok(())
             }
+            Ok(())
+        };
+        files.into_iter().try_for_each(&mut undo)?;
+        // They may be in directories that go next.
+        siblings::remove_staged(self.dirs, self.journal);
+        for (dir, _) in self.created.iter().rev() {
+            self.dirs.remove_dir(dir)?;
         }
-    };
-    files.into_iter().try_for_each(&mut undo)?;
-    // They may be in directories that go next.
-    siblings::remove_staged(dirs, journal);
-    for (dir, _) in journal.created_dirs.iter().rev() {
-        dirs.remove_dir(&dirs.root().check_recorded(dir, authentic)?)?;
+        before_dirs.into_iter().try_for_each(&mut undo)?;
+        Ok(left)
     }
-    before_dirs.into_iter().try_for_each(&mut undo)?;
-    Ok(left)
-}
 
-/// Undoes one record; `false` when someone else's change is in the way.
-fn undo_record(dirs: &Dirs<'_>, pending: &Pending<'_>, path: &RelPath, record: &Record) -> Result<bool, CommitError> {
-    let place = match dirs.place(path) {
-        Ok(place) => place,
-        // The directory was not made yet, or is gone; a displaced file stays in its slot.
-        Err(fs_guard::Error::NotFound { .. }) => {
-            let slot = pending.slot(record.slot);
-            let keeps = record.before.is_some() && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
-            return Ok(!keeps);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let slot = super::commit::stage_spot(pending, record, &place);
-    slot.settle_exchange(&place)?;
-    match record.operation() {
-        Operation::Add => undo_add(&place, &slot, record),
-        Operation::Update => undo_update(&place, &slot, record),
-        Operation::Delete => match look(&slot, record)? {
-            Slot::Empty => Ok(true),
-            _ => match DisplacedFile::at(&slot).put_back(&place) {
-                Ok(()) => Ok(true),
-                Err(fs_guard::Error::AlreadyExists { .. }) => Ok(false),
-                Err(error) => Err(error.into()),
+    /// Undoes one record; `false` when someone else's change is in the way.
+    fn undo(&self, path: &RelPath, record: &Record) -> Result<bool, CommitError> {
+        let place = match self.dirs.place(path) {
+            Ok(place) => place,
+            // The directory was not made yet, or is gone; a displaced file stays in its slot.
+            Err(fs_guard::Error::NotFound { .. }) => {
+                let slot = self.pending.slot(record.slot);
+                let keeps = record.before.is_some() && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
+                return Ok(!keeps);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let slot = self.stage_spot(record, &place);
+        slot.settle_exchange(&place)?;
+        match record.operation() {
+            Operation::Add => undo_add(&place, &slot, record),
+            Operation::Update => undo_update(&place, &slot, record),
+            Operation::Delete => match look(&slot, record)? {
+                Slot::Empty => Ok(true),
+                _ => put_back(DisplacedFile::at(&slot), &place),
             },
-        },
+        }
     }
 }
 

@@ -9,21 +9,16 @@ use workspace_trash::{Journal, Pending};
 
 use super::error::CommitError;
 use super::rollback::{Slot, look};
-use crate::transition::Transition;
+use crate::plan::Plan;
 
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";
 
 /// Chooses names beside the files, lists them, and makes the directories they will be in.
-pub(super) fn choose(
-    dirs: &Dirs<'_>,
-    pending: &Pending<'_>,
-    plan: &[Transition],
-    create_dirs: &[RelPath],
-) -> Result<Vec<Option<String>>, CommitError> {
-    let mut names = Vec::with_capacity(plan.len());
+pub(super) fn choose(dirs: &Dirs<'_>, pending: &Pending<'_>, plan: &Plan) -> Result<Vec<Option<String>>, CommitError> {
+    let mut names = Vec::with_capacity(plan.transitions().len());
     let mut list = String::new();
-    for transition in plan {
+    for transition in plan.transitions() {
         let mut random = [0; 6];
         fs_guard::random(&mut random)?;
         let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -41,7 +36,7 @@ pub(super) fn choose(
         list.push('\n');
         names.push(Some(name));
     }
-    for dir in create_dirs {
+    for dir in plan.create_dirs() {
         list.push_str(dir.as_str());
         list.push_str("/\n");
     }
@@ -52,7 +47,7 @@ pub(super) fn choose(
     group.file(&file);
     pending.add_dirs(&mut group);
     group.sync(None)?;
-    for dir in create_dirs {
+    for dir in plan.create_dirs() {
         dirs.create_dir(dir, None)?;
     }
     Ok(names)

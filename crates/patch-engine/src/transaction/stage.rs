@@ -1,49 +1,48 @@
 //! Writing every new file before any of them has its name.
 
-use std::collections::HashMap;
 use std::io::IoSlice;
 
 use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
 use workspace_trash::{Store, stored_path};
 
 use super::error::{CommitError, Drift};
-use crate::transition::{Content, PostImage, Splice, Transition};
+use crate::plan::{Image, Plan, PostImage, Splice};
 
 /// Stages the new files of a plan.
 pub(super) struct Stager<'p> {
     dirs: &'p Dirs<'p>,
     store: &'p Store<'p>,
-    /// What planning saw, by path: for attributes of files that move.
-    seen: HashMap<&'p str, &'p Metadata>,
+    plan: &'p Plan,
     keep_open: bool,
 }
 
 impl<'p> Stager<'p> {
-    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p [Transition], durable: bool) -> Self {
-        let seen = plan.iter().filter_map(|t| Some((t.path.as_str(), &t.before.as_ref()?.metadata))).collect();
-        let new = plan.iter().filter(|t| t.after.is_some()).count();
-        Self { dirs, store, seen, keep_open: durable && new <= 2 }
+    pub(super) fn new(dirs: &'p Dirs<'p>, store: &'p Store<'p>, plan: &'p Plan, durable: bool) -> Self {
+        let new = plan.transitions().iter().filter(|transition| transition.after.is_some()).count();
+        Self { dirs, store, plan, keep_open: durable && new <= 2 }
     }
 
     /// Writes the file that shall be at `path` to `slot`.
     pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
-        match &post.content {
-            Content::Bytes(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
-            Content::Spliced { source, splices } => {
-                self.write(path, post, slot, |file| file.write_pieces(&mut pieces(source, splices)))
-            }
-            Content::SplicedFrom { from, sha256, splices, .. } => {
+        match &post.image {
+            Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
+            Image::Spliced(from, splices) => {
+                let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
+                if let Some(source) = &seen.bytes {
+                    let pieces = || splices.pieces(source, 0).map(IoSlice::new).collect::<Vec<_>>();
+                    return self.write(path, post, slot, |file| file.write_pieces(&mut pieces()));
+                }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
                 let mut new = slot.create(post.mode.unwrap_or(0o666))?;
-                let copied = copy_spliced(&mut new, &mut file, splices)?;
-                require(from.as_str(), *sha256, copied)?;
+                let copied = copy_spliced(&mut new, &mut file, splices.as_slice())?;
+                require(from.as_str(), seen.sha256, copied)?;
                 self.finish(path, post, new)
             }
-            Content::CopyOf(from) => {
+            Image::OnDisk(from) => {
                 let (mut file, _) = self.dirs.root().open_file(from)?;
                 self.copy(path, post, slot, &mut file, None, from.as_str())
             }
-            Content::Stored { transaction, slot: number } => {
+            Image::Stored(transaction, number) => {
                 let stored = self.store.slot(*transaction, *number)?;
                 let shown = stored_path(self.dirs.root(), *transaction, *number);
                 if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
@@ -100,8 +99,8 @@ impl<'p> Stager<'p> {
             return Ok(new.finish(post.mode, None, self.keep_open)?);
         };
         let looked_at;
-        let seen = match self.seen.get(source.as_str()) {
-            Some(seen) => seen,
+        let seen = match self.plan.pre_image(source) {
+            Some((_, seen)) => &seen.metadata,
             None => {
                 let missing = || fs_guard::Error::NotFound { path: source.as_str().into() };
                 looked_at = self.dirs.root().metadata(source)?.ok_or_else(missing)?;
@@ -128,20 +127,6 @@ impl<'p> Stager<'p> {
             }
         }
     }
-}
-
-/// Cuts a file into what stays and what is new.
-fn pieces<'s>(source: &'s [u8], splices: &'s [Splice]) -> Vec<IoSlice<'s>> {
-    let mut pieces = Vec::with_capacity(2 * splices.len() + 1);
-    let mut at = 0;
-    for splice in splices {
-        pieces.push(IoSlice::new(&source[at..splice.start]));
-        pieces.push(IoSlice::new(&splice.text));
-        at = splice.end;
-    }
-    pieces.push(IoSlice::new(&source[at..]));
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
 }
 
 /// Copies a file with some ranges replaced, and returns the hash of what was read.

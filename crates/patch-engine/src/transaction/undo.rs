@@ -1,15 +1,13 @@
 //! Plans that bring back what transactions displaced.
 
-use std::sync::Arc;
-
-use fs_guard::{Access, FileKind, RelPath, Sha256};
+use fs_guard::{Access, RelPath};
 use workspace_trash::{FileState, Journal, Record, Store, TransactionId};
 
 use super::error::{Drift, Error};
 use super::workspace::Workspace;
-use crate::plan::{Change, Operation, Plan};
-use crate::planner::KEPT_FOR_DIFF;
-use crate::transition::{Content, PostImage, PreImage, Transition};
+use crate::options::Options;
+use crate::plan::{Disk, Image, Plan, PlanBuilder, PostImage, look};
+use crate::reject::{Problem, Reject};
 
 impl Workspace {
     /// Plans to undo a transaction, or what it did to `paths` (none: all of it).
@@ -43,7 +41,8 @@ impl Workspace {
     pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
-        let mut plan = Plan::default();
+        let options = Options { create_parents: true, overwrite: false, ..Options::default() };
+        let mut builder = PlanBuilder::new(self.root(), &options);
         for (slot, target) in files {
             let slot = *slot;
             let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
@@ -52,92 +51,20 @@ impl Workspace {
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
             }
-            let path = match target {
-                Some(target) => target.clone(),
-                None => self.root().check(&record.path, Access::Create)?,
-            };
-            let exists = self.root().metadata(&path)?.is_some();
-            if exists || plan.transitions.iter().any(|other| other.path == path) {
-                return Err(fs_guard::Error::AlreadyExists { path: path.as_str().into() }.into());
-            }
-            if let Some(existing) = self.root().collision(&path)? {
-                return Err(fs_guard::Error::Collision { path: path.as_str().into(), existing }.into());
-            }
-            for dir in self.root().parents_missing(&path)? {
-                if !plan.create_dirs.contains(&dir) {
-                    plan.create_dirs.push(dir);
-                }
-            }
-            plan.keep_stored(&store, &path, before, id, slot);
-            let after = Some(stored(before, id, slot));
-            plan.transitions.push(Transition { path, before: None, after });
+            let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
+            let path = self.root().check(path, Access::Create)?;
+            builder.make_way(&path).map_err(|problem| rejected(&path, problem))?;
+            builder.restore(&path, None, Some(stored(before, id, slot)));
         }
-        plan.create_dirs.sort();
-        plan.changes = changes(&plan.transitions);
-        Ok(plan)
+        builder.finish().map_err(|mut rejects| Error::Rejected(Box::new(rejects.remove(0))))
     }
 }
 
-impl Plan {
-    /// Keeps the bytes of a displaced file for the diff, if it is small and still what was displaced.
-    fn keep_stored(&mut self, store: &Store<'_>, path: &RelPath, state: &FileState, id: TransactionId, slot: u32) {
-        if state.link || state.size > KEPT_FOR_DIFF {
-            return;
-        }
-        // A file that cannot be read is refused when it is staged; here it only has no diff.
-        let read = store.slot(id, slot).ok().and_then(|spot| spot.read(KEPT_FOR_DIFF).ok());
-        if let Some((bytes, _)) = read
-            && Sha256::of(&bytes) == state.sha256
-        {
-            self.stored.insert(path.clone(), bytes.into());
-        }
+fn rejected(path: &RelPath, problem: Problem) -> Error {
+    match problem {
+        Problem::Guard(error) => error.into(),
+        problem => Error::Rejected(Box::new(Reject::of(path.as_str(), problem))),
     }
-}
-
-/// The transitions as a person counts: a file that goes and comes with the same bytes at another path has
-/// moved. The journal does not say what was a move, so one that changed the file counts as two.
-fn changes(transitions: &[Transition]) -> Vec<Change> {
-    let mut goes: Vec<(usize, Sha256)> = Vec::new();
-    for (index, transition) in transitions.iter().enumerate() {
-        if let (Some(before), None) = (&transition.before, &transition.after) {
-            goes.push((index, before.sha256));
-        }
-    }
-    let mut changes = Vec::with_capacity(transitions.len());
-    for (index, Transition { path, before, after }) in transitions.iter().enumerate() {
-        let Some(post) = after else { continue };
-        let source = match before {
-            None => goes.iter().position(|(_, sha256)| *sha256 == post.sha256).map(|at| goes.remove(at).0),
-            Some(_) => None,
-        };
-        changes.push(match source {
-            Some(source) => Change {
-                operation: Operation::Move,
-                path: transitions[source].path.clone(),
-                to_path: Some(path.clone()),
-                before: Some(post.sha256),
-                after: Some(post.sha256),
-                transition: index,
-            },
-            None => Change {
-                operation: if before.is_some() { Operation::Update } else { Operation::Create },
-                path: path.clone(),
-                to_path: None,
-                before: before.as_ref().map(|before| before.sha256),
-                after: Some(post.sha256),
-                transition: index,
-            },
-        });
-    }
-    changes.extend(goes.into_iter().map(|(index, sha256)| Change {
-        operation: Operation::Delete,
-        path: transitions[index].path.clone(),
-        to_path: None,
-        before: Some(sha256),
-        after: None,
-        transition: index,
-    }));
-    changes
 }
 
 fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
@@ -148,25 +75,20 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     }
     let authentic = store.is_signed()?;
     let records = wanted(&journal, paths)?;
-    let mut plan = Plan { undo_of: Some(id), partial_undo: records.len() < journal.records.len(), ..Plan::default() };
+    let options = Options::default();
+    let mut builder = PlanBuilder::with_capacity(root, &options, records.len());
+    builder.undoes(id, records.len() < journal.records.len(), authentic);
     let mut drifts = Vec::new();
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
         match before_undo(workspace, &path, record)? {
             Err(drift) => drifts.push(drift),
             Ok(now) => {
-                let (before, bytes) = now.unzip();
-                plan.pre_images.extend(bytes.flatten().map(|bytes| (path.clone(), bytes)));
-                if let Some(state) = &record.before {
-                    for dir in root.parents_missing(&path)? {
-                        if !plan.create_dirs.contains(&dir) {
-                            plan.create_dirs.push(dir);
-                        }
-                    }
-                    plan.keep_stored(store, &path, state, id, record.slot);
+                if record.before.is_some() {
+                    builder.create_parents(&path).map_err(|problem| rejected(&path, problem))?;
                 }
-                let after = record.before.as_ref().map(|state| stored(state, id, record.slot));
-                plan.transitions.push(Transition { path, before, after });
+                let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
+                builder.restore(&path, now, post);
             }
         }
     }
@@ -175,20 +97,15 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     }
     for (dir, mode) in &journal.removed_dirs {
         let dir = root.check_recorded(dir, authentic)?;
-        if paths.is_empty() && root.metadata(&dir)?.is_none() && !plan.create_dirs.contains(&dir) {
-            plan.create_dirs.push(dir.clone());
-        }
-        if plan.create_dirs.contains(&dir) {
-            plan.dir_modes.insert(dir, *mode);
+        // All of a transaction brings its directories back, also those that nothing is in.
+        if root.metadata(&dir)?.is_none() {
+            builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
-    // A directory comes before what is in it.
-    plan.create_dirs.sort();
     for (dir, _) in journal.created_dirs.iter().rev() {
-        plan.remove_dirs.push(root.check_recorded(dir, authentic)?);
+        builder.remove_dir(root.check_recorded(dir, authentic)?);
     }
-    plan.changes = changes(&plan.transitions);
-    Ok(plan)
+    Ok(builder.plan(0, Vec::new(), Vec::new()))
 }
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
@@ -200,52 +117,35 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     Ok(records.iter().filter(chosen).collect())
 }
 
-/// A file as it is now, and its bytes if they are kept for the diff.
-type Now = (PreImage, Option<Arc<Vec<u8>>>);
-
 /// What is at the path now, if that is what the transaction left there.
-fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Now>, Drift>, Error> {
-    let root = workspace.root();
-    let seen = root.metadata(path)?;
-    let mut bytes = None;
-    let digest = match &seen {
-        None => None,
-        Some(seen) if seen.kind == FileKind::Symlink => Some(Sha256::of(&root.read_link(path)?)),
-        Some(seen) if seen.kind == FileKind::File && seen.size <= KEPT_FOR_DIFF => {
-            let (read, _) = root.read(path, u64::MAX)?;
-            let digest = Sha256::of(&read);
-            bytes = Some(read.into());
-            Some(digest)
-        }
-        Some(seen) if seen.kind == FileKind::File => Some(root.open_file(path)?.0.hash()?),
-        Some(_) => None,
-    };
-    let expected = record.after.as_ref();
-    let same = match (&seen, expected) {
+fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Disk>, Drift>, Error> {
+    let now = look(workspace.root(), path)?;
+    let left = record.after.as_ref();
+    let same = match (&now, left) {
         (None, None) => true,
-        (Some(seen), Some(state)) => {
-            seen.kind == state.kind()
-                && digest == Some(state.sha256)
-                && (state.link || seen.kept_mode() == state.mode & 0o777)
+        (Some(Ok(disk)), Some(state)) => {
+            disk.metadata.kind == state.kind()
+                && disk.sha256 == state.sha256
+                && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
         }
         _ => false,
     };
-    if !same {
-        return Ok(Err(Drift {
-            path: path.as_str().into(),
-            expected: expected.map(|state| state.sha256),
-            actual: digest,
-        }));
+    let disk = now.and_then(Result::ok);
+    if same {
+        return Ok(Ok(disk));
     }
-    Ok(Ok(seen.zip(digest).map(|(metadata, sha256)| (PreImage { metadata, sha256 }, bytes))))
+    let (expected, actual) = (left.map(|state| state.sha256), disk.map(|disk| disk.sha256));
+    Ok(Err(Drift { path: path.as_str().into(), expected, actual }))
 }
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {
     PostImage {
-        content: Content::Stored { transaction, slot },
+        image: Image::Stored(transaction, slot),
         sha256: state.sha256,
         size: state.size,
         mode: Some(state.mode & 0o777),
+        link: state.link,
+        rewritten: false,
         attributes_of: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{Policy, Root};
@@ -14,14 +15,14 @@ use crate::kind::ErrorKind;
 /// A directory tree that patches may touch. Opening one writes nothing.
 #[derive(Debug)]
 pub struct Workspace {
-    root: Root,
+    root: Arc<Root>,
     key_place: KeyPlace,
 }
 
 impl Workspace {
     /// Opens a directory.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        Ok(Self { root: Root::open(dir, policy)?, key_place: crate::policy::key_place() })
+        Ok(Self { root: Arc::new(Root::open(dir, policy)?), key_place: crate::policy::key_place() })
     }
 
     /// Takes the key of the journals from elsewhere.
@@ -39,7 +40,7 @@ impl Workspace {
 
     /// Returns the files.
     #[must_use]
-    pub fn root(&self) -> &Root {
+    pub fn root(&self) -> &Arc<Root> {
         &self.root
     }
 

@@ -4,9 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use patch_engine::ErrorKind;
-use patch_engine::transaction::{CommitError, CommitObserver, CommitOptions, Durability, TransactionId};
-use patch_engine::transition::Transition;
+use patch_engine::transaction::{CommitError, CommitOptions, Durability, TransactionId};
+use patch_engine::{CommitLog, ErrorKind, Event, Host, PlanBuilder};
 
 use crate::support::*;
 
@@ -30,7 +29,7 @@ fn adds_updates_deletes_and_moves() {
     assert_eq!(now["new/to"], "file 750 1 \"moved\"");
     assert!(!now.contains_key("gone") && !now.contains_key("from"));
     let kept: Vec<_> = done.trashed.iter().map(|path| path.as_ref().map(|path| tree.read(path))).collect();
-    assert_eq!(kept, [None, Some("old a".into()), Some("old b".into()), Some("x".into()), None, Some("moved".into())]);
+    assert_eq!(kept, [None, Some("old a".into()), Some("old b".into()), None, Some("x".into()), Some("moved".into())]);
     assert!(tree.pending().is_empty());
     assert_eq!(tree.read(".apply-patch/.gitignore"), "*\n");
     assert_eq!(fs::metadata(tree.path(".apply-patch")).unwrap().mode() & 0o777, 0o700);
@@ -48,7 +47,7 @@ fn every_durability_gives_the_same_files() {
             let locked = lock(&workspace);
             let plan = plan(&workspace, &steps);
             let options = CommitOptions { durability, ..CommitOptions::default() };
-            locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+            locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
             assert!(names.iter().all(|name| tree.read(name) == "new"));
         }
     }
@@ -60,11 +59,7 @@ fn chains_of_renames_and_swaps_need_no_order() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     // b -> c, then a -> b.
-    let mut plan = plan(&workspace, &[Move("b", "c"), Move("a", "x")]);
-    let [c, b, mut x, a]: [Transition; 4] = std::mem::take(&mut plan.transitions).try_into().unwrap();
-    x.path = b.path.clone();
-    x.before = b.before;
-    plan.transitions = vec![c, x, a];
+    let plan = plan(&workspace, &[Move("b", "c"), Move("a", "b")]);
     commit(&locked, &plan).unwrap();
     assert_eq!((tree.read("b"), tree.read("c"), tree.path("a").exists()), ("A".into(), "B".into(), false));
 }
@@ -75,10 +70,7 @@ fn a_file_gives_way_to_a_directory_and_comes_back() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let before = tree.snapshot();
-    let mut plan = plan(&workspace, &[Delete("a"), Add("x/b", "inside")]);
-    let root = workspace.root();
-    plan.transitions[1].path = root.check("a/b", fs_guard::Access::Create).unwrap();
-    plan.dirs = vec![root.check("a", fs_guard::Access::Create).unwrap()];
+    let plan = plan(&workspace, &[Delete("a"), Add("a/b", "inside")]);
     let done = commit(&locked, &plan).unwrap();
     assert_eq!(tree.read("a/b"), "inside");
     drop(locked);
@@ -148,9 +140,9 @@ fn a_changed_file_is_stale_and_nothing_happens() {
 #[test]
 fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
     struct Saver<'t>(&'t Tree);
-    impl CommitObserver for Saver<'_> {
-        fn published(&mut self, index: usize) {
-            if index == 0 {
+    impl Host for Saver<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Published(0)) {
                 self.0.write("b", "saved by someone");
             }
         }
@@ -159,7 +151,7 @@ fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
-    let error = locked.commit(&plan.transitions, &[], &options(), &mut Saver(&tree)).unwrap_err();
+    let error = locked.commit(&plan, &options(), &mut (), &mut Saver(&tree)).unwrap_err();
     assert!(matches!(&error, CommitError::Stale(drift) if drift.path == "b"), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved by someone".into()));
     assert!(tree.pending().is_empty());
@@ -168,9 +160,9 @@ fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
 #[test]
 fn a_save_over_what_was_just_published_survives_the_roll_back() {
     struct Saver<'t>(&'t Tree);
-    impl CommitObserver for Saver<'_> {
-        fn published(&mut self, index: usize) {
-            if index == 0 {
+    impl Host for Saver<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Published(0)) {
                 self.0.write("a", "saved over the new a");
                 self.0.write("b", "saved by someone");
             }
@@ -180,7 +172,7 @@ fn a_save_over_what_was_just_published_survives_the_roll_back() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
-    let error = locked.commit(&plan.transitions, &[], &options(), &mut Saver(&tree)).unwrap_err();
+    let error = locked.commit(&plan, &options(), &mut (), &mut Saver(&tree)).unwrap_err();
     assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths == &["a"]), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("saved over the new a".into(), "saved by someone".into()));
     let trash = workspace.trash().unwrap();
@@ -193,9 +185,9 @@ fn a_save_over_what_was_just_published_survives_the_roll_back() {
 #[test]
 fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
     struct Thief<'t>(&'t Tree);
-    impl CommitObserver for Thief<'_> {
-        fn published(&mut self, index: usize) {
-            if index == 0 {
+    impl Host for Thief<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Published(0)) {
                 fs::remove_dir_all(self.0.path(".apply-patch/pending")).unwrap();
             }
         }
@@ -204,7 +196,7 @@ fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
-    let error = locked.commit(&plan.transitions, &[], &options(), &mut Thief(&tree)).unwrap_err();
+    let error = locked.commit(&plan, &options(), &mut (), &mut Thief(&tree)).unwrap_err();
     assert!(!error.is_rolled_back(), "{error}");
     assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths[..] == ["a"]), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "old b".into()));
@@ -213,8 +205,8 @@ fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
 #[test]
 fn a_refusing_observer_leaves_nothing_behind() {
     struct Refuses;
-    impl CommitObserver for Refuses {
-        fn before_commit_point(&mut self, _: TransactionId, _: &[Transition]) -> Result<(), String> {
+    impl CommitLog for Refuses {
+        fn intend(&mut self, _: TransactionId) -> Result<(), String> {
             Err("the log is full".into())
         }
     }
@@ -224,7 +216,7 @@ fn a_refusing_observer_leaves_nothing_behind() {
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new"), Add("n/m", "x")]);
-    let error = locked.commit(&plan.transitions, &plan.dirs, &options(), &mut Refuses).unwrap_err();
+    let error = locked.commit(&plan, &options(), &mut Refuses, &mut ()).unwrap_err();
     assert!(matches!(error, CommitError::Refused(_)));
     drop(locked);
     assert!(!tree.path(".apply-patch").exists());
@@ -250,8 +242,9 @@ fn a_second_lock_times_out_and_names_the_holder() {
 fn hard_links_are_refused_or_broken() {
     let tree = Tree::new(&[("a", "old")]);
     fs::hard_link(tree.path("a"), tree.path("b")).unwrap();
-    let error = tree.commit(&[Update("a", "new")]).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+    let (workspace, rules) = (tree.open(), lenient());
+    let reject = PlanBuilder::new(workspace.root(), &rules).load("a").unwrap_err();
+    assert_eq!(reject.kind(), ErrorKind::PermissionDenied, "{reject}");
     let policy = fs_guard::Policy { hard_links: fs_guard::HardLinks::Break, ..patch_engine::policy() };
     let workspace =
         patch_engine::transaction::Workspace::open(tree.dir.path(), policy).unwrap().with_key_place(tree.key_place());

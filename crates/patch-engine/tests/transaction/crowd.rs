@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyError, Options, Settings, apply, parse};
+use patch_engine::{ApplyError, Options, Settings, parse};
 
 use crate::support::*;
 
@@ -136,7 +136,7 @@ fn worker() {
     let worker = number("WORKER");
     let mut random = Random::new(number("SEED") as u64);
     let mut settings = Settings::new(Options::default());
-    settings.lock_timeout = Duration::from_secs(60);
+    settings.commit.lock_timeout = Duration::from_secs(60);
     settings.commit.retention.max_count = usize::MAX;
     let mut recovering = true;
     while let Some(text) = next_patch(tree, worker, &mut random) {
@@ -145,13 +145,12 @@ fn worker() {
         let workspace = Workspace::open(tree, patch_engine::policy())
             .unwrap()
             .with_key_place(KeyPlace::Directory(key.clone().into()));
-        let applied = apply(&workspace, &patch, &settings, &mut |_| true, &mut ());
-        match applied.failure {
-            None => println!("\ndone {}", applied.recovered.len()),
+        match workspace.apply(&patch, &settings, &mut ()).map_err(|failed| failed.error) {
+            Ok(reports) => println!("\ndone {}", reports[0].recovered.len()),
             // The patch was made before the one that was cut off had happened, or someone else came
             // first with the line of all.
-            Some(ApplyError::Rejected(_)) if recovering || text.contains("-total: ") => {}
-            Some(error) => panic!("{:?}: {error}\n{text}", error.kind()),
+            Err(ApplyError::Rejected(_)) if recovering || text.contains("-total: ") => {}
+            Err(error) => panic!("{:?}: {error}\n{text}", error.kind()),
         }
         recovering = false;
     }

@@ -268,7 +268,7 @@ fn a_count_of_names_that_lags_behind_stops_nothing() {
     let old = tree.snapshot();
     let workspace = tree.open();
     assert!(attempt(&workspace));
-    carry_out(&tree.open(), |workspace| workspace.plan_undo_last()).unwrap();
+    execute(&tree.open(), |workspace| workspace.plan_undo_last()).unwrap();
     assert_eq!(tree.snapshot(), old);
     tree.commit(&[Delete("a"), Move("d/b", "b"), Update("gone", "g2")]).unwrap();
     fs_guard::fault::count_late(false);
@@ -287,10 +287,12 @@ fn the_same_with_staging_beside_the_files() {
 #[test]
 fn a_purge_that_is_stopped_anywhere_changes_no_file() {
     struct Saver<'t>(&'t Tree);
-    impl patch_engine::transaction::CommitObserver for Saver<'_> {
-        fn published(&mut self, _: usize) {
-            self.0.write("a", "saved over the new a");
-            self.0.write("b", "saved by someone");
+    impl patch_engine::Host for Saver<'_> {
+        fn event(&mut self, event: &patch_engine::Event<'_>) {
+            if matches!(event, patch_engine::Event::Published(_)) {
+                self.0.write("a", "saved over the new a");
+                self.0.write("b", "saved by someone");
+            }
         }
     }
     let all = workspace_trash::Retention { keep_last: 0, max_count: 0, ..Default::default() };
@@ -299,7 +301,7 @@ fn a_purge_that_is_stopped_anywhere_changes_no_file() {
         let workspace = tree.open();
         let locked = lock(&workspace);
         let steps = [Update("a", "new a"), Update("b", "new b")];
-        let failed = locked.commit(&plan(&workspace, &steps).transitions, &[], &options(), &mut Saver(&tree));
+        let failed = locked.commit(&plan(&workspace, &steps), &options(), &mut (), &mut Saver(&tree));
         assert!(failed.is_err_and(|error| !error.is_rolled_back()));
         tree.write("a", "old a");
         tree.write("b", "old b");

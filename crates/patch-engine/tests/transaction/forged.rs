@@ -158,7 +158,7 @@ fn a_changed_displaced_file_is_not_restored() {
     let tree = Tree::new(&[("a", "old")]);
     let done = tree.commit(&[Update("a", "new")]).unwrap();
     fs::write(tree.path(done.trashed[0].as_ref().unwrap()), "evil").unwrap();
-    let error = carry_out(&tree.open(), |workspace| workspace.plan_undo(done.id, &[])).unwrap_err();
+    let error = execute(&tree.open(), |workspace| workspace.plan_undo(done.id, &[])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StaleFile, "{error}");
     assert_eq!(tree.read("a"), "new");
 }

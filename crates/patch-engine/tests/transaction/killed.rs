@@ -42,7 +42,7 @@ fn child() {
     let steps = if std::env::var_os("FEW").is_some() { FEW } else { STEPS };
     let plan = plan(&workspace, steps);
     let options = CommitOptions { durability, ..CommitOptions::default() };
-    locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+    locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
 }
 
 /// Runs the child under strace; `None` when that cannot be run.

@@ -66,7 +66,7 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
                 true => workspace.plan_undo_last(),
                 false => workspace.plan_redo(None),
             };
-            carry_out(&tree.open(), plan).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            execute(&tree.open(), plan).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         };
         for expected in before.iter().rev().skip(1) {
             step(true);
@@ -91,7 +91,7 @@ fn thousands_of_directories_need_no_thousand_handles() {
         let locked = lock(&workspace);
         let plan = plan(&workspace, &steps);
         let options = CommitOptions { durability, ..CommitOptions::default() };
-        locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+        locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
     }
     assert!(names.iter().all(|name| tree.read(name) == "old.."));
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, Workspace};
-use patch_engine::{Options, Settings, apply, parse};
+use patch_engine::{Options, Settings, parse};
 
 use crate::support::{collect, run};
 
@@ -149,9 +149,10 @@ fn patch(tree: &Path, key: &Path, text: &str) -> Result<(), String> {
         .unwrap()
         .with_key_place(KeyPlace::Directory(key.join("apply-patch")));
     let mut settings = Settings::new(Options { create_parents: true, ..Options::default() });
-    settings.lock_timeout = Duration::from_secs(1);
+    settings.commit.lock_timeout = Duration::from_secs(1);
     let text = parse(text, &settings.options.parse).unwrap();
-    let Some(error) = apply(&workspace, &text, &settings, &mut |_| true, &mut ()).failure else { return Ok(()) };
+    let Err(failed) = workspace.apply(&text, &settings, &mut ()) else { return Ok(()) };
+    let error = failed.error;
     assert_eq!(error.kind(), ErrorKind::CommandFailed, "{error}");
     Err(error.to_string())
 }

@@ -28,7 +28,7 @@ fn commits_by_number_of_files() {
                 let plan = plan(&workspace, &steps);
                 let start = Instant::now();
                 let options = CommitOptions { durability, ..CommitOptions::default() };
-                locked.commit(&plan.transitions, &plan.dirs, &options, &mut ()).unwrap();
+                locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
                 times.push(start.elapsed() + locking);
                 drop(locked);
                 std::thread::sleep(std::time::Duration::from_millis(100));
@@ -67,7 +67,7 @@ fn one_commit() {
     if std::env::var_os("PLAN_ONLY").is_some() {
         return;
     }
-    let committed = locked.commit(&plan.transitions, &plan.dirs, &options, &mut ());
+    let committed = locked.commit(&plan, &options, &mut (), &mut ());
     let _ = fs::metadata("/end");
     committed.unwrap();
 }

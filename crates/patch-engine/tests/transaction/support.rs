@@ -5,13 +5,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::{Access, RelPath, Sha256};
 use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
-use patch_engine::transition::{Content, PostImage, PreImage, Splice, Transition};
-use patch_engine::{ApplyError, Plan, Report};
+use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
 /// A small generator (xorshift), so that a failure can be repeated from its seed.
@@ -142,93 +139,44 @@ pub(crate) fn options() -> CommitOptions {
 }
 
 /// Carries out what `plan` gives, on the road of every change.
-pub(crate) fn carry_out(
+pub(crate) fn execute(
     workspace: &Workspace,
     plan: impl FnOnce(&Workspace) -> Result<Plan, transaction::Error>,
 ) -> Result<Report, ApplyError> {
     let mut plan = Some(plan);
-    let mut once = |_: &fs_guard::Root| Ok((plan.take().expect("planned once"))(workspace)?);
-    patch_engine::carry_out(workspace, Duration::from_secs(10), &options(), &mut once, &mut (), &mut Vec::new())
+    let mut once = |_: &_| Ok((plan.take().expect("planned once"))(workspace)?);
+    workspace.execute(&options(), &mut (), &mut (), &mut once)
 }
 
-pub(crate) struct Planned {
-    pub(crate) transitions: Vec<Transition>,
-    pub(crate) dirs: Vec<RelPath>,
+pub(crate) fn commit(locked: &Locked<'_>, plan: &Plan) -> Result<Committed, CommitError> {
+    locked.commit(plan, &options(), &mut (), &mut ())
 }
 
-pub(crate) fn commit(locked: &Locked<'_>, plan: &Planned) -> Result<Committed, CommitError> {
-    locked.commit(&plan.transitions, &plan.dirs, &options(), &mut ())
+/// The rules of the plans that are made here: whatever is there gives way.
+pub(crate) fn lenient() -> Options {
+    Options { create_parents: true, overwrite: true, ..Options::default() }
 }
 
-pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Planned {
-    let root = workspace.root();
-    let mut planned = Planned { transitions: Vec::new(), dirs: Vec::new() };
-    let pre = |path: &RelPath| {
-        let seen = root.metadata(path).unwrap().unwrap();
-        if seen.kind == fs_guard::FileKind::Symlink {
-            let text = root.read_link(path).unwrap();
-            return (PreImage { metadata: seen, sha256: Sha256::of(&text) }, text);
-        }
-        let (bytes, metadata) = root.read(path, 1 << 30).unwrap();
-        (PreImage { metadata, sha256: Sha256::of(&bytes) }, bytes)
-    };
-    let bytes = |text: &str| PostImage {
-        content: Content::Bytes(Arc::new(text.as_bytes().to_vec())),
-        sha256: Sha256::of(text.as_bytes()),
-        size: text.len() as u64,
-        mode: None,
-        attributes_of: None,
-    };
-    let mut add = |path: RelPath, after| {
-        for dir in root.parents_missing(&path).unwrap() {
-            if !planned.dirs.contains(&dir) {
-                planned.dirs.push(dir);
-            }
-        }
-        let before = root.metadata(&path).unwrap().map(|_| pre(&path).0);
-        planned.transitions.push(Transition { path, before, after });
-    };
+pub(crate) fn plan(workspace: &Workspace, steps: &[Step<'_>]) -> Plan {
+    let options = lenient();
+    let mut builder = PlanBuilder::new(workspace.root(), &options);
     for step in steps {
+        let edit = |builder: &mut PlanBuilder<'_>, path: &str, text: &str, whole: bool| {
+            let length = builder.load(path).unwrap().unwrap().bytes.len();
+            let mut splices = Splices::new();
+            splices.push(if whole { 0 } else { length }..length, text.into());
+            builder.update(path, splices)
+        };
         match *step {
-            Add(path, text) => add(root.check(path, Access::Create).unwrap(), Some(bytes(text))),
-            Update(path, text) => {
-                let path = root.check(path, Access::Update).unwrap();
-                let mode = Some(pre(&path).0.metadata.kept_mode());
-                let after = PostImage { mode, attributes_of: Some(path.clone()), ..bytes(text) };
-                add(path, Some(after));
-            }
-            Append(path, text) => {
-                let path = root.check(path, Access::Update).unwrap();
-                let (image, old) = pre(&path);
-                let whole = [&old[..], text.as_bytes()].concat();
-                let splice = Splice { start: old.len(), end: old.len(), text: text.as_bytes().to_vec() };
-                let after = PostImage {
-                    content: Content::Spliced { source: Arc::new(old.to_vec()), splices: vec![splice] },
-                    sha256: Sha256::of(&whole),
-                    size: whole.len() as u64,
-                    mode: Some(image.metadata.kept_mode()),
-                    attributes_of: Some(path.clone()),
-                };
-                add(path, Some(after));
-            }
-            Delete(path) => add(root.check(path, Access::Delete).unwrap(), None),
-            Move(from, to) => {
-                let from = root.check(from, Access::Delete).unwrap();
-                let to = root.check(to, Access::Create).unwrap();
-                let (image, _) = pre(&from);
-                let after = PostImage {
-                    content: Content::CopyOf(from.clone()),
-                    sha256: image.sha256,
-                    size: image.metadata.size,
-                    mode: Some(image.metadata.kept_mode()),
-                    attributes_of: Some(from.clone()),
-                };
-                add(to, Some(after));
-                add(from, None);
-            }
+            Add(path, text) => builder.create(path, text.into()),
+            Update(path, text) => edit(&mut builder, path, text, true),
+            Append(path, text) => edit(&mut builder, path, text, false),
+            Delete(path) => builder.remove(path),
+            Move(from, to) => builder.rename(from, to),
         }
+        .unwrap();
     }
-    planned
+    builder.finish().unwrap()
 }
 
 pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String>) {

@@ -4,9 +4,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
-use patch_engine::ErrorKind;
 use patch_engine::transaction::{Error, KeyPlace};
-use patch_engine::{ApplyError, Operation, Plan};
+use patch_engine::{ApplyError, ErrorKind, Operation, Plan, PlanBuilder};
 use workspace_trash::Retention;
 
 use crate::support::*;
@@ -15,7 +14,7 @@ fn run(
     tree: &Tree,
     plan: impl FnOnce(&patch_engine::transaction::Workspace) -> Result<Plan, Error>,
 ) -> Result<(), Error> {
-    match carry_out(&tree.open(), plan) {
+    match execute(&tree.open(), plan) {
         Ok(_) => Ok(()),
         Err(ApplyError::Workspace(error)) => Err(error),
         Err(error) => panic!("{error}"),
@@ -131,10 +130,10 @@ fn the_mode_of_removed_directories_comes_back() {
     let old = tree.snapshot();
     let workspace = tree.open();
     let locked = lock(&workspace);
-    let plan = plan(&workspace, &[Delete("d/e/f")]);
-    let dir = |path| workspace.root().check(path, Access::Delete).unwrap();
-    let options = patch_engine::transaction::CommitOptions { remove_dirs: vec![dir("d/e"), dir("d")], ..options() };
-    let done = locked.commit(&plan.transitions, &[], &options, &mut ()).unwrap();
+    let rules = lenient();
+    let mut builder = PlanBuilder::new(workspace.root(), &rules);
+    builder.remove_all("d").unwrap();
+    let done = commit(&locked, &builder.finish().unwrap()).unwrap();
     assert_eq!(done.removed_dirs.len(), 2);
     assert!(tree.snapshot().is_empty());
     drop(locked);
@@ -150,7 +149,7 @@ fn the_plan_to_undo_is_told_as_a_patch_is() {
     let workspace = tree.open();
     let told = |plan: &Plan| {
         let mut told: Vec<_> = plan
-            .changes
+            .changes()
             .iter()
             .map(|change| {
                 let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
@@ -163,19 +162,21 @@ fn the_plan_to_undo_is_told_as_a_patch_is() {
     let undo = workspace.plan_undo_last().unwrap();
     assert_eq!(told(&undo), ["create gone", "create same", "delete n", "move x/to -> from", "update a"]);
     let diff = |path: &str| {
-        let change = undo.changes.iter().find(|change| change.path.as_str() == path).unwrap();
-        String::from_utf8(undo.diff(change)).unwrap()
+        let change = undo.changes().iter().find(|change| change.path.as_str() == path).unwrap();
+        String::from_utf8(undo.images().diff(change).unwrap()).unwrap()
     };
     assert!(diff("a").ends_with("@@ -1,2 +1,2 @@\n one\n-2\n+two\n"), "{}", diff("a"));
     assert!(diff("gone").ends_with("--- /dev/null\n+++ b/gone\n@@ -0,0 +1 @@\n+g\n"), "{}", diff("gone"));
     assert!(diff("n").ends_with("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-n\n"), "{}", diff("n"));
     assert!(diff("x/to").ends_with("similarity index 100%\nrename from x/to\nrename to from\n"), "{}", diff("x/to"));
 
-    let report = carry_out(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
-    assert_eq!((report.plan.diffs(), report.plan.undo_of), (undo.diffs(), undo.undo_of));
+    let undo_diffs = undo.images().diffs().unwrap();
+    let report = execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
+    let shown = undo_diffs;
+    assert_eq!((report.images().diffs().unwrap(), report.plan.undo_of()), (shown, undo.undo_of()));
     let redo = workspace.plan_redo(None).unwrap();
     assert_eq!(told(&redo), ["create n", "delete gone", "delete same", "move from -> x/to", "update a"]);
-    assert!(redo.changes.iter().all(|change| redo.transitions.get(change.transition).is_some()));
+    assert!(redo.changes().iter().all(|change| redo.transitions().get(change.transition).is_some()));
 }
 
 #[test]
@@ -183,8 +184,13 @@ fn an_empty_directory_comes_back() {
     let tree = Tree::new(&[("kept", "")]);
     fs::create_dir(tree.path("d")).unwrap();
     let workspace = tree.open();
-    let plan = |_: &_| Ok(patch_engine::file_plan::delete(workspace.root(), "d", true, 1).unwrap());
-    carry_out(&workspace, plan).unwrap();
+    let rules = lenient();
+    let plan = |_: &_| {
+        let mut builder = PlanBuilder::new(workspace.root(), &rules);
+        builder.remove_all("d").unwrap();
+        Ok(builder.finish().unwrap())
+    };
+    execute(&workspace, plan).unwrap();
     assert!(!tree.path("d").exists());
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
     assert!(tree.path("d").is_dir());
@@ -193,16 +199,22 @@ fn an_empty_directory_comes_back() {
 }
 
 #[test]
-fn large_and_linked_files_have_no_lines_in_the_diff() {
+fn large_and_linked_files_have_their_lines_in_the_diff() {
     let tree = Tree::new(&[("big", &"x\n".repeat(600_000)), ("bin", "\0")]);
     symlink("bin", tree.path("link")).unwrap();
     tree.commit(&[Delete("big"), Delete("bin"), Delete("link")]).unwrap();
     let plan = tree.open().plan_undo_last().unwrap();
-    assert_eq!(plan.changes.iter().filter(|change| change.operation == Operation::Create).count(), 3);
-    for change in &plan.changes {
-        let diff = String::from_utf8(plan.diff(change)).unwrap();
-        assert!(diff.ends_with(&format!("Binary files /dev/null and b/{} differ\n", change.path)), "{diff}");
-    }
+    assert_eq!(plan.changes().iter().filter(|change| change.operation == Operation::Create).count(), 3);
+    let diff = |path: &str| {
+        let change = plan.changes().iter().find(|change| change.path.as_str() == path).unwrap();
+        String::from_utf8(plan.images().diff(change).unwrap()).unwrap()
+    };
+    assert!(
+        diff("big").ends_with(&format!("--- /dev/null\n+++ b/big\n@@ -0,0 +1,600000 @@\n{}", "+x\n".repeat(600_000)))
+    );
+    assert!(diff("bin").ends_with("Binary files /dev/null and b/bin differ\n"), "{}", diff("bin"));
+    let link = "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+bin\n\\ No newline at end of file\n";
+    assert!(diff("link").ends_with(link), "{}", diff("link"));
 }
 
 #[test]
@@ -216,11 +228,10 @@ fn two_plans_have_one_digest_only_if_they_do_the_same() {
         workspace.plan_undo(first.id, &[path]).unwrap().digest()
     };
     assert_eq!(whole(), whole());
-    let delete = |path: &str| patch_engine::file_plan::delete(workspace.root(), path, false, 9).unwrap().digest();
-    let create =
-        |text: &str| patch_engine::file_plan::create(workspace.root(), "c", text.into(), false, 9).unwrap().digest();
-    let all =
-        [whole(), only("a"), only("x/n"), delete("a"), delete("b"), create("1"), create("2"), Plan::default().digest()];
+    let delete = |path: &str| plan(&workspace, &[Delete(path)]).digest();
+    let create = |text: &str| plan(&workspace, &[Add("c", text)]).digest();
+    let nothing = plan(&workspace, &[]).digest();
+    let all = [whole(), only("a"), only("x/n"), delete("a"), delete("b"), create("1"), create("2"), nothing];
     let different: std::collections::BTreeSet<_> = all.iter().map(ToString::to_string).collect();
     assert_eq!(different.len(), all.len());
     let before = delete("a");

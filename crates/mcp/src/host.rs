@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use file_tools::Hooks;
 use file_tools::changes::summary;
 use fs_guard::Sha256;
-use patch_engine::Plan;
+use patch_engine::Host;
+use patch_engine::approval::{Decision, Request};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ask::Preview;
@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What becomes of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum Answer {
     /// It is committed.
     Commit,
     /// It is shown, unless it is the one that was approved.
@@ -34,9 +34,9 @@ pub(crate) struct Progress {
     pub(crate) message: String,
 }
 
-/// The hooks of one call.
-pub(crate) struct CallHooks {
-    decision: Decision,
+/// The host of one call.
+pub(crate) struct CallHost {
+    answer: Answer,
     /// What is to be shown; the call was put off then.
     pub(crate) preview: Option<Preview>,
     /// It could be done, if only somebody could be asked.
@@ -47,14 +47,14 @@ pub(crate) struct CallHooks {
     told: Cell<Instant>,
 }
 
-impl CallHooks {
+impl CallHost {
     pub(crate) fn new(
-        decision: Decision,
+        answer: Answer,
         cancelled: Box<dyn Fn() -> bool + Send>,
         progress: Option<UnboundedSender<Progress>>,
     ) -> Self {
         Self {
-            decision,
+            answer,
             preview: None,
             nobody: false,
             cancelled,
@@ -73,24 +73,24 @@ impl CallHooks {
     }
 }
 
-impl Hooks for CallHooks {
-    fn approve(&mut self, plan: &Plan) -> bool {
-        let yes = match self.decision {
-            Decision::Commit => true,
-            Decision::Ask(approved) => approved == Some(plan.digest()),
-            Decision::NobodyToAsk | Decision::Declined => false,
-        };
-        if yes {
-            self.tell(format!("planned: {}", summary(plan)));
-        } else if matches!(self.decision, Decision::Ask(_)) {
-            self.preview = Some(Preview::of(plan));
+impl Host for CallHost {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let plan = request.plan;
+        match self.answer {
+            Answer::Commit => {}
+            Answer::Ask(approved) if approved == Some(plan.digest()) => {}
+            Answer::Ask(_) => {
+                self.preview = Some(Preview::of(plan)?);
+                return Ok(Decision::Postpone);
+            }
+            Answer::NobodyToAsk => {
+                self.nobody = true;
+                return Ok(Decision::Decline);
+            }
+            Answer::Declined => return Ok(Decision::Decline),
         }
-        self.nobody = self.decision == Decision::NobodyToAsk;
-        yes
-    }
-
-    fn postponed(&self) -> bool {
-        self.preview.is_some()
+        self.tell(format!("planned: {}", summary(plan)));
+        Ok(Decision::Approve)
     }
 
     fn cancelled(&self) -> bool {

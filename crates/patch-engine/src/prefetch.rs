@@ -18,9 +18,9 @@ use crate::diff::is_binary;
 use crate::edit::{self, Edit};
 use crate::locate::HunkReject;
 use crate::options::Options;
-use crate::planner::{Disk, load_unhashed};
+use crate::plan::{Disk, load_unhashed};
 
-/// How many sections are prepared at most before the planner takes them: their files are in memory together.
+/// How many sections are prefetched at most before the planner takes them: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
 
 /// When this many bytes of files wait for the planner, no further one is read.
@@ -37,7 +37,7 @@ const MOST_THREADS: usize = 8;
 
 /// What one section makes of its file, if nothing else in the patch is about it.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct Prefetched {
     pub(crate) path: RelPath,
     /// What is there. The planner takes it if it has not read the file itself before.
     pub(crate) disk: Option<Disk>,
@@ -47,7 +47,7 @@ pub(crate) struct Prepared {
     pub(crate) added: Option<(Vec<u8>, Sha256)>,
 }
 
-impl Prepared {
+impl Prefetched {
     /// How many bytes of files it holds.
     fn size(&self) -> usize {
         let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
@@ -77,7 +77,7 @@ impl Edited {
         options: &Options,
     ) -> Result<(Sha256, Self), Vec<HunkReject>> {
         let edit = edit::edit(source, hunks, &options.placement, options.final_newline)?;
-        let (same, rest) = source.split_at(edit.splices.first().map_or(source.len(), |splice| splice.start));
+        let (same, rest) = source.split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
         hasher.update(same);
         let edited = Self::hash(edit, source, same.len(), hasher.clone());
@@ -86,15 +86,9 @@ impl Edited {
     }
 
     /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
-    fn hash(edit: Edit, source: &[u8], mut from: usize, mut hasher: Hasher) -> Self {
-        let mut size = source.len() as u64;
-        for splice in &edit.splices {
-            hasher.update(&source[from..splice.start]);
-            hasher.update(&splice.text);
-            size = size + splice.text.len() as u64 - (splice.end - splice.start) as u64;
-            from = splice.end;
-        }
-        hasher.update(&source[from..]);
+    fn hash(edit: Edit, source: &[u8], from: usize, mut hasher: Hasher) -> Self {
+        edit.splices.hash(source, from, &mut hasher);
+        let size = edit.splices.size_of(source.len()) as u64;
         Self { edit, sha256: hasher.finish(), size }
     }
 }
@@ -106,8 +100,8 @@ pub(crate) fn added(lines: &AddedLines<'_>, options: &Options) -> (Vec<u8>, Sha2
     (bytes, sha256)
 }
 
-/// Prepares sections ahead of the planner.
-pub(crate) struct Preparer<'a, 'p> {
+/// Works out sections ahead of the planner.
+pub(crate) struct Prefetcher<'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,
     options: &'a Options,
@@ -127,8 +121,8 @@ struct Progress {
     begun: usize,
     /// How many of them the planner took.
     taken: usize,
-    /// What is prepared and not taken; nothing where something went wrong.
-    ready: HashMap<usize, Option<Prepared>>,
+    /// What is prefetched and not taken; nothing where something went wrong.
+    ready: HashMap<usize, Option<Prefetched>>,
     /// How many bytes of files that is.
     bytes: usize,
     /// The section that the planner waits for.
@@ -140,13 +134,13 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether this much can be prepared beyond what is taken.
+    /// Whether this much can be prefetched beyond what is taken.
     fn has_room(&self, sections: usize, bytes: usize) -> bool {
         self.begun - self.taken < sections && self.bytes < bytes
     }
 }
 
-impl<'a, 'p> Preparer<'a, 'p> {
+impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Will prepare `sections`: of each no other names its path.
     pub(crate) fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options, sections: Vec<usize>) -> Self {
         let progress = Mutex::default();
@@ -154,7 +148,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
     }
 
     /// Starts to prepare, where that is worth a thread.
-    pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Ahead<'s, 'a, 'p> {
+    pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Prefetch<'s, 'a, 'p> {
         let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
             _ => thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
@@ -163,7 +157,7 @@ impl<'a, 'p> Preparer<'a, 'p> {
             // Without it there is only less help.
             let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
         }
-        Ahead(self)
+        Prefetch(self)
     }
 
     fn help(&self) {
@@ -186,28 +180,28 @@ impl<'a, 'p> Preparer<'a, 'p> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prepares the next section.
+    /// Works out the next section.
     fn one<'s>(&'s self, mut progress: MutexGuard<'s, Progress>) -> MutexGuard<'s, Progress> {
         let index = self.sections[progress.begun];
         progress.begun += 1;
         drop(progress);
         // The planner must not wait for what never comes. It will do the same, and panic itself.
         let work = || self.section(&self.patch.sections[index]);
-        let prepared = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
+        let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
         let mut progress = self.lock();
-        progress.bytes += prepared.as_ref().map_or(0, Prepared::size);
-        progress.ready.insert(index, prepared);
+        progress.bytes += prefetched.as_ref().map_or(0, Prefetched::size);
+        progress.ready.insert(index, prefetched);
         if progress.wanted == Some(index) {
             self.arrived.notify_one();
         }
         progress
     }
 
-    fn section(&self, section: &'p Section<'p>) -> Option<Prepared> {
+    fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
         let (access, hunks) = match &section.operation {
             Operation::Add(lines) => {
                 let path = self.root.check(section.path.text, Access::Create).ok()?;
-                return Some(Prepared { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
+                return Some(Prefetched { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
             }
             Operation::Delete => (Access::Delete, &[][..]),
             Operation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
@@ -229,46 +223,46 @@ impl<'a, 'p> Preparer<'a, 'p> {
             both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
-        Some(Prepared { path, disk, edited, added: None })
+        Some(Prefetched { path, disk, edited, added: None })
     }
 }
 
-/// The planner's side of a preparer. When it goes, the work ends.
-pub(crate) struct Ahead<'s, 'a, 'p>(&'s Preparer<'a, 'p>);
+/// The planner's side of a prefetcher. When it goes, the work ends.
+pub(crate) struct Prefetch<'s, 'a, 'p>(&'s Prefetcher<'a, 'p>);
 
-impl Ahead<'_, '_, '_> {
-    /// What is prepared of section `index`; they are asked for in order.
+impl Prefetch<'_, '_, '_> {
+    /// What is prefetched of section `index`; they are asked for in order.
     ///
-    /// Whoever has to wait for one prepares others.
-    pub(crate) fn take(&mut self, index: usize) -> Option<Prepared> {
-        let preparer = self.0;
-        let mut progress = preparer.lock();
-        if preparer.sections.get(progress.taken) != Some(&index) {
+    /// Whoever has to wait for one works out others.
+    pub(crate) fn take(&mut self, index: usize) -> Option<Prefetched> {
+        let prefetcher = self.0;
+        let mut progress = prefetcher.lock();
+        if prefetcher.sections.get(progress.taken) != Some(&index) {
             return None;
         }
-        let prepared = loop {
-            if let Some(prepared) = progress.ready.remove(&index) {
-                break prepared;
+        let prefetched = loop {
+            if let Some(prefetched) = progress.ready.remove(&index) {
+                break prefetched;
             }
-            let more = progress.begun < preparer.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
+            let more = progress.begun < prefetcher.sections.len() && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
             if progress.begun == progress.taken || more {
-                progress = preparer.one(progress);
+                progress = prefetcher.one(progress);
             } else {
                 progress.wanted = Some(index);
-                progress = preparer.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
+                progress = prefetcher.arrived.wait(progress).unwrap_or_else(PoisonError::into_inner);
             }
         };
         progress.taken += 1;
-        progress.bytes -= prepared.as_ref().map_or(0, Prepared::size);
+        progress.bytes -= prefetched.as_ref().map_or(0, Prefetched::size);
         // Not for each section: waking costs more than preparing a small one.
         if progress.waiting > 0 && progress.has_room(SECTIONS_AHEAD / 2, BYTES_AHEAD / 2) {
-            preparer.room.notify_all();
+            prefetcher.room.notify_all();
         }
-        prepared
+        prefetched
     }
 }
 
-impl Drop for Ahead<'_, '_, '_> {
+impl Drop for Prefetch<'_, '_, '_> {
     fn drop(&mut self) {
         self.0.lock().ended = true;
         self.0.room.notify_all();

@@ -1,0 +1,63 @@
+//! The terminal as the host of a change: whom the engine asks, and what hears what happens.
+
+use file_tools::events::Events;
+use patch_engine::approval::{Decision, Request};
+use patch_engine::{Event, Host};
+
+use crate::approve::Prompt;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::render;
+
+/// Asks at the terminal, gives up on a signal, and shows what happens.
+pub(crate) struct TerminalHost<'h> {
+    pub(crate) interrupt: Interrupt,
+    pub(crate) prompt: &'h Prompt,
+    pub(crate) events: Option<&'h mut Events<'static>>,
+    progress: Progress,
+    /// Nothing is said beside what has to be.
+    quiet: bool,
+}
+
+impl<'h> TerminalHost<'h> {
+    /// A host that watches for signals from now on.
+    pub(crate) fn new(prompt: &'h Prompt, events: Option<&'h mut Events<'static>>, quiet: bool) -> Self {
+        Self::watching(Interrupt::watch(), prompt, events, quiet)
+    }
+
+    /// The same where signals are watched for already.
+    pub(crate) fn watching(
+        interrupt: Interrupt,
+        prompt: &'h Prompt,
+        events: Option<&'h mut Events<'static>>,
+        quiet: bool,
+    ) -> Self {
+        let progress = Progress::new(quiet || events.is_some());
+        Self { interrupt, prompt, events, progress, quiet }
+    }
+}
+
+impl Host for TerminalHost<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.prompt.decide(request)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.interrupt.exit().is_some()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
+            Event::Planned(_) => self.interrupt.writing(),
+            Event::Unlogged(why) => {
+                render::message(&format!("warning: the outcome is not in the audit log: {why}"));
+            }
+            _ => {}
+        }
+        self.progress.event(event);
+        if let Some(events) = &mut self.events {
+            events.event(event);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The name under which calls belong together.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A session's name: 1 to 64 ASCII letters, digits, `-` and `_`. It is part of file names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionName(String);
+
+/// The text is no name of a session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no session name; one has 1 to 64 ASCII letters, digits, `-` and `_`")]
+pub struct BadSessionName(String);
+
+impl SessionName {
+    /// The session of the command line.
+    #[must_use]
+    pub fn cli() -> Self {
+        Self("cli".into())
+    }
+
+    /// A name that nobody else has.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random bytes.
+    pub fn random() -> Result<Self, fs_guard::Error> {
+        let mut bytes = [0; 8];
+        fs_guard::random(&mut bytes)?;
+        Ok(Self(format!("s-{:016x}", u64::from_ne_bytes(bytes))))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for SessionName {
+    type Err = BadSessionName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        match (1..=64).contains(&text.len()) && text.bytes().all(fine) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(BadSessionName(text.chars().take(80).collect())),
+        }
+    }
+}
+
+impl fmt::Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,98 @@
+//! Who asks for a change: is asked about it, may cancel it, and is told what happens.
+
+use std::sync::Arc;
+
+use fs_guard::AppendFile;
+use workspace_trash::TransactionId;
+
+use crate::apply::Report;
+use crate::approval::{Decision, Request};
+use crate::plan::Plan;
+use crate::transaction::{CommitError, Recovered};
+
+/// Who asks for a change: a terminal, a tool server, a program. `()` approves everything and hears nothing.
+///
+/// For each plan it is asked with [`approve`](Self::approve), and told, as far as it comes: [`Event::Planned`],
+/// [`Event::Staged`], [`Event::Published`] for each path, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
+/// overtaken by a change of a file is told again instead of ending.
+pub trait Host {
+    /// Decides about exactly the plan that will be committed.
+    ///
+    /// # Errors
+    ///
+    /// When the plan cannot be shown, as a file has changed since. Nothing is committed then.
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let _ = request;
+        Ok(Decision::Approve)
+    }
+
+    /// Whether the change is to be given up. It is asked now and then, and the last time before anything is published:
+    /// what is past that is finished.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// Hears what happens.
+    fn event(&mut self, event: &Event<'_>) {
+        let _ = event;
+    }
+}
+
+impl Host for () {}
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// Transactions of earlier processes that were cut off were finished or reverted.
+    Recovered(&'e [Recovered]),
+    /// What was decided about a plan.
+    Decided {
+        /// It may be committed.
+        approved: bool,
+        /// Somebody was asked; otherwise the policy or an earlier answer decided.
+        asked: bool,
+    },
+    /// This is what will be committed.
+    Planned(&'e Arc<Plan>),
+    /// All files of the transaction are written, and none has its name yet. A second attempt tells it again.
+    Staged(TransactionId),
+    /// The transition of this index is published; the commit can still be rolled back.
+    Published(usize),
+    /// The plan is committed.
+    Committed(&'e Report),
+    /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.
+    Failed(&'e Plan, &'e CommitError),
+    /// What was done could not be written down in full; why.
+    Unlogged(&'e str),
+}
+
+/// A log of commits that is written before they happen. `()` keeps none.
+pub trait CommitLog {
+    /// Transactions of earlier processes that were cut off were finished or reverted.
+    fn recovered(&mut self, recovered: &[Recovered]) {
+        let _ = recovered;
+    }
+
+    /// This plan will be committed. Whoever works on it meanwhile can keep it.
+    fn planned(&mut self, plan: &Arc<Plan>) {
+        let _ = plan;
+    }
+
+    /// All files are staged and nothing is published: what is about to happen is written down.
+    ///
+    /// # Errors
+    ///
+    /// When that is not possible. The commit is refused then.
+    fn intend(&mut self, id: TransactionId) -> Result<(), String> {
+        let _ = id;
+        Ok(())
+    }
+
+    /// The file that has to be durable together with the journal.
+    fn file(&self) -> Option<&AppendFile> {
+        None
+    }
+}
+
+impl CommitLog for () {}

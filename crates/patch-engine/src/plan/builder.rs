@@ -1,0 +1,784 @@
+//! The one way to a plan: an overlay over the files of a workspace, in which changes are made one after the other.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
+use workspace_trash::TransactionId;
+
+use super::disk::load;
+use super::{
+    Authority, Change, Disk, Image, NewDir, Operation, Plan, PlanNote, PostImage, PreImage, Splices, Transition, Undone,
+};
+use crate::locate::Placed;
+use crate::options::Options;
+use crate::reject::{Problem, Reject};
+
+/// More files than this are not deleted in one go.
+pub const MAX_DELETED: usize = 10_000;
+
+/// What one step of planning gives.
+pub(crate) type Outcome<T> = Result<T, Problem>;
+
+/// Makes a plan of changes that are made one after the other, each to what those before it leave.
+///
+/// It reads files and writes none. The rules of the guard and of [`Options`] are applied to each change. A patch, the
+/// operations of tools, undo and restore all use it.
+///
+/// ```
+/// use patch_engine::transaction::Workspace;
+/// use patch_engine::{Options, PlanBuilder};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = |name: &str| dir.path().join(name);
+/// # std::fs::write(path("old.txt"), "one\n")?;
+/// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
+/// let options = Options::default();
+/// let mut builder = PlanBuilder::new(workspace.root(), &options);
+/// builder.rename("old.txt", "new.txt").map_err(|reject| reject.to_string())?;
+/// builder.create("note.txt", b"two\n".to_vec()).map_err(|reject| reject.to_string())?;
+/// let plan = builder.finish().map_err(|rejects| rejects[0].to_string())?;
+/// assert_eq!(plan.changes().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PlanBuilder<'o> {
+    root: Arc<Root>,
+    options: &'o Options,
+    entries: HashMap<RelPath, Entry>,
+    /// Paths in the order they were first written.
+    order: Vec<RelPath>,
+    /// Folded spellings of all paths.
+    folded: HashMap<String, RelPath>,
+    /// What was read of a path before it was asked for.
+    offered: Option<(RelPath, Disk)>,
+    create_dirs: Vec<RelPath>,
+    /// The directories to be created, each with a file that needs it.
+    directories: HashMap<RelPath, RelPath>,
+    /// Directories that are created whether a file needs them or not, and those with permissions of their own.
+    restored_dirs: Vec<NewDir>,
+    remove_dirs: Vec<RelPath>,
+    authority: Authority,
+    undo_of: Option<Undone>,
+    /// How many bytes of files are kept in memory.
+    kept: u64,
+}
+
+/// One path of the overlay.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) disk: Option<Disk>,
+    state: State,
+    /// Its bytes are counted as kept.
+    kept: bool,
+    /// A section about it was rejected; what follows about it would only repeat that.
+    pub(crate) rejected: bool,
+}
+
+/// What the changes so far leave at a path.
+#[derive(Debug)]
+enum State {
+    AsOnDisk,
+    Absent,
+    Written(New),
+}
+
+/// A file that was written.
+#[derive(Debug, Clone)]
+pub(crate) struct New {
+    pub(crate) post: PostImage,
+    /// The path on disk that it moved from.
+    pub(crate) origin: Option<RelPath>,
+}
+
+impl Entry {
+    fn new(disk: Option<Disk>) -> Self {
+        Self { disk, state: State::AsOnDisk, kept: false, rejected: false }
+    }
+
+    /// Whether there is something now.
+    pub(crate) fn exists(&self) -> bool {
+        match self.state {
+            State::AsOnDisk => self.disk.is_some(),
+            State::Absent => false,
+            State::Written(_) => true,
+        }
+    }
+}
+
+/// A file as it was read to be changed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// Its path.
+    pub path: RelPath,
+    /// Its bytes.
+    pub bytes: Arc<Vec<u8>>,
+    /// Its hash.
+    pub sha256: Sha256,
+}
+
+impl<'o> PlanBuilder<'o> {
+    /// Starts with the files as they are.
+    #[must_use]
+    pub fn new(root: &Arc<Root>, options: &'o Options) -> Self {
+        Self::with_capacity(root, options, 0)
+    }
+
+    pub(crate) fn with_capacity(root: &Arc<Root>, options: &'o Options, paths: usize) -> Self {
+        Self {
+            root: Arc::clone(root),
+            options,
+            entries: HashMap::with_capacity(paths),
+            order: Vec::with_capacity(paths),
+            folded: HashMap::with_capacity(paths),
+            offered: None,
+            create_dirs: Vec::new(),
+            directories: HashMap::new(),
+            restored_dirs: Vec::new(),
+            remove_dirs: Vec::new(),
+            authority: Authority::Policy,
+            undo_of: None,
+            kept: 0,
+        }
+    }
+
+    /// Reads a file that is to be changed; `None` when nothing is there.
+    ///
+    /// # Errors
+    ///
+    /// When the guard refuses it, or it is too large.
+    pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
+        let mut load = || {
+            let path = self.root.check(path, Access::Update).map_err(Problem::Guard)?;
+            if !self.entry(&path, Access::Update)?.exists() {
+                return Ok(None);
+            }
+            let New { post, .. } = self.current(&path)?;
+            let bytes = self.source(&path, &post)?;
+            Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
+        };
+        load().map_err(|problem| Reject::of(path, problem))
+    }
+
+    /// Plans a file with these bytes.
+    ///
+    /// # Errors
+    ///
+    /// When something is there (and the options do not replace it), the guard refuses the path, or a directory is
+    /// missing (and the options do not create it).
+    pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
+        let create = || {
+            let target = self.root.check(path, Access::Create).map_err(Problem::Guard)?;
+            let replaced = self.make_way(&target)?;
+            let sha256 = Sha256::of(&bytes);
+            self.put(&target, bytes, sha256, replaced)
+        };
+        create().map_err(|problem| Reject::of(path, problem))
+    }
+
+    /// Plans replacements in a file. Nothing is planned when it comes out the same.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or the guard refuses it.
+    ///
+    /// # Panics
+    ///
+    /// When a replacement reaches beyond the end of the file.
+    pub fn update(&mut self, path: &str, splices: Splices) -> Result<(), Reject> {
+        let update = || {
+            let path = self.root.check(path, Access::Update).map_err(Problem::Guard)?;
+            self.entry(&path, Access::Update)?;
+            let new = self.current(&path)?;
+            let source = self.source(&path, &new.post)?;
+            let mut hasher = Hasher::new();
+            splices.hash(&source, 0, &mut hasher);
+            let size = splices.size_of(source.len()) as u64;
+            let new = self.edited(&path, new, &source, splices, hasher.finish(), size)?;
+            self.write(&path, new);
+            self.settle(&path);
+            Ok(())
+        };
+        update().map_err(|problem| Reject::of(path, problem))
+    }
+
+    /// Plans that a file or link goes away.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is there, or the guard refuses it.
+    pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
+        let mut remove = || {
+            let path = self.root.check(path, Access::Delete).map_err(Problem::Guard)?;
+            self.entry(&path, Access::Delete)?;
+            self.take_away(&path)
+        };
+        remove().map_err(|problem| Reject::of(path, problem))
+    }
+
+    /// Plans that a directory goes away with all that is in it; or a file or link, if that is there.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is there, there are more than [`MAX_DELETED`] files, or the guard refuses one.
+    pub fn remove_all(&mut self, path: &str) -> Result<(), Reject> {
+        let at = |error| Reject::of(path, Problem::Guard(error));
+        let target = self.root.check(path, Access::Delete).map_err(at)?;
+        let seen = self.root.metadata(&target).map_err(at)?;
+        if seen.is_none_or(|seen| seen.kind != FileKind::Directory) {
+            return self.remove(path);
+        }
+        let mut files = Vec::new();
+        collect(&self.root, &target, &mut files, &mut self.remove_dirs)?;
+        for file in files {
+            let at = |problem| Reject::of(file.as_str(), problem);
+            let limit = self.options.max_file_size;
+            let disk =
+                load(&self.root, &file, Access::Delete, limit).map_err(at)?.ok_or_else(|| at(Problem::Missing))?;
+            self.insert(&file, Some(disk));
+            self.take_away(&file).map_err(at)?;
+            self.settle(&file);
+        }
+        Ok(())
+    }
+
+    /// Plans that a file gets another path.
+    ///
+    /// # Errors
+    ///
+    /// When there is no file, something is at the new path (and the options do not replace it), or the guard refuses
+    /// one of the paths.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
+        let mut source = || {
+            let path = self.root.check(from, Access::Delete).map_err(Problem::Guard)?;
+            self.check_file(&path, Access::Delete)?;
+            Ok((path.clone(), self.current(&path)?))
+        };
+        let (path, new) = source().map_err(|problem| Reject::of(from, problem))?;
+        let mut target = || {
+            let target = self.root.check(to, Access::Create).map_err(Problem::Guard)?;
+            if target == path {
+                return Err(Problem::SamePath);
+            }
+            let replaced = self.make_way(&target)?;
+            Ok((target, replaced))
+        };
+        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem))?;
+        self.move_to(&path, &target, new, replaced.is_some());
+        self.settle(&path);
+        self.settle(&target);
+        Ok(())
+    }
+
+    /// Ends with the plan of all changes together.
+    ///
+    /// # Errors
+    ///
+    /// When the new files would make a directory a git repository.
+    pub fn finish(self) -> Result<Plan, Vec<Reject>> {
+        self.check_no_new_repository().map_err(|reject| vec![reject])?;
+        Ok(self.plan(0, Vec::new(), Vec::new()))
+    }
+}
+
+/// What patches, undo and restore need beside that.
+impl<'o> PlanBuilder<'o> {
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// Hands over what was read of a path, for the case that it is asked for.
+    pub(crate) fn offer(&mut self, offered: Option<(RelPath, Disk)>) {
+        self.offered = offered;
+    }
+
+    /// Whether what was offered was not needed.
+    pub(crate) fn is_offered(&self) -> bool {
+        self.offered.is_some()
+    }
+
+    /// The overlay's entry of a path that was looked at before.
+    pub(crate) fn known(&mut self, path: &RelPath) -> Option<&mut Entry> {
+        self.entries.get_mut(path)
+    }
+
+    /// The overlay's entry, read from disk when it is asked for first.
+    pub(crate) fn entry(&mut self, path: &RelPath, access: Access) -> Outcome<&mut Entry> {
+        if !self.entries.contains_key(path) {
+            self.check_spelling(path)?;
+            if access == Access::Create {
+                for above in path.ancestors() {
+                    self.check_spelling(&above)?;
+                }
+            }
+            let disk = if let Some((_, disk)) = self.offered.take_if(|(offered, _)| offered == path) {
+                Some(disk)
+            } else if self.is_in_new_directory(path) {
+                None
+            } else {
+                load(&self.root, path, access, self.options.max_file_size)?
+            };
+            self.insert(path, disk);
+        } else if let Some(disk) = &self.entries[path].disk {
+            // The rules differ by what is done: a link may be deleted and not be read.
+            let access = if access == Access::Create { Access::Update } else { access };
+            self.root.check_pre_image(path, &disk.metadata, access).map_err(Problem::Guard)?;
+        }
+        Ok(self.entries.get_mut(path).expect("inserted above"))
+    }
+
+    /// Takes over what is at a path.
+    pub(crate) fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
+        self.entries.insert(path.clone(), Entry::new(disk));
+    }
+
+    /// The file that is at a path now.
+    pub(crate) fn current(&self, path: &RelPath) -> Outcome<New> {
+        let Entry { disk, state, .. } = &self.entries[path];
+        match (state, disk) {
+            (State::Written(new), _) => Ok(new.clone()),
+            (State::AsOnDisk, Some(disk)) => Ok(New {
+                post: PostImage {
+                    image: Image::OnDisk(path.clone()),
+                    sha256: disk.sha256,
+                    size: disk.metadata.size,
+                    mode: Some(disk.metadata.kept_mode()),
+                    link: false,
+                    rewritten: false,
+                    attributes_of: Some(path.clone()),
+                },
+                origin: Some(path.clone()),
+            }),
+            _ => Err(Problem::Missing),
+        }
+    }
+
+    /// The bytes of a file that is at `path` now.
+    pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Outcome<Arc<Vec<u8>>> {
+        let from = match &file.image {
+            Image::Kept(bytes) => return Ok(Arc::clone(bytes)),
+            Image::OnDisk(from) => return self.on_disk(from, path),
+            Image::Spliced(from, splices) => (from.clone(), splices),
+            Image::Stored(..) => unreachable!("BUG: what is restored is not edited"),
+        };
+        Ok(from.1.apply(&self.on_disk(&from.0, path)?).into())
+    }
+
+    /// The bytes of a file as it is before the commit, read again where they are not kept.
+    fn on_disk(&mut self, from: &RelPath, asked: &RelPath) -> Outcome<Arc<Vec<u8>>> {
+        let limit = self.options.max_file_size;
+        let Some(disk) = self.entries.get_mut(from).and_then(|entry| entry.disk.as_mut()) else {
+            return Err(Problem::Missing);
+        };
+        if let Some(bytes) = &disk.bytes {
+            return Ok(Arc::clone(bytes));
+        }
+        if disk.metadata.size > limit {
+            let (path, size) = (asked.to_string(), disk.metadata.size);
+            return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
+        }
+        let (bytes, metadata) = self.root.read(from, limit).map_err(Problem::Guard)?;
+        if Sha256::of(&bytes) != disk.sha256 {
+            return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
+        }
+        let bytes = Arc::new(bytes);
+        disk.metadata = metadata;
+        // Until the change is made; `settle` decides whether they stay.
+        disk.bytes = Some(Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    /// A file with replacements made.
+    pub(crate) fn edited(
+        &self,
+        path: &RelPath,
+        base: New,
+        source: &[u8],
+        splices: Splices,
+        sha256: Sha256,
+        size: u64,
+    ) -> Outcome<New> {
+        self.check_size(path, size)?;
+        let image = match base.post.image {
+            Image::OnDisk(from) => Image::Spliced(from, splices),
+            // The ranges are those of what an earlier change left.
+            _ => Image::Kept(splices.apply(source).into()),
+        };
+        Ok(New { post: PostImage { image, sha256, size, ..base.post }, ..base })
+    }
+
+    /// Puts a file with new bytes where nothing is, or what is replaced was seen.
+    pub(crate) fn put(
+        &mut self,
+        path: &RelPath,
+        bytes: Vec<u8>,
+        sha256: Sha256,
+        replaced: Option<Option<Metadata>>,
+    ) -> Outcome<()> {
+        let size = bytes.len() as u64;
+        self.check_size(path, size)?;
+        let post = PostImage {
+            image: Image::Kept(bytes.into()),
+            sha256,
+            size,
+            mode: replaced.iter().flatten().next().map(Metadata::kept_mode),
+            link: false,
+            rewritten: true,
+            attributes_of: replaced.iter().flatten().next().map(|_| path.clone()),
+        };
+        self.write(path, New { post, origin: None });
+        self.settle(path);
+        Ok(())
+    }
+
+    /// Puts a file that an earlier transaction displaced where `disk` is now.
+    pub(crate) fn restore(&mut self, path: &RelPath, disk: Option<Disk>, post: Option<PostImage>) {
+        self.insert(path, disk);
+        match post {
+            Some(post) => self.write(path, New { post, origin: None }),
+            None => self.set(path, State::Absent),
+        }
+        self.settle(path);
+    }
+
+    /// Gives a directory permissions of its own, if it is created; with `always` it is, whether a file needs it or not.
+    pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
+        if always || self.directories.contains_key(&path) {
+            self.restored_dirs.push(NewDir { path, mode: Some(mode) });
+        }
+    }
+
+    /// Has a directory removed, if it is empty in the end; the innermost first.
+    pub(crate) fn remove_dir(&mut self, path: RelPath) {
+        self.remove_dirs.push(path);
+    }
+
+    /// Has the directories created that a path lacks.
+    pub(crate) fn create_parents(&mut self, path: &RelPath) -> Outcome<()> {
+        for directory in self.parents_missing(path)? {
+            self.need_dir(directory, path);
+        }
+        Ok(())
+    }
+
+    /// Notes that this undoes a transaction, whose journal names the paths.
+    pub(crate) fn undoes(&mut self, id: TransactionId, partial: bool, authentic: bool) {
+        self.undo_of = Some(Undone { id, partial });
+        self.authority = Authority::Journal { authentic };
+    }
+
+    /// Checks that there is a regular file: that which is to be edited or moved.
+    pub(crate) fn check_file(&mut self, path: &RelPath, access: Access) -> Outcome<()> {
+        let entry = self.entry(path, access)?;
+        if !entry.exists() {
+            return Err(Problem::Missing);
+        }
+        if let Some(disk) = &entry.disk
+            && disk.metadata.kind != FileKind::File
+        {
+            // A link may be deleted and not moved: the guard says where it leads.
+            let metadata = disk.metadata.clone();
+            self.root.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
+            let (path, kind) = (path.to_string(), metadata.kind);
+            return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
+        }
+        Ok(())
+    }
+
+    /// Gives a file another path.
+    pub(crate) fn move_to(&mut self, from: &RelPath, to: &RelPath, new: New, replaces: bool) {
+        self.set(from, State::Absent);
+        let New { mut post, origin } = new;
+        // A file made by this very plan did not move: it appears where it ends up.
+        post.attributes_of = post.attributes_of.or_else(|| replaces.then(|| to.clone()));
+        self.write(to, New { post, origin });
+    }
+
+    /// Keeps the bytes of a file in memory as long as there is room.
+    pub(crate) fn settle(&mut self, path: &RelPath) {
+        let size = match self.entries.get(path) {
+            Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => bytes.len(),
+            _ => return,
+        };
+        let room = self.kept.saturating_add(size as u64) <= self.options.max_memory;
+        let entry = self.entries.get_mut(path).expect("looked at just now");
+        entry.kept = room;
+        if room {
+            self.kept += size as u64;
+        } else if let Some(disk) = &mut entry.disk {
+            disk.bytes = None;
+        }
+    }
+
+    /// Checks that a file may appear at `path`, and gives what it replaces: `Some(None)` is a file of this plan's own.
+    pub(crate) fn make_way(&mut self, path: &RelPath) -> Outcome<Option<Option<Metadata>>> {
+        let overwrite = self.options.overwrite;
+        let entry = self.entry(path, Access::Create)?;
+        if let State::AsOnDisk = entry.state
+            && let Some(disk) = &entry.disk
+            && disk.metadata.kind != FileKind::File
+        {
+            let (path, kind) = (path.to_string(), disk.metadata.kind);
+            return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
+        }
+        if entry.exists() {
+            if !overwrite {
+                return Err(Problem::Exists);
+            }
+            return Ok(Some(entry.disk.as_ref().map(|disk| disk.metadata.clone())));
+        }
+        for directory in path.ancestors() {
+            if let Some(Entry { state: State::Written(_), .. }) = self.entries.get(&directory) {
+                return Err(Problem::ParentIsFile { file: directory.to_string() });
+            }
+        }
+        if let Some(beneath) = self.directories.get(path) {
+            return Err(Problem::ParentIsFile { file: beneath.to_string() });
+        }
+        if self.is_in_new_directory(path) {
+            return Ok(None);
+        }
+        if self.entries[path].disk.is_none()
+            && let Some(existing) = self.root.collision(path).map_err(Problem::Guard)?
+        {
+            return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
+        }
+        let missing = self.parents_missing(path)?;
+        if let Some(outermost) = missing.first()
+            && !self.options.create_parents
+        {
+            return Err(Problem::MissingParent { directory: outermost.to_string() });
+        }
+        for directory in missing {
+            self.need_dir(directory, path);
+        }
+        Ok(None)
+    }
+
+    /// Takes away what is at a path that was looked at.
+    pub(crate) fn take_away(&mut self, path: &RelPath) -> Outcome<()> {
+        if !self.entries[path].exists() {
+            return Err(Problem::Missing);
+        }
+        if !self.options.allow_delete {
+            return Err(Problem::DeleteNotAllowed);
+        }
+        self.set(path, State::Absent);
+        self.settle(path);
+        Ok(())
+    }
+
+    pub(crate) fn write(&mut self, path: &RelPath, new: New) {
+        self.set(path, State::Written(new));
+    }
+
+    fn set(&mut self, path: &RelPath, state: State) {
+        let entry = self.entries.get_mut(path).expect("looked at before");
+        if matches!(entry.state, State::AsOnDisk) {
+            self.order.push(path.clone());
+        }
+        entry.state = state;
+    }
+
+    fn need_dir(&mut self, directory: RelPath, path: &RelPath) {
+        if self.directories.insert(directory.clone(), path.clone()).is_none() {
+            self.create_dirs.push(directory);
+        }
+    }
+
+    /// Whether the directory of `path` is one that the plan makes: then nothing is there yet.
+    fn is_in_new_directory(&self, path: &RelPath) -> bool {
+        !self.directories.is_empty() && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
+    }
+
+    /// The directories that have to be made for `path`, outermost first: those that are missing, and
+    /// those in whose place a file is taken away.
+    fn parents_missing(&self, path: &RelPath) -> Outcome<Vec<RelPath>> {
+        let gone = |above: &RelPath| {
+            matches!(self.entries.get(above), Some(Entry { state: State::Absent, disk: Some(_), .. }))
+        };
+        let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
+        match above.peek() {
+            Some(_) => Ok(above.collect()),
+            None => self.root.parents_missing(path).map_err(Problem::Guard),
+        }
+    }
+
+    /// Refuses new files that would make a directory a git repository.
+    pub(crate) fn check_no_new_repository(&self) -> Result<(), Reject> {
+        let appearing = self.order.iter().filter(|path| {
+            let entry = &self.entries[*path];
+            entry.disk.is_none() && entry.exists()
+        });
+        let checked = self.root.check_no_new_repository(appearing);
+        checked.map_err(|error| Reject::of(&error.path().unwrap_or_default().to_owned(), Problem::Guard(error)))
+    }
+
+    fn check_size(&self, path: &RelPath, size: u64) -> Outcome<()> {
+        let limit = self.options.max_file_size;
+        if size > limit {
+            return Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit }));
+        }
+        Ok(())
+    }
+
+    /// Refuses two paths of one plan that a file system may take for the same.
+    fn check_spelling(&mut self, path: &RelPath) -> Outcome<()> {
+        let folded = fs_guard::fold(path.as_str()).into_owned();
+        match self.folded.entry(folded).or_insert_with(|| path.clone()) {
+            other if other != path => Err(Problem::Collides { with: other.to_string() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends with a plan, whatever it comes to.
+    pub(crate) fn plan(mut self, hunk_count: usize, placed: Vec<(usize, Placed)>, mut notes: Vec<PlanNote>) -> Plan {
+        let mut transitions = Vec::with_capacity(self.order.len());
+        let mut removals = Vec::new();
+        let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
+            State::Written(new) => new.origin.clone().filter(|origin| origin != path),
+            State::AsOnDisk | State::Absent => None,
+        });
+        let moved: HashSet<RelPath> = moves.collect();
+        // The path on disk that each new file moved from.
+        let mut origins: HashMap<usize, RelPath> = HashMap::new();
+        for path in std::mem::take(&mut self.order) {
+            let Entry { disk: before, state, .. } =
+                self.entries.remove(&path).expect("every touched path has an entry");
+            match state {
+                State::Written(New { post, origin }) => {
+                    let origin = origin.filter(|origin| *origin != path);
+                    // Where a file moved away, another one that is the same is not the one that was there.
+                    let stays = origin.is_none() && !moved.contains(&path);
+                    if stays && before.as_ref().is_some_and(|before| is_same(before, &post)) {
+                        notes.push(PlanNote::Unchanged { path: path.to_string() });
+                        continue;
+                    }
+                    origins.extend(origin.map(|origin| (transitions.len(), origin)));
+                    transitions.push(Transition { path, before, after: Some(post) });
+                }
+                State::Absent if before.is_some() => removals.push(Transition { path, before, after: None }),
+                State::Absent | State::AsOnDisk => {}
+            }
+        }
+        transitions.append(&mut removals);
+        if self.undo_of.is_some() {
+            infer_moves(&transitions, &mut origins);
+        }
+        let before: HashMap<RelPath, usize> = transitions
+            .iter()
+            .enumerate()
+            .filter(|(_, transition)| transition.before.is_some())
+            .map(|(index, transition)| (transition.path.clone(), index))
+            .collect();
+        let changes = changes(&transitions, &before, &origins);
+        let create_dirs = self.created(&transitions);
+        Plan {
+            root: self.root,
+            authority: self.authority,
+            transitions,
+            before,
+            create_dirs,
+            remove_dirs: self.remove_dirs,
+            undo_of: self.undo_of,
+            changes,
+            hunk_count,
+            placed,
+            notes,
+        }
+    }
+
+    /// The directories to be made, a directory before what is in it: for files that stay, and those that come back.
+    fn created(&mut self, transitions: &[Transition]) -> Vec<NewDir> {
+        let appearing = transitions.iter().filter(|transition| transition.after.is_some());
+        let needed: HashSet<RelPath> = appearing.flat_map(|transition| transition.path.ancestors()).collect();
+        let mut dirs = std::mem::take(&mut self.restored_dirs);
+        let named: HashSet<RelPath> = dirs.iter().map(|dir| dir.path.clone()).collect();
+        let plain = std::mem::take(&mut self.create_dirs).into_iter();
+        let plain = plain.filter(|dir| needed.contains(dir) && !named.contains(dir));
+        dirs.extend(plain.map(|path| NewDir { path, mode: None }));
+        if !named.is_empty() {
+            dirs.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        dirs
+    }
+}
+
+/// Whether a file is to be what it is.
+fn is_same(before: &PreImage, post: &PostImage) -> bool {
+    let mode = post.mode.is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
+    before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
+}
+
+/// A file that goes and comes with the same bytes at another path has moved: a journal does not say what was a move, so
+/// one that changed the file counts as two.
+fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>) {
+    let goes = transitions.iter().filter(|transition| transition.after.is_none());
+    let mut goes: Vec<(&RelPath, Option<Sha256>)> = goes.map(|gone| (&gone.path, gone.before())).collect();
+    for (index, transition) in transitions.iter().enumerate() {
+        if transition.before.is_none()
+            && let Some(at) = goes.iter().position(|(_, sha256)| *sha256 == transition.after())
+        {
+            origins.insert(index, goes.remove(at).0.clone());
+        }
+    }
+}
+
+/// The transitions as a person counts.
+fn changes(
+    transitions: &[Transition],
+    before: &HashMap<RelPath, usize>,
+    origins: &HashMap<usize, RelPath>,
+) -> Vec<Change> {
+    let moved: HashSet<&RelPath> = origins.values().collect();
+    let mut changes = Vec::with_capacity(transitions.len());
+    for (index, transition) in transitions.iter().enumerate() {
+        let origin = origins.get(&index);
+        let operation = match (origin, &transition.before, &transition.after) {
+            (Some(_), ..) => Operation::Move,
+            (None, _, None) if moved.contains(&transition.path) => continue,
+            (None, _, None) => Operation::Delete,
+            (None, None, _) => Operation::Create,
+            (None, Some(_), _) => Operation::Update,
+        };
+        let path = origin.unwrap_or(&transition.path);
+        changes.push(Change {
+            operation,
+            path: path.clone(),
+            to_path: origin.map(|_| transition.path.clone()),
+            before: match origin {
+                Some(origin) => before.get(origin).and_then(|&index| transitions[index].before()),
+                None => transition.before(),
+            },
+            after: transition.after(),
+            transition: index,
+        });
+    }
+    changes
+}
+
+/// Everything beneath a directory, and the directories, innermost first.
+fn collect(root: &Root, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut Vec<RelPath>) -> Result<(), Reject> {
+    let at = |path: &str| {
+        let path = path.to_owned();
+        move |error| Reject::of(&path, Problem::Guard(error))
+    };
+    let mut entries = root.read_dir(Some(dir)).map_err(at(dir.as_str()))?;
+    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    for entry in entries {
+        let path = [dir.as_str().as_bytes(), b"/", &entry.name].concat();
+        let shown = String::from_utf8_lossy(&path).into_owned();
+        let path = root.check_bytes(&path, Access::Delete).map_err(at(&shown))?;
+        match entry.metadata.kind {
+            FileKind::Directory => collect(root, &path, files, dirs)?,
+            _ => files.push(path),
+        }
+        if files.len() > MAX_DELETED {
+            let (size, limit) = (files.len() as u64, MAX_DELETED as u64);
+            return Err(at(dir.as_str())(fs_guard::Error::TooLarge { path: dir.to_string(), size, limit }));
+        }
+    }
+    dirs.push(dir.clone());
+    Ok(())
+}

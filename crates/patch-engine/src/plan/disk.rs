@@ -1,0 +1,73 @@
+//! Reading what is at a path.
+
+use std::sync::Arc;
+
+use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+
+use super::{Outcome, PreImage};
+use crate::reject::Problem;
+
+/// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
+const SMALL: u64 = 1 << 20;
+
+/// What is on disk.
+pub(crate) type Disk = PreImage;
+
+/// Reads what is at a path; files that are not changed and not small are only hashed.
+pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Outcome<Option<Disk>> {
+    match load_unhashed(root, path, access, max_file_size)? {
+        None => Ok(None),
+        Some((metadata, Some(bytes))) => {
+            Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(Arc::new(bytes)) }))
+        }
+        Some((metadata, None)) => hashed(root, path, metadata).map_err(Problem::Guard).map(Some),
+    }
+}
+
+/// Reads what is at a path; no bytes of links, and of files that are not changed and not small.
+pub(crate) fn load_unhashed(
+    root: &Root,
+    path: &RelPath,
+    access: Access,
+    max_file_size: u64,
+) -> Outcome<Option<(Metadata, Option<Vec<u8>>)>> {
+    // Whether an existing file may be replaced is for the options to say; the guard is asked
+    // what it asks of a file that changes.
+    let access = if access == Access::Create { Access::Update } else { access };
+    let Some(metadata) = root.inspect(path, access).map_err(Problem::Guard)? else {
+        return Ok(None);
+    };
+    match metadata.kind {
+        FileKind::Symlink => Ok(Some((metadata, None))),
+        FileKind::File if metadata.size <= SMALL || access == Access::Update => {
+            let (bytes, metadata) = root.read(path, max_file_size).map_err(Problem::Guard)?;
+            Ok(Some((metadata, Some(bytes))))
+        }
+        FileKind::File => Ok(Some((metadata, None))),
+        kind => Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })),
+    }
+}
+
+/// Reads what is at a path, whatever the policy says of it: a directory or a special file counts as nothing that
+/// could be read, and is given with what is seen of it.
+pub(crate) fn look(root: &Root, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
+    let Some(metadata) = root.metadata(path)? else { return Ok(None) };
+    Ok(Some(match metadata.kind {
+        FileKind::File if metadata.size <= SMALL => {
+            let (bytes, _) = root.read(path, u64::MAX)?;
+            Ok(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) })
+        }
+        FileKind::File | FileKind::Symlink => Ok(hashed(root, path, metadata)?),
+        FileKind::Directory | FileKind::Other => Err(metadata),
+    }))
+}
+
+/// The hash of a file that is not read into memory, or of a link's target.
+fn hashed(root: &Root, path: &RelPath, metadata: Metadata) -> Result<Disk, fs_guard::Error> {
+    if metadata.kind == FileKind::Symlink {
+        let target = root.read_link(path)?;
+        return Ok(Disk { metadata, sha256: Sha256::of(&target), bytes: Some(target.into()) });
+    }
+    let (mut file, metadata) = root.open_file(path)?;
+    Ok(Disk { metadata, sha256: file.hash()?, bytes: None })
+}

@@ -1,0 +1,344 @@
+//! What a commit will do, as a value that nobody can alter.
+//!
+//! A patch, one operation on a file, undo, redo and a restore from the trash all come to a [`Plan`], so that what is
+//! shown, approved, logged and committed is the same value. Only a [`PlanBuilder`] makes one.
+
+mod builder;
+mod disk;
+mod image;
+mod splices;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fs_guard::{Hasher, RelPath, Root, Sha256};
+use patch_grammar::Warning;
+use workspace_trash::TransactionId;
+
+use crate::locate::{Note, Placed};
+
+pub use builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use image::{Images, Transition};
+pub use splices::{Splice, Splices};
+
+pub(crate) use builder::{New, Outcome};
+pub(crate) use disk::{Disk, load_unhashed, look};
+pub(crate) use image::{Image, PostImage, PreImage};
+
+use image::is_on_disk;
+
+/// What a commit will do: nothing else, and all of it.
+#[derive(Debug)]
+pub struct Plan {
+    /// The directory that it was made for, and whose files are read again where their bytes are wanted.
+    root: Arc<Root>,
+    authority: Authority,
+    transitions: Vec<Transition>,
+    /// The transition of each path that there was something at.
+    before: HashMap<RelPath, usize>,
+    create_dirs: Vec<NewDir>,
+    remove_dirs: Vec<RelPath>,
+    undo_of: Option<Undone>,
+    changes: Vec<Change>,
+    hunk_count: usize,
+    placed: Vec<(usize, Placed)>,
+    notes: Vec<PlanNote>,
+}
+
+/// Whose word it is that the paths of a plan may be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Authority {
+    /// The guard's policy.
+    Policy,
+    /// A journal's: its paths were checked when they were patched. One that is `authentic` is this program's own.
+    Journal {
+        /// It is signed.
+        authentic: bool,
+    },
+}
+
+/// A directory to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewDir {
+    pub(crate) path: RelPath,
+    /// Its permissions where they are not the default.
+    pub(crate) mode: Option<u32>,
+}
+
+/// The transaction that a plan undoes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Undone {
+    pub(crate) id: TransactionId,
+    /// Only some of its paths.
+    pub(crate) partial: bool,
+}
+
+impl Plan {
+    /// The paths that change: those that appear or are replaced in the order of the patch, then those that go away.
+    #[must_use]
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// The same as a person counts: a move is one change.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Directories to be created, outermost first.
+    pub fn create_dirs(&self) -> impl Iterator<Item = &RelPath> {
+        self.create_dirs.iter().map(|dir| &dir.path)
+    }
+
+    /// Directories that go when they are empty in the end, innermost first.
+    #[must_use]
+    pub fn remove_dirs(&self) -> &[RelPath] {
+        &self.remove_dirs
+    }
+
+    /// The transaction that it undoes; `None` for a patch, an operation and a restore.
+    #[must_use]
+    pub fn undo_of(&self) -> Option<TransactionId> {
+        self.undo_of.map(|undone| undone.id)
+    }
+
+    /// How many hunks the patch has.
+    #[must_use]
+    pub fn hunk_count(&self) -> usize {
+        self.hunk_count
+    }
+
+    /// Where each hunk went, with its 0-based section.
+    #[must_use]
+    pub fn placed(&self) -> &[(usize, Placed)] {
+        &self.placed
+    }
+
+    /// What was overlooked, and what a reader should know.
+    #[must_use]
+    pub fn notes(&self) -> &[PlanNote] {
+        &self.notes
+    }
+
+    /// Tells whether carrying it out changes nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
+    }
+
+    /// The transition that makes the new file of a change, or removes the old one of a deletion.
+    #[must_use]
+    pub fn transition_of(&self, change: &Change) -> &Transition {
+        &self.transitions[change.transition]
+    }
+
+    /// The bytes of its files, and their diffs, as long as it is not committed.
+    #[must_use]
+    pub fn images(&self) -> Images<'_> {
+        Images { plan: self, committed: None }
+    }
+
+    /// The same after a transaction has carried it out: what that displaced is in its folder of the trash.
+    #[must_use]
+    pub fn images_after(&self, transaction: TransactionId) -> Images<'_> {
+        Images { plan: self, committed: Some(transaction) }
+    }
+
+    /// Whether the files of a change are as the plan wants them.
+    #[must_use]
+    pub fn is_done(&self, change: &Change) -> bool {
+        let Transition { path, after, .. } = self.transition_of(change);
+        match after {
+            Some(after) => is_on_disk(&self.root, path, after.sha256),
+            None => self.root.metadata(path).is_ok_and(|seen| seen.is_none()),
+        }
+    }
+
+    /// A hash of all that carrying it out does: what was approved is what is committed when both have the same.
+    #[must_use]
+    pub fn digest(&self) -> Sha256 {
+        // Every field is named, so that one that is added has to be decided on.
+        let Self {
+            root: _,
+            authority,
+            transitions,
+            // Derived from the transitions.
+            before: _,
+            changes: _,
+            create_dirs,
+            remove_dirs,
+            undo_of,
+            // What is told, not what is done.
+            hunk_count: _,
+            placed: _,
+            notes: _,
+        } = self;
+        let mut digest = Digest(Hasher::new());
+        digest.number(match authority {
+            Authority::Policy => 0,
+            Authority::Journal { authentic: false } => 1,
+            Authority::Journal { authentic: true } => 2,
+        });
+        digest.number(transitions.len() as u64);
+        transitions.iter().for_each(|transition| digest.transition(transition));
+        digest.number(create_dirs.len() as u64);
+        for NewDir { path, mode } in create_dirs {
+            digest.bytes(path.as_str().as_bytes());
+            digest.option(mode.map(u64::from));
+        }
+        digest.number(remove_dirs.len() as u64);
+        remove_dirs.iter().for_each(|dir| digest.bytes(dir.as_str().as_bytes()));
+        match undo_of {
+            Some(Undone { id, partial }) => {
+                digest.bytes(id.to_string().as_bytes());
+                digest.number(u64::from(*partial));
+            }
+            None => digest.bytes(b""),
+        }
+        digest.0.finish()
+    }
+
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    pub(crate) fn authority(&self) -> Authority {
+        self.authority
+    }
+
+    pub(crate) fn new_dirs(&self) -> &[NewDir] {
+        &self.create_dirs
+    }
+
+    pub(crate) fn undone(&self) -> Option<Undone> {
+        self.undo_of
+    }
+
+    /// What was at a path, with the index of its transition.
+    pub(crate) fn pre_image(&self, path: &RelPath) -> Option<(usize, &PreImage)> {
+        let &index = self.before.get(path)?;
+        Some((index, self.transitions[index].before.as_ref()?))
+    }
+}
+
+/// Hashes values with their lengths, so that none runs on into the next.
+struct Digest(Hasher);
+
+impl Digest {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.update(bytes);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(&number.to_be_bytes());
+    }
+
+    fn option(&mut self, number: Option<u64>) {
+        self.number(u64::from(number.is_some()));
+        self.number(number.unwrap_or_default());
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let Transition { path, before, after } = transition;
+        self.bytes(path.as_str().as_bytes());
+        match before {
+            Some(PreImage { metadata, sha256, bytes: _ }) => {
+                self.bytes(&sha256.0);
+                self.number(metadata.kind as u64);
+                self.number(u64::from(metadata.mode));
+            }
+            None => self.bytes(b""),
+        }
+        let Some(after) = after else { return self.bytes(b"") };
+        // What the image comes to is in its hash; `rewritten` is a word for who approves.
+        let PostImage { image, sha256, size, mode, link, rewritten: _, attributes_of } = after;
+        self.bytes(&sha256.0);
+        self.number(*size);
+        self.option(mode.map(u64::from));
+        self.number(u64::from(*link));
+        self.bytes(attributes_of.as_ref().map_or("", RelPath::as_str).as_bytes());
+        // A displaced file brings its attributes along.
+        match image {
+            Image::Kept(_) | Image::OnDisk(_) | Image::Spliced(..) => self.bytes(b""),
+            Image::Stored(id, slot) => {
+                self.bytes(id.to_string().as_bytes());
+                self.number(u64::from(*slot));
+            }
+        }
+    }
+}
+
+/// One change as a person counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// What happens.
+    pub operation: Operation,
+    /// The file before; for a new file, the new one.
+    pub path: RelPath,
+    /// Where a moved file goes.
+    pub to_path: Option<RelPath>,
+    /// Its hash before.
+    pub before: Option<Sha256>,
+    /// Its hash after.
+    pub after: Option<Sha256>,
+    /// The index of the transition that makes the new file, or removes the old one of a deletion.
+    pub transition: usize,
+}
+
+impl Change {
+    /// The path that the file has in the end; of a deleted one, that it had.
+    #[must_use]
+    pub fn last_path(&self) -> &RelPath {
+        self.to_path.as_ref().unwrap_or(&self.path)
+    }
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// It appears.
+    Create,
+    /// Its bytes change.
+    Update,
+    /// It goes away.
+    Delete,
+    /// It has another path, and maybe other bytes.
+    Move,
+}
+
+impl Operation {
+    /// The stable name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Move => "move",
+        }
+    }
+}
+
+/// Something about a plan that a reader should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanNote {
+    /// Something in the text was overlooked.
+    Text(Warning),
+    /// A hunk was placed in a way that is worth a word.
+    Hunk {
+        /// The file.
+        path: String,
+        /// The 0-based hunk of its section.
+        hunk: usize,
+        /// The word.
+        note: Note,
+    },
+    /// A section changes nothing.
+    Unchanged {
+        /// The file.
+        path: String,
+    },
+}
