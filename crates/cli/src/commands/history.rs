@@ -57,10 +57,10 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
         let workspace = session.workspace();
         workspace::tidy(global, &session);
         if args.verify {
-            return verify(global, &workspace, args.session.as_deref());
+            return verify(global, workspace, args.session.as_deref());
         }
         if args.state {
-            return state(global, &workspace);
+            return state(global, workspace);
         }
         let (mut entries, unverified) = workspace.history()?;
         entries.truncate(args.max_count.unwrap_or(usize::MAX));
