@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fs_guard::{Globs, Policy, RelPath};
 
 use crate::host::{Event, Host};
-use crate::plan::{Change, Operation, Plan};
+use crate::plan::{Change, ChangeKind, Plan};
 
 /// When a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -110,7 +110,7 @@ pub struct Approvals {
 /// One thing that was approved for the session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Approved {
-    operation: Operation,
+    operation: ChangeKind,
     path: RelPath,
     to_path: Option<RelPath>,
     replaces: bool,
@@ -177,7 +177,7 @@ impl Approvals {
 
     fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        if change.operation == Operation::Delete {
+        if change.operation == ChangeKind::Delete {
             reasons.push(Reason::Deletes { path: change.path.clone() });
         }
         if replaces(plan, change, moved) {
@@ -225,7 +225,7 @@ fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved
 
 /// The files that a plan moves away.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
-    let moves = plan.changes().iter().filter(|change| change.operation == Operation::Move && change.to_path.is_some());
+    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
     moves.map(|change| &change.path).collect()
 }
 
@@ -234,6 +234,6 @@ fn moved(plan: &Plan) -> HashSet<&RelPath> {
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
-    let whole = change.operation == Operation::Move || after.rewritten;
+    let whole = change.operation == ChangeKind::Move || after.rewritten;
     whole && !moved.contains(change.last_path())
 }

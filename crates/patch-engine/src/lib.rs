@@ -40,7 +40,7 @@ pub use options::{
 };
 pub use patch_grammar::{ParseError, Patch, decode, parse};
 pub use plan::{
-    Change, Images, Loaded, MAX_DELETED, Operation, Plan, PlanBuilder, PlanNote, Splice, Splices, Transition,
+    Change, ChangeKind, Images, Loaded, MAX_DELETED, Plan, PlanBuilder, PlanNote, Splice, Splices, Transition,
 };
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

@@ -21,7 +21,7 @@ pub use builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use image::{Images, Transition};
 pub use splices::{Splice, Splices};
 
-pub(crate) use builder::{New, Outcome};
+pub(crate) use builder::{Checked, New};
 pub(crate) use disk::{Disk, load_unhashed, look};
 pub(crate) use image::{Image, PostImage, PreImage};
 
@@ -275,7 +275,7 @@ impl Digest {
 #[non_exhaustive]
 pub struct Change {
     /// What happens.
-    pub operation: Operation,
+    pub operation: ChangeKind,
     /// The file before; for a new file, the new one.
     pub path: RelPath,
     /// Where a moved file goes.
@@ -298,7 +298,7 @@ impl Change {
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum ChangeKind {
     /// It appears.
     Create,
     /// Its bytes change.
@@ -309,7 +309,7 @@ pub enum Operation {
     Move,
 }
 
-impl Operation {
+impl ChangeKind {
     /// The stable name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
