@@ -10,6 +10,7 @@ use crate::metadata::{FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Open, code};
+use crate::target::Target;
 
 /// More open directories than this are not kept: a process may have 1024 open files.
 const KEPT: usize = 256;
@@ -48,7 +49,7 @@ impl<'r> Dirs<'r> {
     /// Returns the place of a path, in its directory opened over no link.
     ///
     /// Fails with `NotFound` when the directory is missing.
-    pub fn place(&self, path: &RelPath) -> Result<Spot, Error> {
+    pub fn place(&self, path: &Target) -> Result<Spot, Error> {
         let (parent, name) = path.split();
         let parent = self.parent(parent.unwrap_or(""), path)?;
         Ok(parent.dir.spot(name))
@@ -122,7 +123,7 @@ impl<'r> Dirs<'r> {
     }
 
     /// Creates a directory; `false` when there is one already.
-    pub fn create_dir(&self, path: &RelPath, mode: Option<u32>) -> Result<bool, Error> {
+    pub fn create_dir(&self, path: &Target, mode: Option<u32>) -> Result<bool, Error> {
         let spot = self.place(path)?;
         self.missing.borrow_mut().remove(path.as_str());
         match sys::make_dir(&spot.dir.handle, &spot.name, 0o777) {
@@ -133,17 +134,17 @@ impl<'r> Dirs<'r> {
                     _ => Err(Error::AlreadyExists { path: path.as_str().into() }),
                 };
             }
-            Err(error) => return Err(error).at("create", path),
+            Err(error) => return Err(error).at("create", path.path()),
         }
         if let Some(mode) = mode {
-            let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path)?;
-            sys::set_mode(&dir, mode & 0o777).at("set the mode of", path)?;
+            let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
+            sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
         }
         Ok(true)
     }
 
     /// Removes a directory if it is empty; `false` when it is not, or not there.
-    pub fn remove_dir(&self, path: &RelPath) -> Result<bool, Error> {
+    pub fn remove_dir(&self, path: &Target) -> Result<bool, Error> {
         let spot = match self.place(path) {
             Ok(spot) => spot,
             Err(Error::NotFound { .. }) => return Ok(false),

@@ -26,6 +26,7 @@ mod stage;
 mod state;
 mod sync;
 mod sys;
+mod target;
 
 #[cfg(feature = "fault-injection")]
 pub use sys::fault;
@@ -52,3 +53,4 @@ pub use sandbox::Confined;
 pub use secret::{random, secret};
 pub use stage::{DisplacedFile, NewFile, NotPublished, StagedFile};
 pub use sync::SyncGroup;
+pub use target::Target;

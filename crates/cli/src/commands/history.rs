@@ -57,16 +57,16 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
         let workspace = session.workspace();
         workspace::tidy(global, &session);
         if args.verify {
-            return verify(global, &workspace, args.session.as_deref());
+            return verify(global, workspace, args.session.as_deref());
         }
         if args.state {
-            return state(global, &workspace);
+            return state(global, workspace);
         }
         let (mut entries, unverified) = workspace.history()?;
         entries.truncate(args.max_count.unwrap_or(usize::MAX));
         if global.json {
             let values: Result<Vec<_>, Failure> =
-                entries.iter().map(|entry| value(&workspace, entry, args.patch)).collect();
+                entries.iter().map(|entry| value(workspace, entry, args.patch)).collect();
             let output = format!("{} transactions", entries.len());
             let not_verified: Vec<_> = unverified
                 .iter()
@@ -158,7 +158,7 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Exit {
         workspace::tidy(global, &session);
         let entry = workspace.show(workspace::id(&args.id)?)?;
         if global.json {
-            json::done(headline(&entry), value(&workspace, &entry, true)?);
+            json::done(headline(&entry), value(workspace, &entry, true)?);
             return Ok(Exit::Done);
         }
         let diff = workspace.transaction_diff(&entry)?;

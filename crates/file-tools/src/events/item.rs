@@ -62,8 +62,8 @@ impl Item {
             after_sha256: change.after.map(|hash| hash.to_string()),
             diff: text(images.diff(change)),
             absolute_diff: text(images.diff_beneath(change, root)),
-            old: Text::of(change.before.is_some(), images.old(change).ok().as_ref().map(|bytes| &bytes[..])),
-            new: Text::of(change.after.is_some(), images.new(change).ok().as_ref().map(|bytes| &bytes[..])),
+            old: Text::of(change.before.is_some(), images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
+            new: Text::of(change.after.is_some(), images.new_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
         }
     }
 

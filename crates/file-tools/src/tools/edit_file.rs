@@ -158,7 +158,9 @@ impl<'f> Edits<'f> {
         if edits.is_empty() {
             return Err(ToolError::arguments("there are no edits").next("give at least one edit"));
         }
-        let mut all: Vec<(Range<usize>, usize, (Range<usize>, Vec<u8>))> = Vec::new();
+        // Where each edit was found, which it is, and what becomes of that place.
+        type Found = (Range<usize>, usize, (Range<usize>, Vec<u8>));
+        let mut all: Vec<Found> = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
             let old = normalised(&edit.old_text);
             let new = normalised(&edit.new_text);

@@ -35,11 +35,11 @@ fn swapping_a_directory_for_a_link_never_lets_anything_out() {
                 reads += 1;
             }
             let dirs = Dirs::new(&root);
-            let stage: Spot = dirs.place(&path(&root, "stage/new")).unwrap();
+            let stage: Spot = dirs.place(&target(&root, "stage/new")).unwrap();
             let mut file = stage.create(0o644).unwrap();
             file.write(b"new").unwrap();
             let file = file.finish(None, None, false).unwrap();
-            let place = dirs.place(&path(&root, "d/new"));
+            let place = dirs.place(&target(&root, "d/new"));
             match place.map(|place| file.publish_new(&place)) {
                 Ok(Ok(())) => writes += 1,
                 _ => stage.remove().unwrap(),

@@ -25,11 +25,11 @@ fn a_new_name_is_given_where_nothing_is_and_only_there() {
     let (_, file) = staged(&root, "new");
     let mut file = file;
     for name in ["taken", "link"] {
-        let failed = file.publish_new(&dirs.place(&path(&root, name)).unwrap()).unwrap_err();
+        let failed = file.publish_new(&dirs.place(&target(&root, name)).unwrap()).unwrap_err();
         assert_eq!((failed.error.kind().as_str(), failed.error.path()), ("already_exists", Some(name)));
         file = failed.file;
     }
-    file.publish_new(&dirs.place(&path(&root, "fresh")).unwrap()).unwrap();
+    file.publish_new(&dirs.place(&target(&root, "fresh")).unwrap()).unwrap();
     assert_eq!(fs::read_to_string(tree.root.join("fresh")).unwrap(), "new");
     assert_eq!(fs::metadata(tree.root.join("fresh")).unwrap().mode() & 0o777, 0o640);
     assert_eq!(fs::read_to_string(tree.root.join("taken")).unwrap(), "x");
@@ -42,7 +42,7 @@ fn an_exchange_hands_back_whatever_was_there() {
         let tree = Tree::new(&[("f", "old")]);
         let root = tree.open();
         let (bytes, seen) = root.read(&path(&root, "f"), 9).unwrap();
-        let place = Dirs::new(&root).place(&path(&root, "f")).unwrap();
+        let place = Dirs::new(&root).place(&target(&root, "f")).unwrap();
         let (slot, file) = staged(&root, "new");
         let displaced = file.exchange(&place).unwrap();
         assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "new");

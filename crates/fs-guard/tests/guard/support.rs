@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use fs_guard::{Access, Error, Policy, RelPath, Root};
+use fs_guard::{Access, Error, Policy, RelPath, Root, Target};
 use tempfile::TempDir;
 
 /// A root with a directory beside it that must not be reached.
@@ -42,6 +42,10 @@ impl Tree {
     pub(crate) fn open(&self) -> Root {
         Root::open(&self.root, policy()).unwrap()
     }
+}
+
+pub(crate) fn target(root: &Root, path: &str) -> Target {
+    root.target(path, Access::Update).unwrap()
 }
 
 pub(crate) fn path(root: &Root, path: &str) -> RelPath {

@@ -262,7 +262,7 @@ impl Images<'_> {
                 body(out, prefixes, old, new, |out| write_spliced(out, &source, splices.as_slice()));
             }
             _ => {
-                let (before, after) = (self.old(change)?, self.new(change)?);
+                let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
                 body(out, prefixes, old, new, |out| whole(out, &before, &after));
             }
         }

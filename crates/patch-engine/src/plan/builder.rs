@@ -613,7 +613,10 @@ impl<'o> PlanBuilder<'o> {
             entry.disk.is_none() && entry.exists()
         });
         let checked = self.root.check_no_new_repository(appearing);
-        checked.map_err(|error| Reject::of(&error.path().unwrap_or_default().to_owned(), Problem::Guard(error)))
+        checked.map_err(|error| {
+            let path = error.path().unwrap_or_default().to_owned();
+            Reject::of(&path, Problem::Guard(error))
+        })
     }
 
     fn check_size(&self, path: &RelPath, size: u64) -> Checked<()> {

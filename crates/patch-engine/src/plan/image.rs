@@ -115,7 +115,7 @@ impl<'p> Images<'p> {
     /// # Errors
     ///
     /// [`fs_guard::Error::Changed`] when they are not what the plan was made for any more.
-    pub fn old(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+    pub fn old_bytes(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         match change.before {
             Some(_) => self.before(&change.path),
             None => Ok(Arc::default()),
@@ -127,7 +127,7 @@ impl<'p> Images<'p> {
     /// # Errors
     ///
     /// [`fs_guard::Error::Changed`] when the files that they come from are not what the plan was made for any more.
-    pub fn new(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+    pub fn new_bytes(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         match change.after {
             Some(_) => self.after(self.plan.transition_of(change)),
             None => Ok(Arc::default()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup};
+use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
 
 use super::error::CommitError;
@@ -63,6 +63,15 @@ struct Commit<'c> {
     options: &'c CommitOptions,
 }
 
+/// The plan's paths, each checked for what becomes of it here.
+struct Targets {
+    /// One for each transition.
+    paths: Vec<Target>,
+    /// The directories to be made, with the modes that are not the default.
+    created: Vec<(Target, Option<u32>)>,
+    removed: Vec<Target>,
+}
+
 /// Everything a publication needs.
 struct Staged {
     journal: Journal,
@@ -73,9 +82,9 @@ impl Commit<'_> {
     fn run(&self, beside: bool, log: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Committed, CommitError> {
         let store = &self.locked.store;
         let dirs = Dirs::new(self.locked.workspace.root());
-        self.check(&dirs)?;
+        let targets = self.check(&dirs)?;
         let pending = store.begin()?;
-        let Staged { journal, files } = match self.stage(&dirs, &pending, beside) {
+        let Staged { journal, files } = match self.stage(&dirs, &targets, &pending, beside) {
             Ok(staged) => staged,
             Err(error) => {
                 // Nothing but the folder (and siblings, which it lists) was written.
@@ -85,25 +94,18 @@ impl Commit<'_> {
             }
         };
         let id = pending.id();
-        // The last moment to give up.
-        let refused = match host.cancelled() {
-            true => Some(CommitError::Cancelled),
-            false => log.intend(id).err().map(CommitError::Refused),
-        };
-        if let Some(refused) = refused {
+        let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
+        let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
+        // To write the intent down may have taken its time. This is the last moment.
+        if let Err(refused) = intended.and_then(|()| give_up(host)) {
             let _ = siblings::remove_listed(&dirs, pending.folder());
             let _ = pending.discard();
             return Err(refused);
         }
         host.event(&Event::Staged(id));
-        let paths = journal.records.iter().map(|record| self.plan.transitions()[record.slot as usize].path.clone());
-        let publication = Publication {
-            dirs: &dirs,
-            pending: &pending,
-            journal: &journal,
-            paths: paths.collect(),
-            created: self.plan.new_dirs().iter().map(|dir| (dir.path.clone(), dir.mode)).collect(),
-        };
+        let Targets { paths, created, removed } = targets;
+        let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
+        let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
         if let Err(cause) = self.publish(&publication, files, log, host) {
             // Without the mark a crash from here on may still finish the transaction; nobody was told of
             // a failure then.
@@ -117,7 +119,7 @@ impl Commit<'_> {
             });
             return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
         }
-        let removed_dirs = remove_dirs(&dirs, self.plan.remove_dirs());
+        let removed_dirs = remove_dirs(&dirs, &removed);
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
@@ -132,7 +134,7 @@ impl Commit<'_> {
     }
 
     /// Looks at everything once more before anything is written.
-    fn check(&self, dirs: &Dirs<'_>) -> Result<(), CommitError> {
+    fn check(&self, dirs: &Dirs<'_>) -> Result<Targets, CommitError> {
         if self.plan.is_empty() {
             return Err(CommitError::Nothing);
         }
@@ -141,16 +143,17 @@ impl Commit<'_> {
         }
         let root = dirs.root();
         let transitions = self.plan.transitions();
+        let mut paths = Vec::with_capacity(transitions.len());
         for Transition { path, before, after } in transitions {
             let access = match (before, after) {
                 (None, _) => Access::Create,
                 (Some(_), Some(_)) => Access::Update,
                 (Some(_), None) => Access::Delete,
             };
-            match self.plan.authority() {
-                Authority::Policy => root.check(path.as_str(), access)?,
-                Authority::Journal { authentic } => root.check_recorded(path.as_str(), authentic)?,
-            };
+            paths.push(match self.plan.authority() {
+                Authority::Policy => root.target(path.as_str(), access)?,
+                Authority::Journal { authentic } => root.target_recorded(path.as_str(), authentic)?,
+            });
             if let Some(before) = before {
                 root.check_pre_image(path, &before.metadata, access)?;
             }
@@ -161,20 +164,34 @@ impl Commit<'_> {
         }
         let appearing = transitions.iter().filter(|transition| transition.before.is_none());
         root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
-        for transition in transitions {
-            let place = match dirs.place(&transition.path) {
+        for (transition, path) in transitions.iter().zip(&paths) {
+            let place = match dirs.place(path) {
                 Ok(place) => place,
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
             publish::expected(transition).check(&place)?;
         }
-        Ok(())
+        // Directories are on the way to files that the lists let pass, or were there before.
+        let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
+        let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
+        let created = created.collect::<Result<_, fs_guard::Error>>()?;
+        let removed = self.plan.remove_dirs().iter().map(dir).collect::<Result<_, _>>()?;
+        Ok(Targets { paths, created, removed })
     }
 
-    fn stage(&self, dirs: &Dirs<'_>, pending: &Pending<'_>, beside: bool) -> Result<Staged, CommitError> {
+    fn stage(
+        &self,
+        dirs: &Dirs<'_>,
+        targets: &Targets,
+        pending: &Pending<'_>,
+        beside: bool,
+    ) -> Result<Staged, CommitError> {
         let transitions = self.plan.transitions();
-        let names = if beside { siblings::choose(dirs, pending, self.plan)? } else { vec![None; transitions.len()] };
+        let names = match beside {
+            true => siblings::choose(dirs, pending, &targets.paths, &targets.created)?,
+            false => vec![None; transitions.len()],
+        };
         let durable = self.options.durability == Durability::Full;
         let stager = Stager::new(dirs, &self.locked.store, self.plan, durable);
         let mut files = Vec::with_capacity(transitions.len());
@@ -183,7 +200,7 @@ impl Commit<'_> {
             let path = &transition.path;
             let slot = match &sibling {
                 None => pending.slot(slot_number(index)),
-                Some(name) => dirs.place(path)?.dir().spot(name),
+                Some(name) => dirs.place(&targets.paths[index])?.dir().spot(name),
             };
             let file = match &transition.after {
                 Some(post) => Some(stager.stage(path, post, &slot)?),
@@ -328,6 +345,6 @@ fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
 }
 
 /// Removes directories that are empty now; that one cannot be removed changes nothing for files.
-pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[RelPath]) -> Vec<RelPath> {
-    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).cloned().collect()
+pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[Target]) -> Vec<RelPath> {
+    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).map(|dir| dir.path().clone()).collect()
 }

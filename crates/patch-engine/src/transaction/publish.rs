@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, RelPath, Sha256, Spot, StagedFile, SyncGroup};
+use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, Sha256, Spot, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
@@ -16,9 +16,9 @@ pub(super) struct Publication<'p> {
     pub(super) pending: &'p Pending<'p>,
     pub(super) journal: &'p Journal,
     /// The checked path of each record.
-    pub(super) paths: Vec<RelPath>,
+    pub(super) paths: Vec<Target>,
     /// The directories to be made, with the modes that are not the default.
-    pub(super) created: Vec<(RelPath, Option<u32>)>,
+    pub(super) created: Vec<(Target, Option<u32>)>,
 }
 
 /// What a commit still has in its hands, and a recovery has to look for.

@@ -59,7 +59,7 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     };
     let authentic = store.is_signed()?;
     // All names first: nothing of a journal is done when one of them is not acceptable.
-    let checked = |path: &String| root.check_recorded(path, authentic);
+    let checked = |path: &String| root.target_recorded(path, authentic);
     let paths = journal.records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
     for (record, path) in journal.records.iter().zip(&paths) {
         if let Some(name) = &record.sibling {

@@ -1,6 +1,6 @@
 //! Putting back what a transaction changed, as far as it came.
 
-use fs_guard::{DisplacedFile, Metadata, RelPath, Spot};
+use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
 
 use super::error::CommitError;
@@ -50,7 +50,7 @@ impl Publication<'_> {
         let records = self.journal.records.iter().zip(&self.paths).rev();
         // A file that gave way to a directory comes back after the directory went.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
-        let mut undo = |(record, path): (&Record, &RelPath)| -> Result<(), CommitError> {
+        let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
             if !self.undo(path, record)? {
                 left.push(record.path.clone());
             }
@@ -67,7 +67,7 @@ impl Publication<'_> {
     }
 
     /// Undoes one record; `false` when someone else's change is in the way.
-    fn undo(&self, path: &RelPath, record: &Record) -> Result<bool, CommitError> {
+    fn undo(&self, path: &Target, record: &Record) -> Result<bool, CommitError> {
         let place = match self.dirs.place(path) {
             Ok(place) => place,
             // The directory was not made yet, or is gone; a displaced file stays in its slot.

@@ -4,31 +4,35 @@
 //! The names are listed in the transaction's folder before the first of them is made, so that none
 //! is left behind whenever the commit is cut off.
 
-use fs_guard::{Dir, Dirs, RelPath, Root};
+use fs_guard::{Dir, Dirs, RelPath, Root, Target};
 use workspace_trash::{Journal, Pending};
 
 use super::error::CommitError;
 use super::rollback::{Slot, look};
-use crate::plan::Plan;
 
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";
 
 /// Chooses names beside the files, lists them, and makes the directories they will be in.
-pub(super) fn choose(dirs: &Dirs<'_>, pending: &Pending<'_>, plan: &Plan) -> Result<Vec<Option<String>>, CommitError> {
-    let mut names = Vec::with_capacity(plan.transitions().len());
+pub(super) fn choose(
+    dirs: &Dirs<'_>,
+    pending: &Pending<'_>,
+    paths: &[Target],
+    created: &[(Target, Option<u32>)],
+) -> Result<Vec<Option<String>>, CommitError> {
+    let mut names = Vec::with_capacity(paths.len());
     let mut list = String::new();
-    for transition in plan.transitions() {
+    for path in paths {
         let mut random = [0; 6];
         fs_guard::random(&mut random)?;
         let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let file = transition.path.file_name();
+        let file = path.file_name();
         let mut room = 255 - END.len() - random.len() - 1;
         while !file.is_char_boundary(room.min(file.len())) {
             room -= 1;
         }
         let name = format!("{}.{random}{END}", &file[..room.min(file.len())]);
-        if let Some(parent) = transition.path.parent() {
+        if let Some(parent) = path.parent() {
             list.push_str(parent.as_str());
             list.push('/');
         }
@@ -36,7 +40,7 @@ pub(super) fn choose(dirs: &Dirs<'_>, pending: &Pending<'_>, plan: &Plan) -> Res
         list.push('\n');
         names.push(Some(name));
     }
-    for dir in plan.create_dirs() {
+    for (dir, _) in created {
         list.push_str(dir.as_str());
         list.push_str("/\n");
     }
@@ -47,7 +51,7 @@ pub(super) fn choose(dirs: &Dirs<'_>, pending: &Pending<'_>, plan: &Plan) -> Res
     group.file(&file);
     pending.add_dirs(&mut group);
     group.sync(None)?;
-    for dir in plan.create_dirs() {
+    for (dir, _) in created {
         dirs.create_dir(dir, None)?;
     }
     Ok(names)
@@ -78,14 +82,14 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
     };
     let (made, files): (Vec<&str>, Vec<&str>) = list.lines().partition(|line| line.ends_with('/'));
     for line in files.into_iter().filter(|line| line.ends_with(END)) {
-        if let Ok(path) = dirs.root().check_recorded(line, true)
+        if let Ok(path) = dirs.root().target_recorded(line, true)
             && let Ok(place) = dirs.place(&path)
         {
             place.remove()?;
         }
     }
     for line in made.into_iter().rev() {
-        if let Ok(path) = dirs.root().check_recorded(line.trim_end_matches('/'), true) {
+        if let Ok(path) = dirs.root().target_recorded(line.trim_end_matches('/'), true) {
             dirs.remove_dir(&path)?;
         }
     }
@@ -99,7 +103,7 @@ pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journ
     }
     for record in &journal.records {
         let Some(name) = &record.sibling else { continue };
-        let path = dirs.root().check_recorded(&record.path, true)?;
+        let path = dirs.root().target_recorded(&record.path, true)?;
         let Ok(place) = dirs.place(&path) else { continue };
         let beside = place.dir().spot(name);
         let Some(seen) = beside.metadata()? else { continue };
@@ -135,7 +139,7 @@ pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journ
 pub(super) fn remove_staged(dirs: &Dirs<'_>, journal: &Journal) {
     for record in &journal.records {
         let Some(name) = &record.sibling else { continue };
-        let Ok(path) = dirs.root().check_recorded(&record.path, true) else { continue };
+        let Ok(path) = dirs.root().target_recorded(&record.path, true) else { continue };
         let Ok(place) = dirs.place(&path) else { continue };
         let beside = place.dir().spot(name);
         if matches!(look(&beside, record), Ok(Slot::New | Slot::Torn)) {
