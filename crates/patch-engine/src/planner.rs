@@ -8,13 +8,14 @@ use std::thread;
 use fs_guard::{Access, Metadata, RelPath, Root, Sha256};
 use patch_grammar::{Patch, Section, SectionOperation};
 
-use crate::diff;
 use crate::edit;
+use crate::lines::is_binary;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
-use crate::plan::{Checked, New, Plan, PlanBuilder, PlanNote};
+use crate::plan::builder::{New, PlanBuilder};
+use crate::plan::{Plan, PlanNote};
 use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
-use crate::reject::{Problem, Reject};
+use crate::reject::{Checked, Problem, Reject};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
@@ -254,7 +255,7 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        if diff::is_binary(&source) {
+        if is_binary(&source) {
             return Err(Problem::Binary { size: base.post.size, sha256: base.post.sha256 }.into());
         }
         // It was made of the file on disk: it holds if that is where this section found it.

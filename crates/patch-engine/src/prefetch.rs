@@ -14,11 +14,11 @@ use std::thread;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
 use patch_grammar::{AddedLines, Hunk, Patch, Section, SectionOperation};
 
-use crate::diff::is_binary;
 use crate::edit::{self, Edit};
+use crate::lines::is_binary;
 use crate::locate::HunkReject;
 use crate::options::Options;
-use crate::plan::{Disk, load_unhashed};
+use crate::plan::disk::{Disk, load_unhashed};
 
 /// How many sections are prefetched at most before the planner takes them: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;

@@ -86,6 +86,9 @@ pub enum Problem {
     },
 }
 
+/// What one step of planning gives.
+pub(crate) type Checked<T> = Result<T, Problem>;
+
 impl Reject {
     /// A problem of a path, of no section of a patch.
     pub(crate) fn of(path: &str, problem: Problem) -> Self {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Root, Sha256};
 
-use crate::apply::Report;
 use crate::diff::{self, LINK, Side, kind_bits};
 use crate::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Plan, PreImage, Transition};
+use crate::report::Report;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.

@@ -6,20 +6,16 @@ use std::sync::Arc;
 use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
 use workspace_trash::TransactionId;
 
-use super::disk::load;
+use super::disk::{Disk, load};
 use super::{
-    Authority, Change, ChangeKind, Disk, Image, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition,
-    Undone,
+    Authority, Change, ChangeKind, Image, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition, Undone,
 };
 use crate::locate::Placed;
 use crate::options::Options;
-use crate::reject::{Problem, Reject};
+use crate::reject::{Checked, Problem, Reject};
 
 /// More files than this are not deleted in one go.
 pub const MAX_DELETED: usize = 10_000;
-
-/// What one step of planning gives.
-pub(crate) type Checked<T> = Result<T, Problem>;
 
 /// Makes a plan of changes that are made one after the other, each to what those before it leave.
 ///

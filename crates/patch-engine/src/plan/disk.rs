@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 
-use super::{Checked, PreImage};
-use crate::reject::Problem;
+use super::image::PreImage;
+use crate::reject::{Checked, Problem};
 
 /// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
 const SMALL: u64 = 1 << 20;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, Sha256, Spot, StagedFile, SyncGroup, Target};
+use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, RelPath, Sha256, Spot, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
-use super::rollback::{Slot, look};
+use super::slot::{Slot, look};
 use crate::plan::{Plan, PreImage, Transition};
 
 /// A transaction between its commit point and its end.
@@ -266,4 +266,9 @@ pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<
         return Ok(true);
     }
     Ok(spot.hash()? == Some(ours.sha256))
+}
+
+/// Removes directories that are empty now; that one cannot be removed changes nothing for files.
+pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[Target]) -> Vec<RelPath> {
+    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).map(|dir| dir.path().clone()).collect()
 }
