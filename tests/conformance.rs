@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
-use patch_grammar::{Hunk, LineKind, Operation, Section};
+use patch_grammar::{Hunk, LineKind, Section, SectionOperation};
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
@@ -195,12 +195,12 @@ fn upstream_parse(case: &Value) -> Outcome {
 fn section(section: &Section<'_>) -> Value {
     let path = section.path.text;
     match &section.operation {
-        Operation::Add(added) => {
+        SectionOperation::Add(added) => {
             let contents: String = added.lines().flat_map(|line| [line, "\n"]).collect();
             json!({ "add": path, "contents": contents })
         }
-        Operation::Delete => json!({ "delete": path }),
-        Operation::Update { move_to, hunks } => {
+        SectionOperation::Delete => json!({ "delete": path }),
+        SectionOperation::Update { move_to, hunks } => {
             let mut value = json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });
             if let Some(to) = move_to {
                 value["move"] = to.text.into();

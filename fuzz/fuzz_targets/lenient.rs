@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use patch_engine::{Options, Patch, Profile, parse};
-use patch_grammar::Operation;
+use patch_grammar::SectionOperation;
 
 /// What a patch says, without where it says it.
 fn meaning(patch: &Patch<'_>) -> Vec<String> {
@@ -11,11 +11,11 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
     for section in &patch.sections {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
-            Operation::Add(lines) => {
+            SectionOperation::Add(lines) => {
                 all.extend(lines.lines().map(str::to_owned).chain([format!("{}", lines.no_newline)]))
             }
-            Operation::Delete => all.push("delete".into()),
-            Operation::Update { move_to, hunks } => {
+            SectionOperation::Delete => all.push("delete".into()),
+            SectionOperation::Update { move_to, hunks } => {
                 all.push(format!("to {:?}", move_to.as_ref().map(|to| to.text)));
                 for hunk in hunks {
                     all.push(format!(

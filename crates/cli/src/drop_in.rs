@@ -9,7 +9,7 @@ use file_tools::audit::Audit;
 use file_tools::{Session, SessionName};
 use patch_engine::approval::Approvals;
 use patch_engine::transaction::Workspace;
-use patch_engine::{ApplyError, MAX_PATCH_SIZE, Operation, Plan};
+use patch_engine::{ApplyError, ChangeKind, MAX_PATCH_SIZE, Plan};
 
 use crate::approve::{self, Prompt};
 use crate::args::{self, Rules};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         Err((failure, session)) => {
             render::failure(&failure, session.as_deref().map(Session::workspace));
             // The tool knows two codes for failures; a half-changed workspace is worth a third.
-            match json::Failure::new(&failure).exit {
+            match json::JsonFailure::new(&failure).exit {
                 Exit::Partial => Exit::Partial,
                 _ => Exit::DoesNotApply,
             }
@@ -119,7 +119,7 @@ fn apply(input: Input) -> Result<(), Failed> {
 fn success(plan: &Plan) {
     let mut out = String::from("Success. Updated the following files:\n");
     for (letter, operations) in
-        [('A', &[Operation::Create][..]), ('M', &[Operation::Update, Operation::Move]), ('D', &[Operation::Delete])]
+        [('A', &[ChangeKind::Create][..]), ('M', &[ChangeKind::Update, ChangeKind::Move]), ('D', &[ChangeKind::Delete])]
     {
         for change in plan.changes().iter().filter(|change| operations.contains(&change.operation)) {
             let path = change.to_path.as_ref().unwrap_or(&change.path);

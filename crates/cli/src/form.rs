@@ -2,7 +2,7 @@
 
 use file_tools::ops;
 use patch_engine::convert;
-use patch_grammar::detect::{self, Problem};
+use patch_grammar::detect::{self, DetectError};
 
 use crate::args::InputForm;
 use crate::failure::Failure;
@@ -16,10 +16,10 @@ pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Inp
         InputForm::Auto => {
             let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
             detected(&input, text, quiet).map_err(|problem| match problem {
-                Problem::Nothing => failed(
+                DetectError::Nothing => failed(
                     &"there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
                 ),
-                several @ Problem::Several(_) => failed(&several),
+                several @ DetectError::Several(_) => failed(&several),
             })?
         }
         InputForm::Envelope => return Ok(input),
@@ -42,7 +42,7 @@ pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Inp
 }
 
 /// The one patch of a text, and its form.
-fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String), Problem> {
+fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String), DetectError> {
     let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
     if whole.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(whole).is_ok() {
         return Ok((InputForm::Openai, whole.to_owned()));
@@ -50,8 +50,8 @@ fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String
     let found = detect::find(text)?;
     tell(input, quiet, &found.notes);
     let form = match found.kind {
-        detect::Kind::Envelope => InputForm::Envelope,
-        detect::Kind::Diff => InputForm::Unified,
+        detect::DetectedKind::Envelope => InputForm::Envelope,
+        detect::DetectedKind::Diff => InputForm::Unified,
     };
     Ok((form, found.text))
 }

@@ -6,7 +6,7 @@ use patch_engine::{Event, Host};
 
 use crate::approve::Prompt;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::progress::CommitProgress;
 use crate::render;
 
 /// Asks at the terminal, gives up on a signal, and shows what happens.
@@ -14,7 +14,7 @@ pub(crate) struct TerminalHost<'h> {
     pub(crate) interrupt: Interrupt,
     pub(crate) prompt: &'h Prompt,
     pub(crate) events: Option<&'h mut Events<'static>>,
-    progress: Progress,
+    progress: CommitProgress,
     /// Nothing is said beside what has to be.
     quiet: bool,
 }
@@ -32,7 +32,7 @@ impl<'h> TerminalHost<'h> {
         events: Option<&'h mut Events<'static>>,
         quiet: bool,
     ) -> Self {
-        let progress = Progress::new(quiet || events.is_some());
+        let progress = CommitProgress::new(quiet || events.is_some());
         Self { interrupt, prompt, events, progress, quiet }
     }
 }

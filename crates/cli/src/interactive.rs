@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use patch_grammar::{Hunk, Operation, Patch, Section};
+use patch_grammar::{Hunk, Patch, Section, SectionOperation};
 
 use crate::approve;
 use crate::failure::Failure;
@@ -74,15 +74,15 @@ impl Person {
         let path = section.path.text;
         let whole = ended(&patch.text[section.span.clone()]);
         let (move_to, hunks) = match &section.operation {
-            Operation::Add(_) => {
+            SectionOperation::Add(_) => {
                 let taken = self.takes(&whole, format!("A {path}"), "Add this file", left_out)?;
                 return Ok(Ok(if taken { whole } else { String::new() }));
             }
-            Operation::Delete => {
+            SectionOperation::Delete => {
                 let taken = self.takes("", format!("D {path}"), "Delete this file", left_out)?;
                 return Ok(Ok(if taken { format!("*** Delete File: {path}\n") } else { String::new() }));
             }
-            Operation::Update { move_to, hunks } => (move_to, hunks),
+            SectionOperation::Update { move_to, hunks } => (move_to, hunks),
         };
         let mut header = format!("*** Update File: {path}\n");
         let mut takes_move = false;

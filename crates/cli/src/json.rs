@@ -72,12 +72,12 @@ pub(crate) fn applied(reports: &[Report], atomic: bool) -> impl Serialize + use<
 
 /// A failure as a program sees it.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct JsonFailure {
     pub(crate) exit: Exit,
     error: ToolError,
 }
 
-impl Failure {
+impl JsonFailure {
     pub(crate) fn new(failure: &failure::Failure) -> Self {
         let plain = ToolError::new;
         let error = match failure {

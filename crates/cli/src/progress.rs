@@ -17,18 +17,18 @@ const LEAST: usize = 20;
 
 /// Shows how far a commit is; only on a terminal, and only when it lasts.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct CommitProgress {
     wanted: bool,
     bar: Option<(ProgressBar, Arc<AtomicBool>)>,
 }
 
-impl Progress {
+impl CommitProgress {
     pub(crate) fn new(quiet: bool) -> Self {
         Self { wanted: !quiet && std::io::stderr().is_terminal(), bar: None }
     }
 }
 
-impl Progress {
+impl CommitProgress {
     /// Hears how far the commit is.
     pub(crate) fn event(&mut self, event: &Event<'_>) {
         match (event, &self.bar) {

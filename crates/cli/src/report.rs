@@ -10,7 +10,7 @@ use crate::{json, render};
 impl Failure {
     /// Prints what went wrong and gives the exit code.
     pub(crate) fn report(self, global: &Global, workspace: Option<&Workspace>) -> Exit {
-        let failure = json::Failure::new(&self);
+        let failure = json::JsonFailure::new(&self);
         if global.json {
             json::print(&failure.envelope());
         } else {

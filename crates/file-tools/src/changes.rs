@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use patch_engine::transaction::{Outcome, Recovered};
-use patch_engine::{Change, Images, Note, Operation, Plan, PlanNote, Report};
+use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -178,12 +178,12 @@ fn notes(plan: &Plan) -> Vec<String> {
 /// The plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
-    let count = |wanted: Operation| plan.changes().iter().filter(|change| change.operation == wanted).count();
+    let count = |wanted: ChangeKind| plan.changes().iter().filter(|change| change.operation == wanted).count();
     let parts = [
-        (count(Operation::Create), "created"),
-        (count(Operation::Update), "updated"),
-        (count(Operation::Move), "moved"),
-        (count(Operation::Delete), "deleted"),
+        (count(ChangeKind::Create), "created"),
+        (count(ChangeKind::Update), "updated"),
+        (count(ChangeKind::Move), "moved"),
+        (count(ChangeKind::Delete), "deleted"),
     ];
     let parts: Vec<_> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();

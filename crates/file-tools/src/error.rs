@@ -8,6 +8,7 @@ use patch_engine::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::advice::{advice, guard_advice};
 use crate::changes::PatchData;
 
 /// How a failure ends a program, and whether trying again can help.
@@ -318,30 +319,6 @@ impl From<fs_guard::Error> for ToolError {
     fn from(error: fs_guard::Error) -> Self {
         let path = error.path().unwrap_or_default().to_owned();
         Self::refused(&Reject { section: None, path, hunk: None, patch_line: None, problem: Problem::Guard(error) })
-    }
-}
-
-/// What the sender of a patch or the person in charge can do about a reject.
-#[must_use]
-pub fn advice(reject: &Reject) -> String {
-    let guard = match &reject.problem {
-        Problem::Guard(error) => guard_advice(error),
-        _ => None,
-    };
-    guard.unwrap_or_else(|| reject.next_action())
-}
-
-/// What can be done about a refusal of the guard, where its rule can be lifted or another path be used.
-#[must_use]
-pub fn guard_advice(error: &fs_guard::Error) -> Option<String> {
-    let ask = |what: &str, flag: &str| {
-        Some(format!("leave this file alone, or ask the person in charge to {what} (`{flag}`)"))
-    };
-    match error {
-        fs_guard::Error::Guarded { path, .. } => ask("approve it", &format!("--allow {path}")),
-        fs_guard::Error::HardLinked { .. } => ask("let this name only be replaced", "--hard-links break"),
-        fs_guard::Error::Symlink { real_path: Some(real), .. } => Some(format!("use {real} instead")),
-        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod advice;
 pub mod audit;
 mod call;
 mod catalogue;
@@ -21,10 +22,11 @@ mod text;
 pub mod tools;
 mod walk;
 
+pub use advice::{advice, guard_advice};
 pub use call::{Data, Reply, Tool};
 pub use catalogue::{Annotations, ToolInfo, catalogue};
 pub use editor::{EditorCommand, EditorReply};
-pub use error::{FailureClass, ToolError, advice, guard_advice};
+pub use error::{FailureClass, ToolError};
 pub use patch_engine::ErrorKind;
 pub use session::{Session, SessionSettings};
 pub use session_name::{BadSessionName, SessionName};

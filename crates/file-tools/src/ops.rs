@@ -6,12 +6,12 @@
 //! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
 //! the file.
 
-use patch_grammar::{Operation, ParseOptions, Patch};
+use patch_grammar::{ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 
 /// One `apply_patch_call` item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct PatchCall {
     /// The name that the answer has to carry.
     pub call_id: String,
     /// What is asked for.
@@ -59,7 +59,7 @@ pub struct CallOutput {
 impl CallOutput {
     /// The answer to a call.
     #[must_use]
-    pub fn new(call: &Call, completed: bool, output: String) -> Self {
+    pub fn new(call: &PatchCall, completed: bool, output: String) -> Self {
         let status = if completed { "completed" } else { "failed" };
         Self { r#type: "apply_patch_call_output", call_id: call.call_id.clone(), status, output }
     }
@@ -98,7 +98,7 @@ pub enum OpsError {
 /// # Errors
 ///
 /// [`OpsError::NotItems`] and [`OpsError::NoCalls`].
-pub fn calls(json: &str) -> Result<Vec<Call>, OpsError> {
+pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
     let value: serde_json::Value = serde_json::from_str(json).map_err(OpsError::NotItems)?;
     let items = match value {
         serde_json::Value::Array(items) => items,
@@ -113,7 +113,7 @@ pub fn calls(json: &str) -> Result<Vec<Call>, OpsError> {
         other => vec![other],
     };
     let wanted = items.into_iter().filter(|item| item["type"] == "apply_patch_call");
-    let calls: Result<Vec<Call>, _> = wanted.map(serde_json::from_value).collect();
+    let calls: Result<Vec<PatchCall>, _> = wanted.map(serde_json::from_value).collect();
     match calls.map_err(OpsError::NotItems)? {
         calls if calls.is_empty() => Err(OpsError::NoCalls),
         calls => Ok(calls),
@@ -131,7 +131,7 @@ fn parse_options() -> ParseOptions {
 /// # Errors
 ///
 /// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
-pub fn to_envelope(calls: &[Call]) -> Result<String, OpsError> {
+pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
     let mut out = String::from("*** Begin Patch\n");
     for call in calls {
         let section = section(call);
@@ -141,7 +141,7 @@ pub fn to_envelope(calls: &[Call]) -> Result<String, OpsError> {
     Ok(out + "*** End Patch\n")
 }
 
-fn section(call: &Call) -> String {
+fn section(call: &PatchCall) -> String {
     let end = |diff: &str| if diff.is_empty() || diff.ends_with('\n') { "" } else { "\n" };
     match &call.operation {
         FileOperation::CreateFile { path, diff } if diff.is_empty() => format!("*** Add File: {path}\n"),
@@ -154,7 +154,7 @@ fn section(call: &Call) -> String {
 }
 
 /// Checks that a section is one section, of the call's own file: a diff must not smuggle in others.
-fn check(call: &Call, section: &str) -> Result<(), OpsError> {
+fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
     let text = format!("*** Begin Patch\n{section}*** End Patch\n");
     let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
@@ -163,9 +163,9 @@ fn check(call: &Call, section: &str) -> Result<(), OpsError> {
     })?;
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {
-            (FileOperation::CreateFile { path, .. }, Operation::Add(_))
-            | (FileOperation::DeleteFile { path }, Operation::Delete)
-            | (FileOperation::UpdateFile { path, .. }, Operation::Update { move_to: None, .. }) => {
+            (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
+            | (FileOperation::DeleteFile { path }, SectionOperation::Delete)
+            | (FileOperation::UpdateFile { path, .. }, SectionOperation::Update { move_to: None, .. }) => {
                 path == only.path.text
             }
             _ => false,
@@ -180,20 +180,20 @@ fn check(call: &Call, section: &str) -> Result<(), OpsError> {
 /// # Errors
 ///
 /// [`OpsError::Unsayable`] for a move, which these operations do not have.
-pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<Call>, OpsError> {
+pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
     let mut calls = Vec::with_capacity(patch.sections.len());
     for (index, section) in patch.sections.iter().enumerate() {
         let path = section.path.text.to_owned();
         let operation = match &section.operation {
-            Operation::Delete => FileOperation::DeleteFile { path },
-            Operation::Update { move_to: Some(_), .. } => {
+            SectionOperation::Delete => FileOperation::DeleteFile { path },
+            SectionOperation::Update { move_to: Some(_), .. } => {
                 return Err(OpsError::Unsayable { path, problem: "these operations cannot move a file" });
             }
-            Operation::Update { move_to: None, hunks } => {
+            SectionOperation::Update { move_to: None, hunks } => {
                 let diff = hunks.iter().map(|hunk| &patch.text[hunk.span.clone()]).collect();
                 FileOperation::UpdateFile { path, diff }
             }
-            Operation::Add(added) => {
+            SectionOperation::Add(added) => {
                 let mut lines: Vec<&str> = added.lines().collect();
                 // Joined by line feeds here; an empty last line is how a final one is said.
                 let ends = !added.no_newline && !lines.is_empty() && (ends_every_line || lines.last() != Some(&""));
@@ -204,7 +204,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<Call>,
                 FileOperation::CreateFile { path, diff: lines.join("\n") }
             }
         };
-        calls.push(Call { call_id: format!("call_{}", index + 1), operation });
+        calls.push(PatchCall { call_id: format!("call_{}", index + 1), operation });
     }
     Ok(calls)
 }
@@ -230,8 +230,8 @@ mod tests {
         }
     }
 
-    fn call(operation: FileOperation) -> Call {
-        Call { call_id: "c".into(), operation }
+    fn call(operation: FileOperation) -> PatchCall {
+        PatchCall { call_id: "c".into(), operation }
     }
 
     #[test]

@@ -306,9 +306,9 @@ impl Session {
         tool: &'static str,
         operation: Operation,
         host: &mut dyn Host,
-        run: impl FnOnce(&mut Call<'_>) -> ToolResult<T>,
+        run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
     ) -> ToolResult<T> {
-        let mut call = Call { session: self, tool, operation, host, logged: false };
+        let mut call = ChangingCall { session: self, tool, operation, host, logged: false };
         let result = run(&mut call);
         if let (Err(error), false) = (&result, call.logged) {
             self.failed(tool, operation, error, call.host);
@@ -336,7 +336,7 @@ pub(crate) fn expected(text: &str) -> Result<Expected, ToolError> {
 }
 
 /// A tool that may change files, while it runs.
-pub(crate) struct Call<'c> {
+pub(crate) struct ChangingCall<'c> {
     session: &'c Session,
     tool: &'static str,
     operation: Operation,
@@ -345,7 +345,7 @@ pub(crate) struct Call<'c> {
     logged: bool,
 }
 
-impl Call<'_> {
+impl ChangingCall<'_> {
     /// Plans and commits.
     pub(crate) fn commit(
         &mut self,

@@ -25,7 +25,7 @@ pub(crate) const DEFAULT_EXCLUDES: &[&str] =
 
 /// Something that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct WalkEntry {
     pub(crate) path: RelPath,
     pub(crate) metadata: Metadata,
     /// How far beneath the directory that is walked, from 1.
@@ -56,7 +56,7 @@ pub(crate) fn walk(
     dir: Option<RelPath>,
     options: &WalkOptions,
     host: &dyn Host,
-    visit: &mut dyn FnMut(Found) -> Option<bool>,
+    visit: &mut dyn FnMut(WalkEntry) -> Option<bool>,
 ) -> Result<bool, ToolError> {
     let mut whole = true;
     let mut visited = 0;
@@ -94,7 +94,7 @@ pub(crate) fn walk(
             if ignored(&ignores, &path, is_dir) {
                 continue;
             }
-            let found = Found { path: path.clone(), metadata, depth: depth + 1 };
+            let found = WalkEntry { path: path.clone(), metadata, depth: depth + 1 };
             match visit(found) {
                 None => return Ok(false),
                 Some(true) if is_dir && depth + 1 < options.max_depth => beneath.push(path),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use file_tools::specs::{Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, prompt, tool_spec};
 use patch_grammar::export::{self, Format};
-use patch_grammar::{Dialect, Operation, ParseOptions, parse, recognizes};
+use patch_grammar::{Dialect, ParseOptions, SectionOperation, parse, recognizes};
 
 fn options(grammar: Option<Format>, client: Client) -> SpecOptions {
     SpecOptions { grammar, client, ..SpecOptions::default() }
@@ -175,9 +175,9 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
         let mut after = before.clone();
         for section in &patch.sections {
             match &section.operation {
-                Operation::Add(_) => assert!(after.insert(section.path.text), "{title}"),
-                Operation::Delete => assert!(after.remove(section.path.text), "{title}"),
-                Operation::Update { move_to, hunks } => {
+                SectionOperation::Add(_) => assert!(after.insert(section.path.text), "{title}"),
+                SectionOperation::Delete => assert!(after.remove(section.path.text), "{title}"),
+                SectionOperation::Update { move_to, hunks } => {
                     assert!(after.contains(section.path.text), "{title}");
                     // Every hunk stands in one place of the file alone.
                     let file = example.before.iter().find(|file| file.path == section.path.text).expect("it exists");

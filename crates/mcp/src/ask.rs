@@ -8,7 +8,7 @@ use file_tools::Tool;
 use file_tools::changes::summary;
 use file_tools::shown::is_unsafe;
 use fs_guard::{Hasher, Sha256};
-use patch_engine::{Operation, Plan};
+use patch_engine::{ChangeKind, Plan};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
     RequestStateCodec, SealOptions,
@@ -46,10 +46,10 @@ impl Preview {
             (inserted, deleted) = (inserted + plus, deleted + minus);
             if index < MAX_FILES {
                 let letter = match change.operation {
-                    Operation::Create => 'A',
-                    Operation::Update => 'M',
-                    Operation::Delete => 'D',
-                    Operation::Move => 'R',
+                    ChangeKind::Create => 'A',
+                    ChangeKind::Update => 'M',
+                    ChangeKind::Delete => 'D',
+                    ChangeKind::Move => 'R',
                 };
                 let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
                 lines.push(format!("{letter} {}{to} (+{plus} -{minus})", change.path));

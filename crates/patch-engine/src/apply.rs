@@ -6,13 +6,13 @@ use std::sync::Arc;
 use fs_guard::{RelPath, Root};
 use patch_grammar::Patch;
 
-use crate::approval::{Decision, Request};
-use crate::host::{CommitLog, Event, Host};
+use crate::host::{CommitLog, Decision, Event, Host, Request};
 use crate::kind::ErrorKind;
 use crate::options::Options;
-use crate::plan::{Images, Plan};
+use crate::plan::Plan;
 use crate::planner::plan;
 use crate::reject::Reject;
+use crate::report::Report;
 use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
 
 /// How a patch is applied, beside the rules of planning.
@@ -38,31 +38,6 @@ impl Settings {
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, commit: CommitOptions::default(), atomic: true }
-    }
-}
-
-/// One committed transaction.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Report {
-    /// Its id; `None` when the patch changes nothing.
-    pub transaction: Option<TransactionId>,
-    /// What was done.
-    pub plan: Arc<Plan>,
-    /// For each transition of the plan, where the file it displaced is kept, relative to the root.
-    pub trashed: Vec<Option<String>>,
-    /// Interrupted transactions of earlier processes that were finished or reverted on the way.
-    pub recovered: Vec<Recovered>,
-}
-
-impl Report {
-    /// The bytes of its files, and their diffs, as they are known after the commit.
-    #[must_use]
-    pub fn images(&self) -> Images<'_> {
-        match self.transaction {
-            Some(transaction) => self.plan.images_after(transaction),
-            None => self.plan.images(),
-        }
     }
 }
 

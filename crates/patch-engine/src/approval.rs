@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use fs_guard::{Globs, Policy, RelPath};
 
+pub use crate::host::{Decision, Reason, Request};
+
 use crate::host::{Event, Host};
-use crate::plan::{Change, Operation, Plan};
+use crate::plan::{Change, ChangeKind, Plan};
 
 /// When a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -17,62 +19,6 @@ pub enum ApprovalPolicy {
     OnRequest,
     /// Before every change.
     Always,
-}
-
-/// Why a plan is worth a question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// A file goes away.
-    Deletes {
-        /// The file.
-        path: RelPath,
-    },
-    /// A file gives way to another, whole: to one that moves there, or to one that is written anew.
-    Replaces {
-        /// The file.
-        path: RelPath,
-    },
-    /// A file makes tools run code.
-    Guarded {
-        /// The file.
-        path: RelPath,
-        /// The pattern that guards it.
-        glob: String,
-    },
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Deletes { path } => write!(f, "{path} is deleted"),
-            Self::Replaces { path } => write!(f, "{path} is replaced"),
-            Self::Guarded { path, glob } => write!(f, "{path} is guarded by {glob:?}: such files make tools run code"),
-        }
-    }
-}
-
-/// What is asked.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Request<'p> {
-    /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
-    pub plan: &'p Plan,
-    /// Why it is asked; with [`ApprovalPolicy::Always`] there may be none.
-    pub reasons: Vec<Reason>,
-}
-
-/// What is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Decision {
-    /// This plan may be committed.
-    Approve,
-    /// This plan may be committed, and later ones that do no more than it to the same paths.
-    ApproveForSession,
-    /// Nothing may be changed.
-    Decline,
-    /// Nothing may be changed now: somebody is asked, and the same will be tried again.
-    Postpone,
 }
 
 /// The approvals of a session: the policy, and what was approved for the session.
@@ -110,7 +56,7 @@ pub struct Approvals {
 /// One thing that was approved for the session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Approved {
-    operation: Operation,
+    operation: ChangeKind,
     path: RelPath,
     to_path: Option<RelPath>,
     replaces: bool,
@@ -177,7 +123,7 @@ impl Approvals {
 
     fn reasons(&self, plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        if change.operation == Operation::Delete {
+        if change.operation == ChangeKind::Delete {
             reasons.push(Reason::Deletes { path: change.path.clone() });
         }
         if replaces(plan, change, moved) {
@@ -225,7 +171,7 @@ fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved
 
 /// The files that a plan moves away.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
-    let moves = plan.changes().iter().filter(|change| change.operation == Operation::Move && change.to_path.is_some());
+    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
     moves.map(|change| &change.path).collect()
 }
 
@@ -234,6 +180,6 @@ fn moved(plan: &Plan) -> HashSet<&RelPath> {
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
-    let whole = change.operation == Operation::Move || after.rewritten;
+    let whole = change.operation == ChangeKind::Move || after.rewritten;
     whole && !moved.contains(change.last_path())
 }

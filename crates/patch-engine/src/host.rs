@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use fs_guard::AppendFile;
+use fs_guard::{AppendFile, RelPath};
 use workspace_trash::TransactionId;
 
-use crate::apply::Report;
-use crate::approval::{Decision, Request};
 use crate::plan::Plan;
-use crate::transaction::{CommitError, Recovered};
+use crate::report::Report;
+use crate::transaction::error::CommitError;
+use crate::transaction::recovered::Recovered;
 
 /// Who asks for a change: a terminal, a tool server, a program. `()` approves everything and hears nothing.
 ///
@@ -39,6 +39,62 @@ pub trait Host {
 }
 
 impl Host for () {}
+
+/// Why a plan is worth a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A file goes away.
+    Deletes {
+        /// The file.
+        path: RelPath,
+    },
+    /// A file gives way to another, whole: to one that moves there, or to one that is written anew.
+    Replaces {
+        /// The file.
+        path: RelPath,
+    },
+    /// A file makes tools run code.
+    Guarded {
+        /// The file.
+        path: RelPath,
+        /// The pattern that guards it.
+        glob: String,
+    },
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Deletes { path } => write!(f, "{path} is deleted"),
+            Self::Replaces { path } => write!(f, "{path} is replaced"),
+            Self::Guarded { path, glob } => write!(f, "{path} is guarded by {glob:?}: such files make tools run code"),
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Request<'p> {
+    /// Exactly the plan that will be committed; its changes have the paths of sources and destinations.
+    pub plan: &'p Plan,
+    /// Why it is asked; with [`ApprovalPolicy::Always`](crate::approval::ApprovalPolicy::Always) there may be none.
+    pub reasons: Vec<Reason>,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// This plan may be committed.
+    Approve,
+    /// This plan may be committed, and later ones that do no more than it to the same paths.
+    ApproveForSession,
+    /// Nothing may be changed.
+    Decline,
+    /// Nothing may be changed now: somebody is asked, and the same will be tried again.
+    Postpone,
+}
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]

@@ -22,16 +22,17 @@ mod planner;
 mod policy;
 mod prefetch;
 mod reject;
+mod report;
 pub mod transaction;
 mod turn_diff;
 pub mod write;
 
-pub use apply::{ApplyError, Failed, Report, Settings, gravest};
-pub use diff::is_binary;
+pub use apply::{ApplyError, Failed, Settings, gravest};
 pub use edit::{Edit, edit};
 pub use fs_guard::Sha256;
 pub use host::{CommitLog, Event, Host};
 pub use kind::ErrorKind;
+pub use lines::is_binary;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
 };
@@ -39,10 +40,11 @@ pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
 pub use patch_grammar::{ParseError, Patch, decode, parse};
-pub use plan::{
-    Change, Images, Loaded, MAX_DELETED, Operation, Plan, PlanBuilder, PlanNote, Splice, Splices, Transition,
-};
+pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use plan::images::Images;
+pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Problem, Reject};
+pub use report::Report;
 pub use turn_diff::TurnDiff;

@@ -6,6 +6,12 @@ use std::ops::Range;
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
+#[must_use]
+pub fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
+}
+
 /// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs to
 /// the file and not to its first line.
 ///

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::thread;
 
 use fs_guard::{Access, Metadata, RelPath, Root, Sha256};
-use patch_grammar::{Operation, Patch, Section};
+use patch_grammar::{Patch, Section, SectionOperation};
 
-use crate::diff;
 use crate::edit;
+use crate::lines::is_binary;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
-use crate::plan::{New, Outcome, Plan, PlanBuilder, PlanNote};
+use crate::plan::builder::{New, PlanBuilder};
+use crate::plan::{Plan, PlanNote};
 use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
-use crate::reject::{Problem, Reject};
+use crate::reject::{Checked, Problem, Reject};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
@@ -111,7 +112,7 @@ impl<'p> Planner<'_, 'p> {
         }
     }
 
-    fn actual(&mut self, path: &str) -> Outcome<Option<Sha256>> {
+    fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
         let path = self.root().check(path, Access::Read).map_err(Problem::Guard)?;
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
@@ -120,9 +121,9 @@ impl<'p> Planner<'_, 'p> {
         let offered = self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
         self.builder.offer(offered);
         let result = match &section.operation {
-            Operation::Add(lines) => self.add(index, section, lines),
-            Operation::Delete => self.delete(section),
-            Operation::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
+            SectionOperation::Add(lines) => self.add(index, section, lines),
+            SectionOperation::Delete => self.delete(section),
+            SectionOperation::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
         };
         for path in std::mem::take(&mut self.checked) {
             self.builder.settle(&path);
@@ -232,7 +233,7 @@ impl<'p> Planner<'_, 'p> {
     }
 
     /// Checks that a section's file may appear at `path`, and gives what it replaces.
-    fn make_way(&mut self, index: usize, path: &RelPath) -> Outcome<Option<Option<Metadata>>> {
+    fn make_way(&mut self, index: usize, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let replaced = self.builder.make_way(path)?;
         let named = self.named.get(path.as_str()).into_iter().flatten();
         match named.copied().find(|&other| other != index) {
@@ -254,7 +255,7 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        if diff::is_binary(&source) {
+        if is_binary(&source) {
             return Err(Problem::Binary { size: base.post.size, sha256: base.post.sha256 }.into());
         }
         // It was made of the file on disk: it holds if that is where this section found it.
@@ -323,7 +324,7 @@ impl<'p> Planner<'_, 'p> {
     }
 
     /// Checks the path of a section, which may have been done ahead.
-    fn check(&mut self, section: &Section<'_>, access: Access) -> Outcome<RelPath> {
+    fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
             None => self.root().check(section.path.text, access).map_err(Problem::Guard)?,
@@ -365,7 +366,7 @@ impl From<Problem> for Vec<Failure> {
 
 fn destination<'s, 'p>(section: &'s Section<'p>) -> Option<&'s patch_grammar::Spanned<'p>> {
     match &section.operation {
-        Operation::Update { move_to, .. } => move_to.as_ref(),
-        Operation::Add(_) | Operation::Delete => None,
+        SectionOperation::Update { move_to, .. } => move_to.as_ref(),
+        SectionOperation::Add(_) | SectionOperation::Delete => None,
     }
 }

@@ -12,13 +12,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
-use patch_grammar::{AddedLines, Hunk, Operation, Patch, Section};
+use patch_grammar::{AddedLines, Hunk, Patch, Section, SectionOperation};
 
-use crate::diff::is_binary;
 use crate::edit::{self, Edit};
+use crate::lines::is_binary;
 use crate::locate::HunkReject;
 use crate::options::Options;
-use crate::plan::{Disk, load_unhashed};
+use crate::plan::disk::{Disk, load_unhashed};
 
 /// How many sections are prefetched at most before the planner takes them: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -199,13 +199,13 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
 
     fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
         let (access, hunks) = match &section.operation {
-            Operation::Add(lines) => {
+            SectionOperation::Add(lines) => {
                 let path = self.root.check(section.path.text, Access::Create).ok()?;
                 return Some(Prefetched { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
             }
-            Operation::Delete => (Access::Delete, &[][..]),
-            Operation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
-            Operation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            SectionOperation::Delete => (Access::Delete, &[][..]),
+            SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
+            SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
         };
         let path = self.root.check(section.path.text, access).ok()?;
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;

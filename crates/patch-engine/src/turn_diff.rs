@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Root, Sha256};
 
-use crate::apply::Report;
 use crate::diff::{self, LINK, Side, kind_bits};
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{Operation, Plan, PreImage, Transition};
+use crate::plan::{ChangeKind, Plan, PreImage, Transition};
+use crate::report::Report;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
@@ -110,7 +110,7 @@ impl TurnDiff {
 
     /// Takes over what a plan left.
     fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<File>) {
-        let moves = plan.changes().iter().filter(|change| change.operation == Operation::Move);
+        let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
         let moved: BTreeMap<usize, &RelPath> = moves.map(|change| (change.transition, &change.path)).collect();
         let mut next = Vec::with_capacity(plan.transitions().len());
         for (index, transition) in plan.transitions().iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Placement held against an obviously right matcher: all placements by brute force, small inputs.
 
 use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
-use patch_grammar::{Hunk, LineKind, Operation, ParseOptions};
+use patch_grammar::{Hunk, LineKind, ParseOptions, SectionOperation};
 
 fn random(seed: &mut u64, below: usize) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -320,7 +320,7 @@ fn check_cases(
     for case in 0..cases {
         let (file, text) = make(&mut seed);
         let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let Operation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
+        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
         // A hunk that only inserts has rules of its own, tested in tables.
         if rules.order == Order::File && hunks.iter().any(|hunk| hunk.old_lines().count() == 0) {
             continue;

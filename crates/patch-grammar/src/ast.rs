@@ -40,7 +40,7 @@ pub struct Section<'p> {
     /// The file it is about, as written, blanks around it removed.
     pub path: Spanned<'p>,
     /// What happens to the file.
-    pub operation: Operation<'p>,
+    pub operation: SectionOperation<'p>,
     /// The byte range from the header to the last line of the section.
     pub span: Range<usize>,
 }
@@ -50,8 +50,8 @@ impl<'p> Section<'p> {
     #[must_use]
     pub fn hunks(&self) -> &[Hunk<'p>] {
         match &self.operation {
-            Operation::Update { hunks, .. } => hunks,
-            Operation::Add(_) | Operation::Delete => &[],
+            SectionOperation::Update { hunks, .. } => hunks,
+            SectionOperation::Add(_) | SectionOperation::Delete => &[],
         }
     }
 
@@ -64,7 +64,7 @@ impl<'p> Section<'p> {
 
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operation<'p> {
+pub enum SectionOperation<'p> {
     /// It is created.
     Add(AddedLines<'p>),
     /// It is deleted.
@@ -90,7 +90,7 @@ pub struct AddedLines<'p> {
 impl<'p> AddedLines<'p> {
     /// Iterates over the lines without plus signs and terminators.
     pub fn lines(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        Lines { rest: self.text }.map(|line| &line[1..])
+        TextLines { rest: self.text }.map(|line| &line[1..])
     }
 }
 
@@ -154,11 +154,11 @@ pub enum LineKind {
 }
 
 /// Splits a text at line feeds and drops one carriage return before each; the last line needs none.
-pub(crate) struct Lines<'p> {
+pub(crate) struct TextLines<'p> {
     pub(crate) rest: &'p str,
 }
 
-impl<'p> Iterator for Lines<'p> {
+impl<'p> Iterator for TextLines<'p> {
     type Item = &'p str;
 
     fn next(&mut self) -> Option<&'p str> {

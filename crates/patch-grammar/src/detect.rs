@@ -13,14 +13,14 @@ const SHOWN: usize = 10;
 
 /// What a part of a text looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DetectedKind {
     /// A patch between `*** Begin Patch` and `*** End Patch`.
     Envelope,
     /// A unified or git diff.
     Diff,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DetectedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Envelope => "patch",
@@ -31,9 +31,9 @@ impl fmt::Display for Kind {
 
 /// The one patch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Detected {
     /// What it looks like.
-    pub kind: Kind,
+    pub kind: DetectedKind,
     /// The patch itself. An envelope has an empty line for each line before it, so that line numbers stay true.
     pub text: String,
     /// What was done to get at it, to be told; none when the text was nothing but the patch.
@@ -42,16 +42,16 @@ pub struct Found {
 
 /// Why there is no one patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
+pub enum DetectError {
     /// Nothing looks like one.
     Nothing,
     /// More than one thing does; with its 1-based lines, last excluded.
-    Several(Vec<(Kind, Range<usize>)>),
+    Several(Vec<(DetectedKind, Range<usize>)>),
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for DetectError {}
 
-impl fmt::Display for Problem {
+impl fmt::Display for DetectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("there is no patch in it: wanted `*** Begin Patch`, or a unified or git diff"),
@@ -82,14 +82,14 @@ fn shown(lines: &Range<usize>) -> String {
 /// # Errors
 ///
 /// When nothing looks like a patch, or several things do.
-pub fn find(text: &str) -> Result<Found, Problem> {
+pub fn find(text: &str) -> Result<Detected, DetectError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = match <[Candidate; 1]>::try_from(candidates(&lines)) {
         Ok([found]) => found,
-        Err(none) if none.is_empty() => return Err(Problem::Nothing),
+        Err(none) if none.is_empty() => return Err(DetectError::Nothing),
         Err(all) => {
-            return Err(Problem::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()));
+            return Err(DetectError::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()));
         }
     };
     let mut notes = Vec::new();
@@ -111,10 +111,10 @@ pub fn find(text: &str) -> Result<Found, Problem> {
         notes.push(format!("removed the indentation of {} blanks", found.indent));
     }
     let text = match found.kind {
-        Kind::Envelope => "\n".repeat(found.lines.start) + &body,
-        Kind::Diff => body,
+        DetectedKind::Envelope => "\n".repeat(found.lines.start) + &body,
+        DetectedKind::Diff => body,
     };
-    Ok(Found { kind: found.kind, text, notes })
+    Ok(Detected { kind: found.kind, text, notes })
 }
 
 fn numbers(lines: &Range<usize>) -> Range<usize> {
@@ -124,7 +124,7 @@ fn numbers(lines: &Range<usize>) -> Range<usize> {
 /// A part of the text that looks like a patch.
 #[derive(Debug)]
 struct Candidate {
-    kind: Kind,
+    kind: DetectedKind,
     lines: Range<usize>,
     /// How many blanks stand before each line.
     indent: usize,
@@ -228,7 +228,7 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
     let lines_of = at..at + 1 + length;
     // Blanks before every line are indentation; before some they are context, or padding of which the parser knows.
     let indented = lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
-    Some(Candidate { kind: Kind::Envelope, lines: lines_of, indent: if indented { indent } else { 0 } })
+    Some(Candidate { kind: DetectedKind::Envelope, lines: lines_of, indent: if indented { indent } else { 0 } })
 }
 
 /// The diff that begins at line `at`.
@@ -242,7 +242,7 @@ fn diff(lines: &[&str], at: usize, fence: Option<&Fence>) -> Option<Candidate> {
         Some(fence) => lines[at..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len(), |end| at + end),
         None => diff_end(lines, at),
     };
-    Some(Candidate { kind: Kind::Diff, lines: at..end, indent })
+    Some(Candidate { kind: DetectedKind::Diff, lines: at..end, indent })
 }
 
 fn begins_diff(lines: &[&str], at: usize, indent: usize) -> bool {
@@ -390,63 +390,63 @@ mod tests {
     fn the_one_patch_is_found() {
         let took = |what: &str| Some(format!("took the {what}"));
         for (text, kind, wanted, note) in [
-            (PATCH.to_owned(), Kind::Envelope, PATCH.to_owned(), None),
-            (format!("\u{feff}\n{PATCH}\n"), Kind::Envelope, format!("\n{PATCH}"), None),
-            (PATCH.replace('\n', "\r\n"), Kind::Envelope, PATCH.replace('\n', "\r\n"), None),
+            (PATCH.to_owned(), DetectedKind::Envelope, PATCH.to_owned(), None),
+            (format!("\u{feff}\n{PATCH}\n"), DetectedKind::Envelope, format!("\n{PATCH}"), None),
+            (PATCH.replace('\n', "\r\n"), DetectedKind::Envelope, PATCH.replace('\n', "\r\n"), None),
             (
                 format!("Here:\n```diff\n{PATCH}```\nDone.\n"),
-                Kind::Envelope,
+                DetectedKind::Envelope,
                 format!("\n\n{PATCH}"),
                 took("patch in lines 3-5; left out lines 1-2 and lines 6-7"),
             ),
             (
                 format!("apply_patch <<'EOF'\n{PATCH}EOF\n"),
-                Kind::Envelope,
+                DetectedKind::Envelope,
                 format!("\n{PATCH}"),
                 took("patch in lines 2-4; left out line 1 and line 5"),
             ),
             // A list item: all lines are indented.
             (
                 "1. so\n   ```\n   *** Begin Patch\n   *** Update File: a\n   @@\n    x\n   -y\n   *** End Patch\n   ```\n".into(),
-                Kind::Envelope,
+                DetectedKind::Envelope,
                 "\n\n*** Begin Patch\n*** Update File: a\n@@\n x\n-y\n*** End Patch\n".into(),
                 took("patch in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Markers and fences inside of it are its content.
             (
                 "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
-                Kind::Envelope,
+                DetectedKind::Envelope,
                 "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n*** End Patch\n".into(),
                 None,
             ),
             // Half of one is one; the parser says what is missing.
             (
                 "```\n*** Begin Patch\n*** Delete File: a\n```\n".into(),
-                Kind::Envelope,
+                DetectedKind::Envelope,
                 "\n*** Begin Patch\n*** Delete File: a\n".into(),
                 took("patch in lines 2-3; left out line 1 and line 4"),
             ),
-            (DIFF.into(), Kind::Diff, DIFF.into(), None),
-            (format!("{DIFF}{GIT}"), Kind::Diff, format!("{DIFF}{GIT}"), None),
-            (format!("{GIT}\n{GIT}"), Kind::Diff, format!("{GIT}\n{GIT}"), None),
+            (DIFF.into(), DetectedKind::Diff, DIFF.into(), None),
+            (format!("{DIFF}{GIT}"), DetectedKind::Diff, format!("{DIFF}{GIT}"), None),
+            (format!("{GIT}\n{GIT}"), DetectedKind::Diff, format!("{GIT}\n{GIT}"), None),
             (
                 format!("From 1 Mon\nSubject: x\n---\n x | 2 +-\n\n{GIT}-- \n2.39\n"),
-                Kind::Diff,
+                DetectedKind::Diff,
                 GIT.into(),
                 took("diff in lines 6-12; left out lines 1-5 and lines 13-14"),
             ),
             (
                 format!("Do this:\n```diff\n{DIFF}```\n"),
-                Kind::Diff,
+                DetectedKind::Diff,
                 DIFF.into(),
                 took("diff in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Lines beyond the numbers of a hunk are not left out in silence.
-            (format!("{DIFF}+more\nend\n"), Kind::Diff, format!("{DIFF}+more\n"), took("diff in lines 1-7; left out line 8")),
+            (format!("{DIFF}+more\nend\n"), DetectedKind::Diff, format!("{DIFF}+more\n"), took("diff in lines 1-7; left out line 8")),
             // A line that reads like a header, inside a hunk.
             (
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
-                Kind::Diff,
+                DetectedKind::Diff,
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
                 None,
             ),
@@ -466,12 +466,15 @@ mod tests {
             (String::new(), Vec::new()),
             ("hello\n--- a\n".into(), Vec::new()),
             ("@@ -1 +1 @@\n-a\n+b\n".into(), Vec::new()),
-            (format!("{PATCH}{PATCH}"), vec![(Kind::Envelope, 1..4), (Kind::Envelope, 4..7)]),
-            (format!("{PATCH}or\n{DIFF}"), vec![(Kind::Envelope, 1..4), (Kind::Diff, 5..11)]),
-            (format!("```\n{DIFF}```\n```\n{GIT}```\n"), vec![(Kind::Diff, 2..8), (Kind::Diff, 10..17)]),
-            (format!("{DIFF}and\n{DIFF}"), vec![(Kind::Diff, 1..7), (Kind::Diff, 8..14)]),
+            (format!("{PATCH}{PATCH}"), vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Envelope, 4..7)]),
+            (format!("{PATCH}or\n{DIFF}"), vec![(DetectedKind::Envelope, 1..4), (DetectedKind::Diff, 5..11)]),
+            (
+                format!("```\n{DIFF}```\n```\n{GIT}```\n"),
+                vec![(DetectedKind::Diff, 2..8), (DetectedKind::Diff, 10..17)],
+            ),
+            (format!("{DIFF}and\n{DIFF}"), vec![(DetectedKind::Diff, 1..7), (DetectedKind::Diff, 8..14)]),
         ] {
-            let wanted = if wanted.is_empty() { Problem::Nothing } else { Problem::Several(wanted) };
+            let wanted = if wanted.is_empty() { DetectError::Nothing } else { DetectError::Several(wanted) };
             assert_eq!(find(&text), Err(wanted), "{text}");
         }
     }
@@ -490,7 +493,7 @@ mod tests {
             let problem = find(&text).expect_err("several");
             let lines = text.lines().count();
             assert!(LOOKED_AT.get() <= 2 * lines, "{} of {lines} lines were looked at", LOOKED_AT.get());
-            assert!(matches!(&problem, Problem::Several(all) if all.len() >= patches), "{patches}");
+            assert!(matches!(&problem, DetectError::Several(all) if all.len() >= patches), "{patches}");
             assert!(problem.to_string().len() < 1000, "{problem}");
         }
     }

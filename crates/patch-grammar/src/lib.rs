@@ -29,7 +29,7 @@ mod runtime;
 mod stream;
 mod wrapper;
 
-pub use ast::{AddedLines, Header, Hunk, Line, LineKind, Operation, Patch, Section, Spanned};
+pub use ast::{AddedLines, Header, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
 pub use parse::{ParseOptions, decode, parse};

@@ -2,7 +2,7 @@
 
 use pest_itself::iterators::Pair;
 
-use crate::ast::{AddedLines, Hunk, Line, LineKind, Operation, Patch, Section, Spanned};
+use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
@@ -107,12 +107,12 @@ impl<'p, 'o> Lowering<'p, 'o> {
             }
         }
         let operation = match rule {
-            Rule::accepted_add => Operation::Add(added),
-            Rule::accepted_delete => Operation::Delete,
+            Rule::accepted_add => SectionOperation::Add(added),
+            Rule::accepted_delete => SectionOperation::Delete,
             _ if hunks.is_empty() && move_to.is_none() => {
                 return Err(self.error(span.start, ParseErrorKind::NoHunks, "`@@` after the header"));
             }
-            _ => Operation::Update { move_to, hunks },
+            _ => SectionOperation::Update { move_to, hunks },
         };
         Ok(Section { path, operation, span })
     }
@@ -148,7 +148,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     /// Splits a run of hunk lines, which pest took as one token.
     fn hunk_lines(&mut self, range: std::ops::Range<usize>, hunk: &mut Hunk<'p>) {
         let mut number = self.line_at(range.start);
-        for text in (crate::ast::Lines { rest: &self.text[range.clone()] }) {
+        for text in (crate::ast::TextLines { rest: &self.text[range.clone()] }) {
             let kind = match text.as_bytes().first() {
                 Some(b'+') => LineKind::Insert,
                 Some(b'-') => LineKind::Delete,

@@ -3,7 +3,7 @@
 // The test reads the grammar where it stands in the repository.
 #![allow(clippy::disallowed_methods)]
 
-use patch_grammar::{Dialect, LineKind, Operation, ParseOptions, Patch, parse, recognizes};
+use patch_grammar::{Dialect, LineKind, ParseOptions, Patch, SectionOperation, parse, recognizes};
 
 fn codex() -> ParseOptions {
     ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
@@ -14,12 +14,12 @@ fn show(patch: &Patch<'_>) -> String {
     let mut out = String::new();
     for section in &patch.sections {
         match &section.operation {
-            Operation::Add(added) => {
+            SectionOperation::Add(added) => {
                 let lines: Vec<_> = added.lines().collect();
                 out += &format!("add {} {lines:?}{}", section.path.text, if added.no_newline { "!" } else { "" });
             }
-            Operation::Delete => out += &format!("delete {}", section.path.text),
-            Operation::Update { move_to, hunks } => {
+            SectionOperation::Delete => out += &format!("delete {}", section.path.text),
+            SectionOperation::Update { move_to, hunks } => {
                 out += &format!("update {}", section.path.text);
                 if let Some(to) = move_to {
                     out += &format!(" to {}", to.text);

@@ -6,7 +6,7 @@
 mod support;
 
 use patch_grammar::{
-    Dialect, LineKind, Operation, ParseOptions, PatchStream, StreamEvent, StreamOperation, decode, parse,
+    Dialect, LineKind, ParseOptions, PatchStream, SectionOperation, StreamEvent, StreamOperation, decode, parse,
 };
 
 fn options(codex: bool) -> ParseOptions {
@@ -69,9 +69,9 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
         assert_eq!((&**path, *line), (section.path.text, section.line()), "{shown:?}");
         let lines = |kind| section.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
         let (wanted, counts, to) = match &section.operation {
-            Operation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
-            Operation::Delete => (StreamOperation::Delete, (0, 0), None),
-            Operation::Update { move_to, .. } => {
+            SectionOperation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
+            SectionOperation::Delete => (StreamOperation::Delete, (0, 0), None),
+            SectionOperation::Update { move_to, .. } => {
                 let kind = if *operation == StreamOperation::Move { *operation } else { StreamOperation::Update };
                 (kind, (lines(LineKind::Insert), lines(LineKind::Delete)), move_to.as_ref().map(|to| to.text))
             }

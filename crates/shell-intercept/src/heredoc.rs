@@ -42,7 +42,7 @@ impl<'s> Tag<'s> {
 
 /// What follows the line that opens a heredoc.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lines<'s> {
+pub(crate) enum Body<'s> {
     /// The heredoc, and nothing after it.
     Closed(&'s str),
     /// No line closes it.
@@ -52,7 +52,7 @@ pub(crate) enum Lines<'s> {
 }
 
 /// Finds the line that closes a heredoc.
-pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Lines<'s> {
+pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
     let mut at = 0;
     let mut goes_on = false;
     while at < text.len() {
@@ -60,14 +60,14 @@ pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Lines<'s> {
         let line = &text[at..end];
         if tag.closes(line) {
             let blank = text[end..].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
-            return if blank { Lines::Closed(&text[..at]) } else { Lines::More };
+            return if blank { Body::Closed(&text[..at]) } else { Body::More };
         }
         // A shell takes `EOF && make` for a line of the heredoc. Whoever wrote it meant a second command.
         let after = line.strip_prefix(tag.text);
         goes_on |= after.is_some_and(|after| after.starts_with([' ', '\t', ';', '&', '|']) && !after.trim().is_empty());
         at = end + 1;
     }
-    if goes_on { Lines::More } else { Lines::Open }
+    if goes_on { Body::More } else { Body::Open }
 }
 
 /// Finds what the shell would replace in the lines of a heredoc whose tag is not quoted: its byte, and the character.

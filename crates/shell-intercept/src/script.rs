@@ -6,7 +6,7 @@ use patch_grammar::ParseOptions;
 use tree_sitter::Node;
 
 use crate::argv::{NAMES, Shell};
-use crate::heredoc::{self, Lines, Tag};
+use crate::heredoc::{self, Body, Tag};
 use crate::literal::{self, NotLiteral};
 use crate::tree;
 use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
@@ -96,12 +96,12 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     };
     let start = (end + 1).min(script.len());
     let lines = match heredoc::lines(&script[start..], &tag) {
-        Lines::Closed(lines) => lines,
-        Lines::Open => {
+        Body::Closed(lines) => lines,
+        Body::Open => {
             let tag = tag.text.to_owned();
             return Some(Intercept::ShellParseError(ShellParseError::OpenHeredoc { tag }));
         }
-        Lines::More => return Some(Intercept::NotApplyPatch),
+        Body::More => return Some(Intercept::NotApplyPatch),
     };
     if !tag.quoted
         && let Some((at, character)) = heredoc::expansion(lines)

@@ -17,7 +17,7 @@ pub(crate) fn parse(script: &str) -> Tree {
 
 /// The parts of a call.
 #[derive(Debug)]
-pub(crate) struct Call<'t> {
+pub(crate) struct ShellCall<'t> {
     /// The argument of `cd`.
     pub(crate) directory: Option<Node<'t>>,
     /// The argument of `apply_patch`.
@@ -27,7 +27,7 @@ pub(crate) struct Call<'t> {
 }
 
 /// Reads the tree of a script that is a call and nothing else.
-pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<Call<'t>> {
+pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<ShellCall<'t>> {
     if tree.root_node().has_error() {
         return None;
     }
@@ -53,7 +53,7 @@ pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<Call<'t>> {
     parts.extend(&arguments);
     parts.extend(&redirect);
     let taken = arguments.len() <= 1 && NAMES.contains(&&script[name.byte_range()]) && has_nothing_else(&parts, script);
-    taken.then_some(Call { directory, argument, tag: redirect.get(1).copied() })
+    taken.then_some(ShellCall { directory, argument, tag: redirect.get(1).copied() })
 }
 
 /// The parts of a heredoc, in their order: the operator, the tag, the lines, the end.

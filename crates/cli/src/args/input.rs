@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub(crate) struct Input {
+pub(crate) struct InputArgs {
     /// File with the patch; standard input if it is `-` or left out
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,

@@ -7,7 +7,7 @@ mod rules;
 mod writing;
 
 pub(crate) use global::{GlobalArgs, When};
-pub(crate) use input::{From, Input, InputForm};
+pub(crate) use input::{From, InputArgs, InputForm};
 pub(crate) use reporting::{DiffFormat, Events, Reporting};
 pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules};
 pub(crate) use writing::{Approve, Durability, Writing, seconds};

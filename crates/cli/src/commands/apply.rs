@@ -30,7 +30,7 @@ use crate::{approve, args, events, expect, interactive, json, live, render, sett
     .apply-patch.toml in the workspace can only tighten it. `apply-patch doctor` shows all settings.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
-    pub(crate) input: args::Input,
+    pub(crate) input: args::InputArgs,
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Print the diff; nothing is written
@@ -75,7 +75,7 @@ pub(crate) struct ApplyArgs {
     apply-patch explain --from auto answer.md")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) input: args::Input,
+    pub(crate) input: args::InputArgs,
     #[command(flatten)]
     pub(crate) from: args::From,
     #[command(flatten)]
@@ -175,7 +175,7 @@ pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Exit {
     let mut session = None;
     let mut events = None;
     run(global, args, &mut session, &mut events).unwrap_or_else(|failure| {
-        let told = json::Failure::new(&failure);
+        let told = json::JsonFailure::new(&failure);
         if let (Failure::Parse(_), Some(session), false) = (&failure, &session, args.dry_run || args.check) {
             session.failed("apply", Operation::Patch, told.error(), &mut ());
         }

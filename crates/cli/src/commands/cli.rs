@@ -19,7 +19,7 @@ use super::tool::ToolArgs;
 use super::trash::TrashCommand;
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
-use crate::args::{Approve, GlobalArgs, Input, Profile};
+use crate::args::{Approve, GlobalArgs, InputArgs, Profile};
 use crate::settings::Layer;
 
 /// Applies the patches that language models write: all or nothing, never a guess, undoable.
@@ -106,7 +106,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// The patch that the command reads, if it reads one.
-    pub(super) fn input(&self) -> Option<&Input> {
+    pub(super) fn input(&self) -> Option<&InputArgs> {
         match self {
             Self::Apply(args) => Some(&args.input),
             Self::Check(args) | Self::Explain(args) => Some(&args.input),

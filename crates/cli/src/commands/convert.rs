@@ -21,7 +21,7 @@ use crate::{json, render};
     git diff | apply-patch convert --from unified --to envelope")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
-    pub(crate) input: args::Input,
+    pub(crate) input: args::InputArgs,
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Form of the output; a unified or git diff is made against the files of the workspace
@@ -84,7 +84,7 @@ fn parse<'p>(input: &'p Input, options: &patch_grammar::ParseOptions) -> Result<
 }
 
 /// A call as an item of a response.
-fn item(call: &ops::Call) -> serde_json::Value {
+fn item(call: &ops::PatchCall) -> serde_json::Value {
     let mut item = serde_json::to_value(call).expect("a value with text keys can be written");
     item["type"] = "apply_patch_call".into();
     item["status"] = "completed".into();

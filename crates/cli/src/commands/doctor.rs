@@ -51,7 +51,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let system = format!("{} on {}", std::env::consts::ARCH, std::env::consts::OS);
     found.add("version", format!("{version}, {system}"), version);
     let sources = Sources::load(&global.root).unwrap_or_else(|failure| {
-        found.problem("configuration", json::Failure::new(&failure).error().message.clone());
+        found.problem("configuration", json::JsonFailure::new(&failure).error().message.clone());
         Sources::default()
     });
     (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, Approve::Never);
@@ -69,7 +69,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         }
         // Where there is no root this was said already.
         Err(failure) if found.problems.is_empty() => {
-            found.problem("root", json::Failure::new(&failure).error().message.clone());
+            found.problem("root", json::JsonFailure::new(&failure).error().message.clone());
         }
         Err(_) => {}
     }

@@ -2,7 +2,7 @@
 
 use file_tools::Session;
 use patch_engine::{Order, Pass, Patch, Placed, Plan};
-use patch_grammar::{LineKind, Operation, Section};
+use patch_grammar::{LineKind, Section, SectionOperation};
 use serde_json::json;
 
 use super::apply::{self, Rest};
@@ -59,13 +59,17 @@ fn count_of(count: usize, noun: &str) -> String {
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = section.path.text;
     let what = match &section.operation {
-        Operation::Add(added) => format!("creates {path} with {}", count_of(added.lines().count(), "line")),
-        Operation::Delete => format!("deletes {path}; the trash keeps it"),
-        Operation::Update { move_to: Some(to), hunks } if hunks.is_empty() => format!("moves {path} to {}", to.text),
-        Operation::Update { move_to: Some(to), hunks } => {
+        SectionOperation::Add(added) => format!("creates {path} with {}", count_of(added.lines().count(), "line")),
+        SectionOperation::Delete => format!("deletes {path}; the trash keeps it"),
+        SectionOperation::Update { move_to: Some(to), hunks } if hunks.is_empty() => {
+            format!("moves {path} to {}", to.text)
+        }
+        SectionOperation::Update { move_to: Some(to), hunks } => {
             format!("changes {path} in {} and moves it to {}", count_of(hunks.len(), "hunk"), to.text)
         }
-        Operation::Update { move_to: None, hunks } => format!("changes {path} in {}", count_of(hunks.len(), "hunk")),
+        SectionOperation::Update { move_to: None, hunks } => {
+            format!("changes {path} in {}", count_of(hunks.len(), "hunk"))
+        }
     };
     format!("Section {} (patch line {}) {what}.", index + 1, section.line())
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             if usage && json {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
-                json::print(&json::Failure::new(&Failure::Usage(message.to_owned())).envelope());
+                json::print(&json::JsonFailure::new(&Failure::Usage(message.to_owned())).envelope());
                 return Exit::Usage;
             }
             // Nothing can be done about a closed standard output.

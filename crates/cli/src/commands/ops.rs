@@ -1,7 +1,7 @@
 //! `apply-patch ops`: the built-in operations of the Responses API, one answer for each call.
 
 use clap::Args;
-use file_tools::ops::{self, Call, CallOutput};
+use file_tools::ops::{self, CallOutput, PatchCall};
 use patch_engine::approval::Approvals;
 use patch_engine::{ApplyError, Failed, Reject, Report};
 
@@ -21,7 +21,7 @@ use crate::json;
     apply-patch ops response.json > outputs.json")]
 pub(crate) struct OpsArgs {
     #[command(flatten)]
-    pub(crate) input: args::Input,
+    pub(crate) input: args::InputArgs,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
     result.unwrap_or_else(|failure: Failure| failure.report(global, None))
 }
 
-fn report(calls: &[Call], input: Input, applied: Result<Vec<Report>, Failed>) -> Exit {
+fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed>) -> Exit {
     let failed = match applied {
         Ok(reports) => {
             let id = reports.iter().find_map(|report| report.transaction);
@@ -77,7 +77,7 @@ fn report(calls: &[Call], input: Input, applied: Result<Vec<Report>, Failed>) ->
     let failure = &failed.error;
     let message = failure.to_string();
     let rejects: &[Reject] = if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
-    let of_call = |call: &Call| {
+    let of_call = |call: &PatchCall| {
         let index = calls.iter().position(|other| std::ptr::eq(other, call));
         let own: Vec<_> = rejects
             .iter()
@@ -91,11 +91,11 @@ fn report(calls: &[Call], input: Input, applied: Result<Vec<Report>, Failed>) ->
         }
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
-    json::Failure::new(&Failure::Failed(Box::new((input, failed)))).exit
+    json::JsonFailure::new(&Failure::Failed(Box::new((input, failed)))).exit
 }
 
 /// One answer for each call; `None` in a failure says that another call is to blame.
-fn answers(calls: &[Call], of: impl Fn(&Call) -> Result<String, Option<String>>) -> Vec<CallOutput> {
+fn answers(calls: &[PatchCall], of: impl Fn(&PatchCall) -> Result<String, Option<String>>) -> Vec<CallOutput> {
     calls
         .iter()
         .map(|call| match of(call) {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use patch_engine::{Options, Patch};
-use patch_grammar::{LineKind, Operation, Spanned};
+use patch_grammar::{LineKind, SectionOperation, Spanned};
 use serde_json::{Value, json};
 
 use crate::args;
@@ -16,7 +16,7 @@ use crate::{input, json};
     apply-patch parse answer.patch | jq .data")]
 pub(crate) struct ParseArgs {
     #[command(flatten)]
-    pub(crate) input: args::Input,
+    pub(crate) input: args::InputArgs,
     /// Profile whose tolerance of odd spellings holds
     #[arg(long, value_name = "PROFILE", default_value = "strict")]
     pub(crate) profile: args::Profile,
@@ -46,13 +46,13 @@ fn tree(patch: &Patch<'_>) -> Value {
         .map(|section| {
             let mut value = json!({ "path": spanned(&section.path), "line": section.line(), "span": [section.span.start, section.span.end] });
             match &section.operation {
-                Operation::Add(added) => {
+                SectionOperation::Add(added) => {
                     value["operation"] = "add".into();
                     value["lines"] = added.lines().collect::<Vec<_>>().into();
                     value["noNewline"] = added.no_newline.into();
                 }
-                Operation::Delete => value["operation"] = "delete".into(),
-                Operation::Update { move_to, hunks } => {
+                SectionOperation::Delete => value["operation"] = "delete".into(),
+                SectionOperation::Update { move_to, hunks } => {
                     value["operation"] = "update".into();
                     value["moveTo"] = move_to.as_ref().map(spanned).into();
                     value["hunks"] = hunks.iter().map(hunk).collect::<Vec<_>>().into();

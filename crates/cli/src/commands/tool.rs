@@ -122,7 +122,7 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
     let policy = global.settings.policy();
-    let policy = policy.map_err(|failure| json::Failure::new(&failure).error().clone())?;
+    let policy = policy.map_err(|failure| json::JsonFailure::new(&failure).error().clone())?;
     let workspace = Workspace::open(&global.root, policy)?;
     // A failed call of a tool is logged also where nothing was ever changed.
     let settings = SessionSettings { traceless: false, ..workspace::session_settings(&global.settings) };

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use file_tools::shown::sanitize;
-use patch_engine::{Change, Operation};
+use patch_engine::{Change, ChangeKind};
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
 pub(crate) fn line(text: &str) {
@@ -41,10 +41,10 @@ pub(crate) fn message(text: &str) {
 /// A change in one line: a letter and the path or paths.
 pub(crate) fn name(change: &Change) -> String {
     match (change.operation, &change.to_path) {
-        (Operation::Create, _) => format!("A {}", change.path),
-        (Operation::Update, _) => format!("M {}", change.path),
-        (Operation::Delete, _) => format!("D {}", change.path),
-        (Operation::Move, Some(to)) => format!("R {} -> {to}", change.path),
-        (Operation::Move, None) => format!("R {}", change.path),
+        (ChangeKind::Create, _) => format!("A {}", change.path),
+        (ChangeKind::Update, _) => format!("M {}", change.path),
+        (ChangeKind::Delete, _) => format!("D {}", change.path),
+        (ChangeKind::Move, Some(to)) => format!("R {} -> {to}", change.path),
+        (ChangeKind::Move, None) => format!("R {}", change.path),
     }
 }

@@ -76,10 +76,10 @@ impl<'r> Recorder<'r> {
 
     fn change(&self, out: &mut Vec<u8>, change: &Change) {
         let operation = match change.operation {
-            patch_engine::Operation::Create => Operation::Create,
-            patch_engine::Operation::Delete => Operation::Delete,
-            patch_engine::Operation::Move => Operation::Move,
-            patch_engine::Operation::Update => self.operation,
+            patch_engine::ChangeKind::Create => Operation::Create,
+            patch_engine::ChangeKind::Delete => Operation::Delete,
+            patch_engine::ChangeKind::Move => Operation::Move,
+            patch_engine::ChangeKind::Update => self.operation,
         };
         what(out, operation, change.path.as_str());
         if let Some(to) = &change.to_path {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use patch_engine::Operation;
+use patch_engine::ChangeKind;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -183,10 +183,10 @@ fn title(call: &Call, items: &[&Item]) -> String {
         .iter()
         .take(NAMED)
         .map(|item| match (item.operation, &item.to_path) {
-            (Operation::Create, _) => format!("create {}", item.path),
-            (Operation::Update, _) => format!("update {}", item.path),
-            (Operation::Delete, _) => format!("delete {}", item.path),
-            (Operation::Move, to) => format!("move {} to {}", item.path, to.as_deref().unwrap_or_default()),
+            (ChangeKind::Create, _) => format!("create {}", item.path),
+            (ChangeKind::Update, _) => format!("update {}", item.path),
+            (ChangeKind::Delete, _) => format!("delete {}", item.path),
+            (ChangeKind::Move, to) => format!("move {} to {}", item.path, to.as_deref().unwrap_or_default()),
         })
         .collect();
     if items.len() > NAMED {
@@ -200,8 +200,8 @@ fn title(call: &Call, items: &[&Item]) -> String {
 fn kind(call: &Call, items: &[&Item]) -> &'static str {
     let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
     match &*call.tool {
-        _ if all(Operation::Delete) => "delete",
-        _ if all(Operation::Move) => "move",
+        _ if all(ChangeKind::Delete) => "delete",
+        _ if all(ChangeKind::Move) => "move",
         "delete_file" if items.is_empty() => "delete",
         "move_file" if items.is_empty() => "move",
         _ => "edit",
@@ -209,7 +209,7 @@ fn kind(call: &Call, items: &[&Item]) -> &'static str {
 }
 
 fn location(call: &Call, item: &Item) -> Location {
-    let line = if item.operation == Operation::Delete { None } else { item.first_line() };
+    let line = if item.operation == ChangeKind::Delete { None } else { item.first_line() };
     Location { path: call.absolute(item.last_path()), line }
 }
 
@@ -245,10 +245,10 @@ fn v1_diff<'l>(call: &Call, item: &'l Item) -> Content<'l> {
 fn v2_diff(call: &Call, items: &[&Item]) -> Content<'static> {
     let change = |item: &&Item| {
         let (operation, old_path) = match item.operation {
-            Operation::Create => ("add", None),
-            Operation::Update => ("modify", None),
-            Operation::Delete => ("delete", None),
-            Operation::Move => ("move", Some(call.absolute(&item.path))),
+            ChangeKind::Create => ("add", None),
+            ChangeKind::Update => ("modify", None),
+            ChangeKind::Delete => ("delete", None),
+            ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
         };
         let known = [&item.old, &item.new].iter().all(|text| **text != Text::LeftOut);
         V2Change { operation, old_path, path: call.absolute(item.last_path()), file_type: known.then_some("text") }

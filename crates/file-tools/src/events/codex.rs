@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use patch_engine::Operation;
+use patch_engine::ChangeKind;
 use serde::Serialize;
 
 use super::item::Item;
@@ -59,9 +59,9 @@ fn changes<'l>(call: &Call, items: impl Iterator<Item = &'l Item>) -> Changes<'l
         .map(|item| {
             let change = match item.operation {
                 // The protocol has no word for a text that is left out.
-                Operation::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
-                Operation::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
-                Operation::Update | Operation::Move => FileChange::Update {
+                ChangeKind::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
+                ChangeKind::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
+                ChangeKind::Update | ChangeKind::Move => FileChange::Update {
                     unified_diff: item.hunks(),
                     move_path: item.to_path.as_ref().map(|to| call.absolute(to)),
                 },
@@ -75,7 +75,7 @@ fn changes<'l>(call: &Call, items: impl Iterator<Item = &'l Item>) -> Changes<'l
 fn stdout(items: &[Item]) -> String {
     let mut out = String::from("Success. Updated the following files:\n");
     for (letter, operations) in
-        [('A', &[Operation::Create][..]), ('M', &[Operation::Update, Operation::Move]), ('D', &[Operation::Delete])]
+        [('A', &[ChangeKind::Create][..]), ('M', &[ChangeKind::Update, ChangeKind::Move]), ('D', &[ChangeKind::Delete])]
     {
         for item in items.iter().filter(|item| operations.contains(&item.operation)) {
             writeln!(out, "{letter} {}", item.last_path()).expect("a string can be written to");

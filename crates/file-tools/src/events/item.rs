@@ -1,13 +1,13 @@
 //! A change as the events tell it.
 
-use patch_engine::{Change, Images, Operation};
+use patch_engine::{Change, ChangeKind, Images};
 
 use super::MAX_TEXT;
 
 /// One change of a plan, kept beyond the plan.
 #[derive(Debug)]
 pub(super) struct Item {
-    pub(super) operation: Operation,
+    pub(super) operation: ChangeKind,
     pub(super) path: String,
     pub(super) to_path: Option<String>,
     pub(super) before_sha256: Option<String>,

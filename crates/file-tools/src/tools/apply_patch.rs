@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
 use patch_engine::{Expected, Host, Options, Patch, Plan, Profile};
-use patch_grammar::Operation as Written;
+use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::audit::Operation;
 use crate::changes::{PatchData, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::session::{Call, Session, expected};
+use crate::session::{ChangingCall, Session, expected};
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -63,7 +63,7 @@ impl Session {
     ///
     /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
-        let run = |call: Option<&mut Call<'_>>| {
+        let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = Options::new(args.profile.map_or(Profile::Strict, Profile::from));
             options.max_file_size = self.settings().max_file_size;
             for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
@@ -85,7 +85,7 @@ impl Session {
         patch: &Patch<'_>,
         mut options: Options,
         atomic: bool,
-        call: Option<&mut Call<'_>>,
+        call: Option<&mut ChangingCall<'_>>,
     ) -> ToolResult<PatchData> {
         let given: HashSet<String> = options.expected.keys().cloned().collect();
         self.expect_what_was_read(patch, &mut options);
@@ -108,13 +108,13 @@ impl Session {
             let Ok(path) = self.root().check(section.path.text, Access::Read) else { continue };
             let first = seen.insert(path.clone());
             // An Add may replace a file, but may expect nothing but its absence: see `check_replaced`.
-            if !first || matches!(section.operation, Written::Add(_)) {
+            if !first || matches!(section.operation, SectionOperation::Add(_)) {
                 continue;
             }
             if let Some(hash) = self.ledger().get(path.as_str()) {
                 options.expected.entry(path.to_string()).or_insert(Expected::Hash(hash));
             }
-            if let Written::Update { move_to: Some(to), .. } = &section.operation
+            if let SectionOperation::Update { move_to: Some(to), .. } = &section.operation
                 && let Ok(to) = self.root().check(to.text, Access::Read)
             {
                 seen.insert(to);

@@ -1,13 +1,13 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes and moves.
 
-use patch_engine::{Host, Operation as Change, Options, Patch, Profile};
-use patch_grammar::{Operation as Written, Section, Spanned};
+use patch_engine::{ChangeKind, Host, Options, Patch, Profile};
+use patch_grammar::{Section, SectionOperation, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::error::ToolError;
-use crate::session::{Call, Session};
+use crate::session::{ChangingCall, Session};
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl Session {
     ///
     /// As [`apply_patch`](Self::apply_patch).
     pub fn edit_patch(&self, args: &EditPatch, host: &mut dyn Host) -> Result<EditPatchResult, ToolError> {
-        let run = |call: Option<&mut Call<'_>>| {
+        let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = Options::new(Profile::Strict);
             options.max_file_size = self.settings().max_file_size;
             options.allow_delete = args.allow_delete == Some(true);
@@ -78,11 +78,11 @@ impl Session {
         } else {
             self.changing("edit.patch", Operation::Patch, host, |call| run(Some(call)))
         }?;
-        let count = |wanted: Change| {
+        let count = |wanted: ChangeKind| {
             result.data.changed_files.iter().filter(|change| change.operation == wanted.as_str()).count()
         };
-        let (added, modified) = (count(Change::Create), count(Change::Update));
-        let (deleted, renamed) = (count(Change::Delete), count(Change::Move));
+        let (added, modified) = (count(ChangeKind::Create), count(ChangeKind::Update));
+        let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}");
         Ok(EditPatchResult { ok: true, summary: Some(summary), error: None })
     }
@@ -110,8 +110,8 @@ impl EditPatchResult {
 
 fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> + use<'s, 'p> {
     let to = match &section.operation {
-        Written::Update { move_to, .. } => move_to.as_ref(),
-        Written::Add(_) | Written::Delete => None,
+        SectionOperation::Update { move_to, .. } => move_to.as_ref(),
+        SectionOperation::Add(_) | SectionOperation::Delete => None,
     };
     std::iter::once(section.path.text).chain(to.map(|to| to.text))
 }
@@ -133,7 +133,7 @@ fn moved_beneath<'p>(patch: &Patch<'p>, paths: &'p [String]) -> Patch<'p> {
         .map(|section| {
             let path = next(&section.path);
             let mut section = Section { path, ..section.clone() };
-            if let Written::Update { move_to: Some(to), .. } = &mut section.operation {
+            if let SectionOperation::Update { move_to: Some(to), .. } = &mut section.operation {
                 *to = next(to);
             }
             section

@@ -8,7 +8,7 @@ use patch_engine::Host;
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, skipped};
 use crate::session::Session;
-use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, glob, globs, relative, type_name, walk};
+use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk};
 
 /// How many paths are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 1000;
@@ -83,7 +83,7 @@ impl Session {
         let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
         let mut matches = Vec::new();
-        let whole = walk(root, dir.clone(), &options, host, &mut |found: Found| {
+        let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
             let name = found.path.file_name();
             if excludes.is_match(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {

@@ -11,7 +11,7 @@ use patch_engine::Host;
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, skipped};
 use crate::session::Session;
-use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, type_name, walk};
+use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, type_name, walk};
 
 /// No more entries are listed.
 const MAX_ENTRIES: usize = 5000;
@@ -94,8 +94,8 @@ impl Session {
             // One directory is shown as it is.
             ignored: hidden || !recursive,
         };
-        let mut found: Vec<Found> = Vec::new();
-        let mut collect = |entry: Found| {
+        let mut found: Vec<WalkEntry> = Vec::new();
+        let mut collect = |entry: WalkEntry| {
             let name = entry.path.file_name();
             let beneath = recursive && (hidden || !DEFAULT_EXCLUDES.contains(&name));
             found.push(entry);
@@ -110,7 +110,7 @@ impl Session {
             FileKind::Other => 3,
         };
         found.sort_by(|one, other| {
-            let key = |found: &Found| (found.depth, rank(found.metadata.kind));
+            let key = |found: &WalkEntry| (found.depth, rank(found.metadata.kind));
             key(one)
                 .cmp(&key(other))
                 .then_with(|| one.path.file_name().cmp(other.path.file_name()))
@@ -129,7 +129,7 @@ impl Session {
     }
 }
 
-fn entry(found: &Found) -> Entry {
+fn entry(found: &WalkEntry) -> Entry {
     let (seconds, nanos) = found.metadata.mtime;
     let mtime = UNIX_EPOCH + Duration::new(u64::try_from(seconds).unwrap_or(0), nanos);
     Entry {

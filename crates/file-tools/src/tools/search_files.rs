@@ -16,7 +16,7 @@ use crate::error::{FailureClass, ToolError};
 use crate::page::{Page, page, skipped};
 use crate::session::Session;
 use crate::text::{is_binary, prefix, split_terminator, without_bom};
-use crate::walk::{DEFAULT_EXCLUDES, Found, MAX_DEPTH, WalkOptions, globs, relative, walk};
+use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
 
 /// How many matches are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 100;
@@ -127,7 +127,7 @@ impl Session {
         let context = usize::try_from(args.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
         let mut search = Search { matcher: &matcher, context, limit: skip + limit, matches: Vec::new() };
         let cancelled = std::cell::Cell::new(false);
-        let whole = walk(root, dir.clone(), &options, host, &mut |found: Found| {
+        let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
             if excludes.is_match(path) || DEFAULT_EXCLUDES.contains(&found.path.file_name()) {
                 return Some(false);

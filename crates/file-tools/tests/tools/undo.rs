@@ -3,7 +3,7 @@
 use file_tools::Session;
 use file_tools::audit::Audit;
 use patch_engine::approval::{Decision, Request};
-use patch_engine::{Host, Operation};
+use patch_engine::{ChangeKind, Host};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, session, settings, sha};
@@ -64,7 +64,7 @@ impl Host for No {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let change = |change: &patch_engine::Change| format!("{} {}", change.operation.as_str(), change.path);
         let changes = request.plan.changes();
-        assert!(changes.iter().all(|change| change.operation != Operation::Move));
+        assert!(changes.iter().all(|change| change.operation != ChangeKind::Move));
         self.seen.extend(changes.iter().map(change));
         Ok(if self.postponed { Decision::Postpone } else { Decision::Decline })
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
-use super::is_binary;
+use crate::lines::is_binary;
 use crate::plan::Splice;
 
 /// How many lines of context a diff shows.

@@ -5,8 +5,10 @@ mod hunks;
 use fs_guard::{FileKind, Sha256, Spot};
 use workspace_trash::FileState;
 
+use crate::lines::is_binary;
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{Change, Image, Images, PostImage, PreImage};
+use crate::plan::images::Images;
+use crate::plan::{Change, Image, PostImage, PreImage};
 use crate::transaction::{self, LogEntry, Workspace};
 
 pub(crate) use hunks::whole;
@@ -14,12 +16,6 @@ use hunks::write_spliced;
 
 /// The type bits of a symbolic link in a mode, as git writes them.
 pub(crate) const LINK: u32 = 0o120_000;
-
-/// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
-#[must_use]
-pub fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
-}
 
 /// One side of a diff of one file.
 #[derive(Debug, Clone, Copy)]

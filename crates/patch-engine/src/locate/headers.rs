@@ -175,7 +175,7 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
 
 #[cfg(test)]
 mod tests {
-    use patch_grammar::{Operation, ParseOptions, parse};
+    use patch_grammar::{ParseOptions, SectionOperation, parse};
 
     use super::*;
 
@@ -188,7 +188,7 @@ mod tests {
         let headers: String = headers.iter().map(|header| format!("@@ {header}\n")).collect();
         let text = format!("*** Begin Patch\n*** Update File: f\n{headers}-x\n*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let Operation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
+        let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
         let lines = Lines::new(FILE.as_bytes());
         let needles = [Needle::new(0, &hunks[0], &lines)];
         let mut headers = Headers::new(&lines, &needles, &Pass::ALL);

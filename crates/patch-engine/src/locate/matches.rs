@@ -7,7 +7,7 @@ use super::search::SATURATION;
 use crate::lines::{Lines, Mark};
 
 /// What was found.
-pub(crate) struct Found<'a, 'f, 'p> {
+pub(crate) struct AllMatches<'a, 'f, 'p> {
     /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and for
     /// those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
@@ -31,16 +31,20 @@ pub(crate) struct Matches {
 /// Matches that are found one at a time; the same for hunks with the same lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Rest {
-    /// Which of [`Found::searched`] has them.
+    /// Which of [`AllMatches::searched`] has them.
     pub(crate) searched: usize,
     pub(crate) pass: Pass,
     pub(crate) block: usize,
 }
 
 /// Finds the matches of `needles`.
-pub(crate) fn find<'a, 'f, 'p>(lines: &'a Lines<'f>, needles: &'a [Needle<'p>], passes: &[Pass]) -> Found<'a, 'f, 'p> {
+pub(crate) fn find<'a, 'f, 'p>(
+    lines: &'a Lines<'f>,
+    needles: &'a [Needle<'p>],
+    passes: &[Pass],
+) -> AllMatches<'a, 'f, 'p> {
     let matches = needles.iter().map(|_| None).collect();
-    let mut finder = Finder { lines, needles, found: Found { matches, searched: Vec::new(), marks: Vec::new() } };
+    let mut finder = Finder { lines, needles, found: AllMatches { matches, searched: Vec::new(), marks: Vec::new() } };
     finder.find_fixed(passes);
     // Most hunks match in the first pass. What is left is looked for in all others at once.
     let (first, others) = passes.split_at(passes.len().min(1));
@@ -53,7 +57,7 @@ pub(crate) fn find<'a, 'f, 'p>(lines: &'a Lines<'f>, needles: &'a [Needle<'p>], 
 struct Finder<'a, 'f, 'p> {
     lines: &'a Lines<'f>,
     needles: &'a [Needle<'p>],
-    found: Found<'a, 'f, 'p>,
+    found: AllMatches<'a, 'f, 'p>,
 }
 
 impl<'a, 'p> Finder<'a, '_, 'p> {

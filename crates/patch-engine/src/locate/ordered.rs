@@ -12,7 +12,7 @@ use std::rc::Rc;
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::headers::Headers;
-use super::matches::{self, Found, Matches, Rest};
+use super::matches::{self, AllMatches, Matches, Rest};
 use super::needle::{Fixed, Needle};
 use super::pass::Pass;
 use super::placed::{Located, Note, Placed};
@@ -101,7 +101,7 @@ pub(crate) fn locate<'f, 'p>(
     needles: Vec<Needle<'p>>,
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let Found { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
+    let AllMatches { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
     let headers = Headers::new(lines, &needles, &rules.passes);
     let finder = Finder { headers, searched: &searched, firsts: HashMap::default() };

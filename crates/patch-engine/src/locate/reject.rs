@@ -16,8 +16,8 @@ pub struct HunkReject {
 }
 
 /// Why a hunk has no place. Line numbers are 1-based and those of the pre-image.
+/// A new variant breaks callers, so that each finds the words for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum RejectReason {
     /// Its old lines are nowhere in the file.
     ContextNotFound {

@@ -6,19 +6,16 @@ use std::sync::Arc;
 use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
 use workspace_trash::TransactionId;
 
-use super::disk::load;
+use super::disk::{Disk, load};
 use super::{
-    Authority, Change, Disk, Image, NewDir, Operation, Plan, PlanNote, PostImage, PreImage, Splices, Transition, Undone,
+    Authority, Change, ChangeKind, Image, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition, Undone,
 };
 use crate::locate::Placed;
 use crate::options::Options;
-use crate::reject::{Problem, Reject};
+use crate::reject::{Checked, Problem, Reject};
 
 /// More files than this are not deleted in one go.
 pub const MAX_DELETED: usize = 10_000;
-
-/// What one step of planning gives.
-pub(crate) type Outcome<T> = Result<T, Problem>;
 
 /// Makes a plan of changes that are made one after the other, each to what those before it leave.
 ///
@@ -304,7 +301,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// The overlay's entry, read from disk when it is asked for first.
-    pub(crate) fn entry(&mut self, path: &RelPath, access: Access) -> Outcome<&mut Entry> {
+    pub(crate) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut Entry> {
         if !self.entries.contains_key(path) {
             self.check_spelling(path)?;
             if access == Access::Create {
@@ -334,7 +331,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// The file that is at a path now.
-    pub(crate) fn current(&self, path: &RelPath) -> Outcome<New> {
+    pub(crate) fn current(&self, path: &RelPath) -> Checked<New> {
         let Entry { disk, state, .. } = &self.entries[path];
         match (state, disk) {
             (State::Written(new), _) => Ok(new.clone()),
@@ -355,7 +352,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// The bytes of a file that is at `path` now.
-    pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Outcome<Arc<Vec<u8>>> {
+    pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
         let from = match &file.image {
             Image::Kept(bytes) => return Ok(Arc::clone(bytes)),
             Image::OnDisk(from) => return self.on_disk(from, path),
@@ -366,7 +363,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// The bytes of a file as it is before the commit, read again where they are not kept.
-    fn on_disk(&mut self, from: &RelPath, asked: &RelPath) -> Outcome<Arc<Vec<u8>>> {
+    fn on_disk(&mut self, from: &RelPath, asked: &RelPath) -> Checked<Arc<Vec<u8>>> {
         let limit = self.options.max_file_size;
         let Some(disk) = self.entries.get_mut(from).and_then(|entry| entry.disk.as_mut()) else {
             return Err(Problem::Missing);
@@ -398,7 +395,7 @@ impl<'o> PlanBuilder<'o> {
         splices: Splices,
         sha256: Sha256,
         size: u64,
-    ) -> Outcome<New> {
+    ) -> Checked<New> {
         self.check_size(path, size)?;
         let image = match base.post.image {
             Image::OnDisk(from) => Image::Spliced(from, splices),
@@ -415,7 +412,7 @@ impl<'o> PlanBuilder<'o> {
         bytes: Vec<u8>,
         sha256: Sha256,
         replaced: Option<Option<Metadata>>,
-    ) -> Outcome<()> {
+    ) -> Checked<()> {
         let size = bytes.len() as u64;
         self.check_size(path, size)?;
         let post = PostImage {
@@ -455,7 +452,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Has the directories created that a path lacks.
-    pub(crate) fn create_parents(&mut self, path: &RelPath) -> Outcome<()> {
+    pub(crate) fn create_parents(&mut self, path: &RelPath) -> Checked<()> {
         for directory in self.parents_missing(path)? {
             self.need_dir(directory, path);
         }
@@ -469,7 +466,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Checks that there is a regular file: that which is to be edited or moved.
-    pub(crate) fn check_file(&mut self, path: &RelPath, access: Access) -> Outcome<()> {
+    pub(crate) fn check_file(&mut self, path: &RelPath, access: Access) -> Checked<()> {
         let entry = self.entry(path, access)?;
         if !entry.exists() {
             return Err(Problem::Missing);
@@ -512,7 +509,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Checks that a file may appear at `path`, and gives what it replaces: `Some(None)` is a file of this plan's own.
-    pub(crate) fn make_way(&mut self, path: &RelPath) -> Outcome<Option<Option<Metadata>>> {
+    pub(crate) fn make_way(&mut self, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let overwrite = self.options.overwrite;
         let entry = self.entry(path, Access::Create)?;
         if let State::AsOnDisk = entry.state
@@ -557,7 +554,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Takes away what is at a path that was looked at.
-    pub(crate) fn take_away(&mut self, path: &RelPath) -> Outcome<()> {
+    pub(crate) fn take_away(&mut self, path: &RelPath) -> Checked<()> {
         if !self.entries[path].exists() {
             return Err(Problem::Missing);
         }
@@ -594,7 +591,7 @@ impl<'o> PlanBuilder<'o> {
 
     /// The directories that have to be made for `path`, outermost first: those that are missing, and
     /// those in whose place a file is taken away.
-    fn parents_missing(&self, path: &RelPath) -> Outcome<Vec<RelPath>> {
+    fn parents_missing(&self, path: &RelPath) -> Checked<Vec<RelPath>> {
         let gone = |above: &RelPath| {
             matches!(self.entries.get(above), Some(Entry { state: State::Absent, disk: Some(_), .. }))
         };
@@ -618,7 +615,7 @@ impl<'o> PlanBuilder<'o> {
         })
     }
 
-    fn check_size(&self, path: &RelPath, size: u64) -> Outcome<()> {
+    fn check_size(&self, path: &RelPath, size: u64) -> Checked<()> {
         let limit = self.options.max_file_size;
         if size > limit {
             return Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit }));
@@ -627,7 +624,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Refuses two paths of one plan that a file system may take for the same.
-    fn check_spelling(&mut self, path: &RelPath) -> Outcome<()> {
+    fn check_spelling(&mut self, path: &RelPath) -> Checked<()> {
         let folded = fs_guard::fold(path.as_str()).into_owned();
         match self.folded.entry(folded).or_insert_with(|| path.clone()) {
             other if other != path => Err(Problem::Collides { with: other.to_string() }),
@@ -739,11 +736,11 @@ fn changes(
     for (index, transition) in transitions.iter().enumerate() {
         let origin = origins.get(&index);
         let operation = match (origin, &transition.before, &transition.after) {
-            (Some(_), ..) => Operation::Move,
+            (Some(_), ..) => ChangeKind::Move,
             (None, _, None) if moved.contains(&transition.path) => continue,
-            (None, _, None) => Operation::Delete,
-            (None, None, _) => Operation::Create,
-            (None, Some(_), _) => Operation::Update,
+            (None, _, None) => ChangeKind::Delete,
+            (None, None, _) => ChangeKind::Create,
+            (None, Some(_), _) => ChangeKind::Update,
         };
         let path = origin.unwrap_or(&transition.path);
         changes.push(Change {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 
-use super::{Outcome, PreImage};
-use crate::reject::Problem;
+use super::image::PreImage;
+use crate::reject::{Checked, Problem};
 
 /// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
 const SMALL: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const SMALL: u64 = 1 << 20;
 pub(crate) type Disk = PreImage;
 
 /// Reads what is at a path; files that are not changed and not small are only hashed.
-pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Outcome<Option<Disk>> {
+pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
     match load_unhashed(root, path, access, max_file_size)? {
         None => Ok(None),
         Some((metadata, Some(bytes))) => {
@@ -30,7 +30,7 @@ pub(crate) fn load_unhashed(
     path: &RelPath,
     access: Access,
     max_file_size: u64,
-) -> Outcome<Option<(Metadata, Option<Vec<u8>>)>> {
+) -> Checked<Option<(Metadata, Option<Vec<u8>>)>> {
     // Whether an existing file may be replaced is for the options to say; the guard is asked
     // what it asks of a file that changes.
     let access = if access == Access::Create { Access::Update } else { access };

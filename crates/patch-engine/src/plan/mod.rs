@@ -1,11 +1,12 @@
 //! What a commit will do, as a value that nobody can alter.
 //!
 //! A patch, one operation on a file, undo, redo and a restore from the trash all come to a [`Plan`], so that what is
-//! shown, approved, logged and committed is the same value. Only a [`PlanBuilder`] makes one.
+//! shown, approved, logged and committed is the same value. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
 
-mod builder;
-mod disk;
+pub(crate) mod builder;
+pub(crate) mod disk;
 mod image;
+pub(crate) mod images;
 mod splices;
 
 use std::collections::HashMap;
@@ -17,15 +18,10 @@ use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
 
-pub use builder::{Loaded, MAX_DELETED, PlanBuilder};
-pub use image::{Images, Transition};
+pub use image::Transition;
 pub use splices::{Splice, Splices};
 
-pub(crate) use builder::{New, Outcome};
-pub(crate) use disk::{Disk, load_unhashed, look};
 pub(crate) use image::{Image, PostImage, PreImage};
-
-use image::is_on_disk;
 
 /// What a commit will do: nothing else, and all of it.
 #[derive(Debug)]
@@ -131,28 +127,6 @@ impl Plan {
     #[must_use]
     pub fn transition_of(&self, change: &Change) -> &Transition {
         &self.transitions[change.transition]
-    }
-
-    /// The bytes of its files, and their diffs, as long as it is not committed.
-    #[must_use]
-    pub fn images(&self) -> Images<'_> {
-        Images { plan: self, committed: None }
-    }
-
-    /// The same after a transaction has carried it out: what that displaced is in its folder of the trash.
-    #[must_use]
-    pub fn images_after(&self, transaction: TransactionId) -> Images<'_> {
-        Images { plan: self, committed: Some(transaction) }
-    }
-
-    /// Whether the files of a change are as the plan wants them.
-    #[must_use]
-    pub fn is_done(&self, change: &Change) -> bool {
-        let Transition { path, after, .. } = self.transition_of(change);
-        match after {
-            Some(after) => is_on_disk(&self.root, path, after.sha256),
-            None => self.root.metadata(path).is_ok_and(|seen| seen.is_none()),
-        }
     }
 
     /// A hash of all that carrying it out does: what was approved is what is committed when both have the same.
@@ -275,7 +249,7 @@ impl Digest {
 #[non_exhaustive]
 pub struct Change {
     /// What happens.
-    pub operation: Operation,
+    pub operation: ChangeKind,
     /// The file before; for a new file, the new one.
     pub path: RelPath,
     /// Where a moved file goes.
@@ -298,7 +272,7 @@ impl Change {
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum ChangeKind {
     /// It appears.
     Create,
     /// Its bytes change.
@@ -309,7 +283,7 @@ pub enum Operation {
     Move,
 }
 
-impl Operation {
+impl ChangeKind {
     /// The stable name.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -8,7 +8,7 @@ use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId
 
 use super::error::CommitError;
 use super::options::{CommitOptions, Durability};
-use super::publish::{self, Fresh, Publication};
+use super::publish::{self, Fresh, Publication, remove_dirs};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
@@ -342,9 +342,4 @@ fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
             result => return Ok(result?),
         }
     }
-}
-
-/// Removes directories that are empty now; that one cannot be removed changes nothing for files.
-pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[Target]) -> Vec<RelPath> {
-    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).map(|dir| dir.path().clone()).collect()
 }

@@ -15,13 +15,15 @@
 //! displaced one after.
 
 mod commit;
-mod error;
+pub(crate) mod error;
 mod history;
 mod options;
 mod publish;
 mod recover;
+pub(crate) mod recovered;
 mod rollback;
 mod siblings;
+mod slot;
 mod stage;
 mod undo;
 mod workspace;
@@ -30,6 +32,6 @@ pub use commit::Committed;
 pub use error::{CommitError, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use options::{CommitOptions, Durability};
-pub use recover::{Outcome, Recovered};
+pub use recovered::{Outcome, Recovered};
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{KeyPlace, TransactionId};

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, Sha256, Spot, StagedFile, SyncGroup, Target};
+use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, RelPath, Sha256, Spot, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
-use super::rollback::{Slot, look};
+use super::slot::{Slot, look};
 use crate::plan::{Plan, PreImage, Transition};
 
 /// A transaction between its commit point and its end.
@@ -68,7 +68,7 @@ impl Publication<'_> {
     /// Publishes what was staged by a commit that was cut off, as far as that is not done.
     fn publish_found(&self, record: &Record, place: &Spot) -> Result<(), CommitError> {
         let slot = self.stage_spot(record, place);
-        let expected = record.before.as_ref().map_or(Expected::Nothing, Expected::Recorded);
+        let expected = record.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Recorded);
         match (record.operation(), look(&slot, record)?) {
             // Where a name is made or taken away in two steps, both names may be there.
             (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
@@ -135,19 +135,19 @@ pub(super) fn sort(journal: &mut Journal) {
 }
 
 /// What a transition displaces.
-pub(super) fn expected(transition: &Transition) -> Expected<'_> {
-    transition.before.as_ref().map_or(Expected::Nothing, Expected::Seen)
+pub(super) fn expected(transition: &Transition) -> ExpectedFile<'_> {
+    transition.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Seen)
 }
 
 /// The file that is to be displaced, as it is known: from planning, or from the journal.
 #[derive(Clone, Copy)]
-pub(super) enum Expected<'e> {
+pub(super) enum ExpectedFile<'e> {
     Nothing,
     Seen(&'e PreImage),
     Recorded(&'e FileState),
 }
 
-impl Expected<'_> {
+impl ExpectedFile<'_> {
     fn digest(self) -> Option<Sha256> {
         match self {
             Self::Nothing => None,
@@ -216,9 +216,9 @@ pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> Commit
 }
 
 /// Publishes an addition or an update.
-fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
+fn publish(file: StagedFile, place: &Spot, expected: ExpectedFile<'_>) -> Result<(), CommitError> {
     let slot = file.spot().clone();
-    if matches!(expected, Expected::Nothing) {
+    if matches!(expected, ExpectedFile::Nothing) {
         // It fails where something is: that need not be looked at before.
         return file.publish_new(place).map_err(|failed| match failed.error {
             fs_guard::Error::AlreadyExists { .. } => expected.stale(place),
@@ -236,7 +236,7 @@ fn publish(file: StagedFile, place: &Spot, expected: Expected<'_>) -> Result<(),
 }
 
 /// Takes a file's name away.
-fn take(place: &Spot, slot: &Spot, expected: Expected<'_>) -> Result<(), CommitError> {
+fn take(place: &Spot, slot: &Spot, expected: ExpectedFile<'_>) -> Result<(), CommitError> {
     let trust_times = expected.check(place)?;
     match DisplacedFile::take(place, slot) {
         Ok(displaced) => verify(&displaced, place, expected, trust_times),
@@ -248,7 +248,7 @@ fn take(place: &Spot, slot: &Spot, expected: Expected<'_>) -> Result<(), CommitE
 fn verify(
     displaced: &DisplacedFile,
     place: &Spot,
-    expected: Expected<'_>,
+    expected: ExpectedFile<'_>,
     trust_times: bool,
 ) -> Result<(), CommitError> {
     if expected.is_in(displaced.spot(), trust_times)? {
@@ -266,4 +266,9 @@ pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<
         return Ok(true);
     }
     Ok(spot.hash()? == Some(ours.sha256))
+}
+
+/// Removes directories that are empty now; that one cannot be removed changes nothing for files.
+pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[Target]) -> Vec<RelPath> {
+    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).map(|dir| dir.path().clone()).collect()
 }

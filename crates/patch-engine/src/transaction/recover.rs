@@ -1,37 +1,13 @@
 //! Finishing, or reverting, what was cut off.
 
 use fs_guard::{Dirs, Root};
-use workspace_trash::{LockedStore, Operation, TransactionId, Unfinished};
+use workspace_trash::{LockedStore, Operation, Unfinished};
 
-use super::commit::remove_dirs;
 use super::error::{CommitError, Error};
-use super::publish::Publication;
-use super::rollback::{Slot, look};
+use super::publish::{Publication, remove_dirs};
+use super::recovered::{Outcome, Recovered};
 use super::siblings;
-
-/// A transaction that was found cut off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
-    /// Its name.
-    pub id: TransactionId,
-    /// What became of it.
-    pub outcome: Outcome,
-}
-
-/// What recovery made of a transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// It had not come to its commit point; nothing in the workspace had changed.
-    Discarded,
-    /// All of it has happened now.
-    Completed,
-    /// None of it has happened now.
-    RolledBack,
-    /// None of it, but for these paths: someone else has changed them since, and they were left so.
-    /// What the transaction had displaced there is in the trash.
-    RolledBackExcept(Vec<String>),
-}
+use super::slot::{Slot, look};
 
 /// Recovers every transaction that is not finished, the newest first: an older one can only be
 /// unfinished beside it when all of it had happened.

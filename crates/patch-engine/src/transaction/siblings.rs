@@ -8,7 +8,7 @@ use fs_guard::{Dir, Dirs, RelPath, Root, Target};
 use workspace_trash::{Journal, Pending};
 
 use super::error::CommitError;
-use super::rollback::{Slot, look};
+use super::slot::{Slot, look};
 
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";

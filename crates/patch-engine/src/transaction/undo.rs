@@ -6,7 +6,9 @@ use workspace_trash::{FileState, Journal, Record, Store, TransactionId};
 use super::error::{Drift, Error};
 use super::workspace::Workspace;
 use crate::options::Options;
-use crate::plan::{Disk, Image, Plan, PlanBuilder, PostImage, look};
+use crate::plan::builder::PlanBuilder;
+use crate::plan::disk::{Disk, look};
+use crate::plan::{Image, Plan, PostImage};
 use crate::reject::{Problem, Reject};
 
 impl Workspace {

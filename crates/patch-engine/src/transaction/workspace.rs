@@ -9,7 +9,8 @@ use fs_guard::{Policy, Root};
 use workspace_trash::{KeyPlace, LockedStore, Purged, Retention, Store};
 
 use super::error::Error;
-use super::recover::{Recovered, recover};
+use super::recover::recover;
+use super::recovered::Recovered;
 use crate::kind::ErrorKind;
 
 /// A directory tree that patches may touch. Opening one writes nothing.

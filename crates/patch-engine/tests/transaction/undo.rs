@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
 use patch_engine::transaction::{Error, KeyPlace};
-use patch_engine::{ApplyError, ErrorKind, Operation, Plan, PlanBuilder};
+use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder};
 use workspace_trash::Retention;
 
 use crate::support::*;
@@ -204,7 +204,7 @@ fn large_and_linked_files_have_their_lines_in_the_diff() {
     symlink("bin", tree.path("link")).unwrap();
     tree.commit(&[Delete("big"), Delete("bin"), Delete("link")]).unwrap();
     let plan = tree.open().plan_undo_last().unwrap();
-    assert_eq!(plan.changes().iter().filter(|change| change.operation == Operation::Create).count(), 3);
+    assert_eq!(plan.changes().iter().filter(|change| change.operation == ChangeKind::Create).count(), 3);
     let diff = |path: &str| {
         let change = plan.changes().iter().find(|change| change.path.as_str() == path).unwrap();
         String::from_utf8(plan.images().diff(change).unwrap()).unwrap()

@@ -1,0 +1,137 @@
+//! The one answer to the question which bytes a file has before and after.
+
+use std::sync::Arc;
+
+use fs_guard::{FileKind, RelPath, Root, Sha256};
+use workspace_trash::{KeyPlace, Store, TransactionId};
+
+use super::image::{Image, Transition};
+use super::{Change, Plan};
+
+/// Which bytes a change has before or after.
+///
+/// They are read again where they are not in memory, and have to have the hash that the plan states.
+/// `committed` is the transaction that carried the plan out: what it displaced is in its folder since.
+///
+/// [`Plan::images`] gives them before the commit, [`Report::images`](crate::Report::images) after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Images<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) committed: Option<TransactionId>,
+}
+
+/// A file that has not the bytes that the plan was made for.
+fn changed(path: &RelPath) -> fs_guard::Error {
+    fs_guard::Error::Changed { path: path.as_str().into() }
+}
+
+impl Plan {
+    /// The bytes of its files, and their diffs, as long as it is not committed.
+    #[must_use]
+    pub fn images(&self) -> Images<'_> {
+        Images { plan: self, committed: None }
+    }
+
+    /// The same after a transaction has carried it out: what that displaced is in its folder of the trash.
+    #[must_use]
+    pub fn images_after(&self, transaction: TransactionId) -> Images<'_> {
+        Images { plan: self, committed: Some(transaction) }
+    }
+
+    /// Whether the files of a change are as the plan wants them.
+    #[must_use]
+    pub fn is_done(&self, change: &Change) -> bool {
+        let Transition { path, after, .. } = self.transition_of(change);
+        match after {
+            Some(after) => is_on_disk(&self.root, path, after.sha256),
+            None => self.root.metadata(path).is_ok_and(|seen| seen.is_none()),
+        }
+    }
+}
+
+impl<'p> Images<'p> {
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The bytes of a changed file before; empty where it is created.
+    ///
+    /// # Errors
+    ///
+    /// [`fs_guard::Error::Changed`] when they are not what the plan was made for any more.
+    pub fn old_bytes(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+        match change.before {
+            Some(_) => self.before(&change.path),
+            None => Ok(Arc::default()),
+        }
+    }
+
+    /// The bytes of a changed file after; empty where it is deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`fs_guard::Error::Changed`] when the files that they come from are not what the plan was made for any more.
+    pub fn new_bytes(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+        match change.after {
+            Some(_) => self.after(self.plan.transition_of(change)),
+            None => Ok(Arc::default()),
+        }
+    }
+
+    /// The bytes that a path of the plan had before.
+    pub(crate) fn before(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+        let (index, image) = self.plan.pre_image(path).ok_or_else(|| changed(path))?;
+        if let Some(bytes) = &image.bytes {
+            return Ok(Arc::clone(bytes));
+        }
+        let slot = |id| self.stored(id, index, image.sha256, image.metadata.size);
+        // After the commit the path may have the same bytes again, but the folder is where they went.
+        let found = self.committed.and_then(slot);
+        found.or_else(|| on_disk(&self.plan.root, path, image.sha256)).ok_or_else(|| changed(path))
+    }
+
+    /// The bytes that a transition leaves.
+    pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+        let path = &transition.path;
+        let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
+        let published = || self.committed.and_then(|_| on_disk(&self.plan.root, path, after.sha256));
+        match &after.image {
+            Image::Kept(bytes) => Ok(Arc::clone(bytes)),
+            Image::OnDisk(from) => self.before(from),
+            Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
+            Image::Stored(id, slot) => {
+                let stored = self.stored(*id, *slot as usize, after.sha256, after.size);
+                stored.or_else(published).ok_or_else(|| changed(path))
+            }
+        }
+    }
+
+    /// A displaced file, if it is there and has these bytes.
+    fn stored(&self, id: TransactionId, slot: usize, sha256: Sha256, size: u64) -> Option<Arc<Vec<u8>>> {
+        let store = Store::open(&self.plan.root, KeyPlace::Nowhere).ok()??;
+        let spot = store.slot(id, u32::try_from(slot).ok()?).ok()?;
+        let bytes = match spot.metadata().ok()??.kind {
+            FileKind::Symlink => spot.read_link().ok()?,
+            _ => spot.read(size).ok()?.0,
+        };
+        (Sha256::of(&bytes) == sha256).then(|| bytes.into())
+    }
+}
+
+/// Whether a file or link with these bytes is at a path.
+pub(super) fn is_on_disk(root: &Root, path: &RelPath, sha256: Sha256) -> bool {
+    on_disk(root, path, sha256).is_some()
+}
+
+/// The file at a path, if it has these bytes.
+fn on_disk(root: &Root, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+    let seen = root.metadata(path).ok()??;
+    let bytes = match seen.kind {
+        FileKind::Symlink => root.read_link(path).ok()?,
+        FileKind::File => root.read(path, seen.size).ok()?.0,
+        FileKind::Directory | FileKind::Other => return None,
+    };
+    (Sha256::of(&bytes) == sha256).then(|| bytes.into())
+}

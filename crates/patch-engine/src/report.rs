@@ -1,0 +1,34 @@
+//! What a commit did.
+
+use std::sync::Arc;
+
+use workspace_trash::TransactionId;
+
+use crate::plan::Plan;
+use crate::plan::images::Images;
+use crate::transaction::recovered::Recovered;
+
+/// One committed transaction.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Its id; `None` when the patch changes nothing.
+    pub transaction: Option<TransactionId>,
+    /// What was done.
+    pub plan: Arc<Plan>,
+    /// For each transition of the plan, where the file it displaced is kept, relative to the root.
+    pub trashed: Vec<Option<String>>,
+    /// Interrupted transactions of earlier processes that were finished or reverted on the way.
+    pub recovered: Vec<Recovered>,
+}
+
+impl Report {
+    /// The bytes of its files, and their diffs, as they are known after the commit.
+    #[must_use]
+    pub fn images(&self) -> Images<'_> {
+        match self.transaction {
+            Some(transaction) => self.plan.images_after(transaction),
+            None => self.plan.images(),
+        }
+    }
+}
