@@ -1,7 +1,7 @@
 //! Why a command ends without doing what it should.
 
 use patch_engine::transaction;
-use patch_engine::{Failed, ParseError, Reject};
+use patch_engine::{Failed, ParseError, Rejects};
 
 use crate::input::{Input, NoInput};
 
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     /// The text is no patch.
     Parse(Box<(Input, ParseError)>),
     /// The patch cannot be planned.
-    Rejected(Box<(Input, Vec<Reject>)>),
+    Rejected(Box<(Input, Rejects)>),
     /// The workspace cannot be used.
     Workspace(Box<transaction::Error>),
     /// A plan could not be committed.

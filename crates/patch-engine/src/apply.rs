@@ -11,7 +11,7 @@ use crate::kind::ErrorKind;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::planner::plan;
-use crate::reject::Reject;
+use crate::reject::{Reject, Rejects};
 use crate::report::Report;
 use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
 
@@ -46,8 +46,8 @@ impl Settings {
 #[non_exhaustive]
 pub enum ApplyError {
     /// It cannot be planned.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Rejected(Vec<Reject>),
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
     /// The workspace could not be locked or recovered.
     #[error(transparent)]
     Workspace(#[from] transaction::Error),
@@ -60,12 +60,6 @@ pub enum ApplyError {
     /// Somebody is asked about the plan, and the same will be tried again.
     #[error("not approved yet; nothing was changed")]
     Postponed,
-}
-
-impl From<Vec<Reject>> for ApplyError {
-    fn from(rejects: Vec<Reject>) -> Self {
-        Self::Rejected(rejects)
-    }
 }
 
 /// Why a patch was not applied, or not all of it, and what was.

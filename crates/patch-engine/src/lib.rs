@@ -45,6 +45,6 @@ pub use plan::images::Images;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use reject::{Problem, Reject};
+pub use reject::{Problem, Reject, Rejects};
 pub use report::Report;
 pub use turn_diff::TurnDiff;

@@ -15,7 +15,7 @@ use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder};
 use crate::plan::{Plan, PlanNote};
 use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
-use crate::reject::{Checked, Problem, Reject};
+use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
@@ -31,7 +31,7 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 ///
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
-pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Plan, Vec<Reject>> {
+pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Plan, Rejects> {
     let named = named(patch);
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
         let path = section.path.text;
@@ -333,11 +333,11 @@ impl<'p> Planner<'_, 'p> {
         Ok(path)
     }
 
-    fn finish(self) -> Result<Plan, Vec<Reject>> {
+    fn finish(self) -> Result<Plan, Rejects> {
         let Self { builder, patch, placed, notes, mut rejects, .. } = self;
         rejects.extend(builder.check_no_new_repository().err());
-        if !rejects.is_empty() {
-            rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
+        rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
+        if let Some(rejects) = Rejects::new(rejects) {
             return Err(rejects);
         }
         Ok(builder.plan(patch.hunk_count(), placed, notes))

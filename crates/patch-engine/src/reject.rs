@@ -1,11 +1,11 @@
 //! Why a patch cannot be planned: every reason at once, as data.
 
 use std::fmt;
+use std::ops::Deref;
 
 use fs_guard::Sha256;
 
 use crate::kind::ErrorKind;
-
 use crate::locate::{Pass, RejectReason};
 use crate::options::Expected;
 
@@ -23,6 +23,43 @@ pub struct Reject {
     /// What is wrong.
     pub problem: Problem,
 }
+
+/// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
+#[derive(Debug)]
+pub struct Rejects(Vec<Reject>);
+
+impl Rejects {
+    /// `None` when nothing was rejected.
+    pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
+        (!rejects.is_empty()).then_some(Self(rejects))
+    }
+}
+
+impl From<Reject> for Rejects {
+    fn from(reject: Reject) -> Self {
+        Self(vec![reject])
+    }
+}
+
+impl Deref for Rejects {
+    type Target = [Reject];
+
+    fn deref(&self) -> &[Reject] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Rejects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rejects = self.0.iter();
+        if let Some(first) = rejects.next() {
+            write!(f, "{first}")?;
+        }
+        rejects.try_for_each(|reject| write!(f, "; {reject}"))
+    }
+}
+
+impl std::error::Error for Rejects {}
 
 /// What is wrong. A new variant breaks callers, so that each finds the words for it.
 #[derive(Debug)]

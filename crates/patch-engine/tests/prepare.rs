@@ -7,10 +7,10 @@ use std::path::Path;
 
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::Workspace;
-use patch_engine::{ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Reject, Settings};
+use patch_engine::{ApplyError, Expected, Host, MAX_MEMORY, Options, Plan, Profile, Rejects, Settings};
 
 /// Plans a patch against files that each hold their own name and a number.
-fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Vec<Reject>> {
+fn plan(files: usize, patch: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Rejects> {
     let dir = tempfile::tempdir().unwrap();
     for index in 0..files {
         fs::write(dir.path().join(format!("f{index}")), format!("file {index}\nend\n")).unwrap();

@@ -6,7 +6,7 @@ use file_tools::events::Events;
 use file_tools::{Session, SessionName};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{CommitError, Workspace};
-use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Reject, Report};
+use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
@@ -145,7 +145,7 @@ fn with_input<T>(
 
 /// A failure that still lacks the text of the patch.
 pub(super) enum Rest {
-    Rejected(Vec<Reject>),
+    Rejected(Rejects),
     Failed(Failed),
     Refused(String),
     Files(fs_guard::Error),

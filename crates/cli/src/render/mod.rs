@@ -10,7 +10,7 @@ mod unified;
 
 use file_tools::guard_advice;
 use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
-use patch_engine::{ApplyError, Failed, Plan, PlanNote, Report};
+use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
 use crate::failure::Failure;
 
@@ -31,7 +31,7 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
         Failure::TooLong => message(&format!("the patch is longer than {} MiB", patch_engine::MAX_PATCH_SIZE >> 20)),
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {
-            let (input, rejects): &(_, Vec<_>) = rejected;
+            let (input, rejects): &(_, Rejects) = rejected;
             picture::rejects(input, rejects, workspace);
             message("nothing was changed");
         }

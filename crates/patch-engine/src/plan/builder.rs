@@ -12,7 +12,7 @@ use super::{
 };
 use crate::locate::Placed;
 use crate::options::Options;
-use crate::reject::{Checked, Problem, Reject};
+use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// More files than this are not deleted in one go.
 pub const MAX_DELETED: usize = 10_000;
@@ -32,9 +32,9 @@ pub const MAX_DELETED: usize = 10_000;
 /// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
 /// let options = Options::default();
 /// let mut builder = PlanBuilder::new(workspace.root(), &options);
-/// builder.rename("old.txt", "new.txt").map_err(|reject| reject.to_string())?;
-/// builder.create("note.txt", b"two\n".to_vec()).map_err(|reject| reject.to_string())?;
-/// let plan = builder.finish().map_err(|rejects| rejects[0].to_string())?;
+/// builder.rename("old.txt", "new.txt")?;
+/// builder.create("note.txt", b"two\n".to_vec())?;
+/// let plan = builder.finish()?;
 /// assert_eq!(plan.changes().len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -273,8 +273,8 @@ impl<'o> PlanBuilder<'o> {
     /// # Errors
     ///
     /// When the new files would make a directory a git repository.
-    pub fn finish(self) -> Result<Plan, Vec<Reject>> {
-        self.check_no_new_repository().map_err(|reject| vec![reject])?;
+    pub fn finish(self) -> Result<Plan, Rejects> {
+        self.check_no_new_repository()?;
         Ok(self.plan(0, Vec::new(), Vec::new()))
     }
 }

@@ -4,7 +4,7 @@ use fs_guard::Sha256;
 use workspace_trash::TransactionId;
 
 use crate::kind::ErrorKind;
-use crate::reject::Reject;
+use crate::reject::Rejects;
 
 /// A file that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Error {
     },
     /// A file cannot be brought back to where it shall be.
     #[error(transparent)]
-    Rejected(Box<Reject>),
+    Rejected(#[from] Rejects),
     /// There is nothing to be undone, or redone.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
@@ -86,7 +86,7 @@ impl Error {
             Self::Store(error) => error.kind().into(),
             Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
-            Self::Rejected(reject) => reject.kind(),
+            Self::Rejected(rejects) => rejects[0].kind(),
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
@@ -102,7 +102,7 @@ impl Error {
             Self::Files(error) => error.path(),
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
-            Self::Rejected(reject) => Some(&reject.path),
+            Self::Rejected(rejects) => Some(&rejects[0].path),
             Self::NotRecovered { journal, .. } => Some(journal),
             Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
         }

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::disk::{Disk, look};
 use crate::plan::{Image, Plan, PostImage};
-use crate::reject::{Problem, Reject};
+use crate::reject::{Problem, Reject, Rejects};
 
 impl Workspace {
     /// Plans to undo a transaction, or what it did to `paths` (none: all of it).
@@ -58,14 +58,14 @@ impl Workspace {
             builder.make_way(&path).map_err(|problem| rejected(&path, problem))?;
             builder.restore(&path, None, Some(stored(before, id, slot)));
         }
-        builder.finish().map_err(|mut rejects| Error::Rejected(Box::new(rejects.remove(0))))
+        Ok(builder.finish()?)
     }
 }
 
 fn rejected(path: &RelPath, problem: Problem) -> Error {
     match problem {
         Problem::Guard(error) => error.into(),
-        problem => Error::Rejected(Box::new(Reject::of(path.as_str(), problem))),
+        problem => Rejects::from(Reject::of(path.as_str(), problem)).into(),
     }
 }
 
