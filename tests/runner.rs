@@ -3,7 +3,7 @@
 //! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
 //! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
-//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts;
+//! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations and extreme texts;
 //! docs runs what the documentation shows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
@@ -18,6 +18,7 @@ mod conformance;
 mod docs;
 mod forms;
 mod hostile;
+mod imports;
 mod interactive;
 mod memory;
 mod program;

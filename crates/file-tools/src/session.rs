@@ -11,7 +11,8 @@ use patch_engine::{
     Transition,
 };
 
-use crate::audit::{Audit, AuditError, Operation, Recorder};
+use crate::audit::recorder::Recorder;
+use crate::audit::{Audit, AuditError, Operation};
 use crate::envelope::ToolResult;
 use crate::error::ToolError;
 use crate::ledger::{Ledger, ensure_state};

@@ -130,7 +130,7 @@ impl<'r> Dirs<'r> {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(code::EXIST) => {
                 return match spot.metadata()? {
-                    Some(seen) if seen.kind == crate::FileKind::Directory => Ok(false),
+                    Some(seen) if seen.kind == crate::metadata::FileKind::Directory => Ok(false),
                     _ => Err(Error::AlreadyExists { path: path.as_str().into() }),
                 };
             }

@@ -6,7 +6,7 @@ use crate::error::{At as _, Error};
 use crate::fold::fold;
 use crate::metadata::{FileKind, Metadata};
 use crate::rel_path::RelPath;
-use crate::root::Root;
+use crate::root::{Listing, Root};
 use crate::sys::{self, Fd, Open, code};
 
 /// An entry of a directory.
@@ -16,13 +16,6 @@ pub struct DirEntry {
     pub name: Vec<u8>,
     /// What it is.
     pub metadata: Metadata,
-}
-
-/// The names in a directory by their folded spelling.
-#[derive(Debug)]
-pub(crate) struct Listing {
-    names: HashMap<Box<str>, ()>,
-    folded: HashMap<Box<str>, Box<str>>,
 }
 
 impl Root {

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::error::{At as _, Error, Rule};
 use crate::fold::fold;
-use crate::list::Listing;
 use crate::metadata::{FileTime, Metadata};
 use crate::names::{self, NamePolicy, Verdict};
 use crate::policy::{Access, Policy};
@@ -42,6 +41,13 @@ pub struct Root {
 pub(crate) struct Learnt {
     pub(crate) not_git: HashSet<Box<str>>,
     pub(crate) listings: HashMap<Box<str>, Listing>,
+}
+
+/// The names in a directory by their folded spelling.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    pub(crate) names: HashMap<Box<str>, ()>,
+    pub(crate) folded: HashMap<Box<str>, Box<str>>,
 }
 
 impl Root {

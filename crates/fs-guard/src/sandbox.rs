@@ -1,28 +1,10 @@
 //! A second wall behind the guard: the kernel takes away what this program does not need.
 
-use std::fmt;
 use std::path::Path;
 
 use crate::error::{At as _, Error};
 use crate::root::Root;
-use crate::sys;
-
-/// How far the kernel confines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Confined {
-    /// The version of Landlock that the kernel has.
-    pub version: i32,
-    /// Whether it knows everything that was asked for. Otherwise it lacks truncation (before version 3), network
-    /// (4), devices (5), or signals and abstract sockets (6); what it knows is enforced.
-    pub complete: bool,
-}
-
-impl fmt::Display for Confined {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = if self.complete { "complete" } else { "in part: the kernel does not know all that was asked for" };
-        write!(f, "confined by Landlock, version {}, {how}", self.version)
-    }
-}
+use crate::sys::{self, Confined};
 
 impl Root {
     /// Confines the calling thread, and all that it starts, for good: files can be read and written beneath this root

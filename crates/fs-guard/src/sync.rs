@@ -38,7 +38,7 @@ impl<'f> SyncGroup<'f> {
 
     /// Adds a staged file.
     pub fn file(&mut self, file: &'f StagedFile) {
-        if file.metadata.kind != crate::FileKind::File {
+        if file.metadata.kind != crate::metadata::FileKind::File {
             return; // a link is a part of its directory
         }
         self.bytes += file.metadata.size;

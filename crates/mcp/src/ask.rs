@@ -15,7 +15,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::ServeError;
+use crate::error::ServeError;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;

@@ -4,6 +4,7 @@
 mod answer;
 mod ask;
 mod config;
+mod error;
 mod host;
 mod id;
 mod roots;
@@ -13,24 +14,10 @@ mod wire;
 mod work;
 
 pub use config::{Client, client_config};
+pub use error::ServeError;
 pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, ServerSettings, tool_names, tools_named};
 
 use std::io::{Read, Write};
-
-/// Why a server could not start, or had to stop.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// The workspace cannot be used.
-    #[error(transparent)]
-    Workspace(#[from] patch_engine::transaction::Error),
-    /// The system has no random bytes, or cannot start a thread.
-    #[error("the server cannot start: {0}")]
-    System(String),
-    /// The client began in a way that the protocol does not know.
-    #[error("the client did not keep to the protocol: {0}")]
-    Protocol(String),
-}
 
 /// Serves until `input` ends. Calls that are still at work then get a few seconds; after that they are cancelled, which
 /// before the commit point means that nothing has changed.

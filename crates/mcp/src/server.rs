@@ -18,11 +18,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use crate::ask::{Asked, Preview, Said, Seals};
+use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress};
 use crate::settings::{Approval, ServerSettings, name, named};
 use crate::wire::Wire;
 use crate::work::Workers;
-use crate::{ServeError, answer, roots};
+use crate::{answer, roots};
 
 /// How long a client is waited for to tell its roots.
 const ROOTS_TIME: Duration = Duration::from_secs(5);

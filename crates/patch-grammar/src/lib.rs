@@ -24,6 +24,7 @@ mod error;
 pub mod export;
 mod grammar;
 mod lower;
+mod options;
 mod parse;
 mod runtime;
 mod stream;
@@ -32,7 +33,8 @@ mod wrapper;
 pub use ast::{AddedLines, Header, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
-pub use parse::{ParseOptions, decode, parse};
+pub use options::ParseOptions;
+pub use parse::{decode, parse};
 pub use stream::{PatchStream, StreamEvent, StreamOperation};
 
 use runtime::{Atomicity, ParseResult, Parser, ParserState, iterators, state};

@@ -6,7 +6,7 @@ use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperat
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
-use crate::parse::ParseOptions;
+use crate::options::ParseOptions;
 use crate::wrapper::Peeled;
 
 /// One walk. Line numbers are counted on the way, so that the text is scanned for them once.

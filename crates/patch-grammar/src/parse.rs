@@ -7,25 +7,8 @@ use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::Lowering;
+use crate::options::ParseOptions;
 use crate::wrapper;
-
-/// What is tolerated beyond the language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseOptions {
-    /// Whether one heredoc, one Markdown fence, blanks around markers and headers, and an
-    /// environment line are removed, each with a warning. Default: they are errors.
-    pub strip_wrappers: bool,
-    /// Whether the first hunk of an update may lack its `@@`. Default: it may not.
-    pub bare_first_hunk: bool,
-    /// How many file operations a patch may have. Default: 10 000.
-    pub max_sections: usize,
-}
-
-impl Default for ParseOptions {
-    fn default() -> Self {
-        Self { strip_wrappers: false, bare_first_hunk: false, max_sections: 10_000 }
-    }
-}
 
 /// Reads `bytes` as the text of a patch.
 ///

@@ -8,7 +8,8 @@ use crate::ast::{Patch, Section};
 use crate::error::ParseError;
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::Lowering;
-use crate::parse::{ParseOptions, decode, parse};
+use crate::options::ParseOptions;
+use crate::parse::{decode, parse};
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 

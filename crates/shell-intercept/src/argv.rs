@@ -3,21 +3,8 @@
 use std::borrow::Cow;
 
 use crate::script;
+use crate::shell::{NAMES, Shell};
 use crate::verdict::{CorrectnessError, Intercept};
-
-/// The names of the command.
-pub(crate) const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
-
-/// A family of shells that quote alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shell {
-    /// `bash`, `zsh`, `sh`.
-    Posix,
-    /// `powershell`, `pwsh`.
-    PowerShell,
-    /// `cmd`.
-    Cmd,
-}
 
 /// Decides whether an argument vector is a call of `apply_patch`.
 ///

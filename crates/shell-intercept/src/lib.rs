@@ -49,11 +49,13 @@ mod argv;
 mod heredoc;
 mod literal;
 mod script;
+mod shell;
 mod tree;
 mod verdict;
 
-pub use argv::{Shell, intercept};
-pub use script::{MAX_SCRIPT_SIZE, intercept_script};
+pub use argv::intercept;
+pub use script::intercept_script;
+pub use shell::{MAX_SCRIPT_SIZE, Shell};
 pub use verdict::{CorrectnessError, Intercept, ShellParseError, WARNING};
 
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tree_sitter::Node;
 
-use crate::argv::Shell;
+use crate::shell::Shell;
 
 /// Why a word has no text of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

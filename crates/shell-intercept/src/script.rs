@@ -5,14 +5,11 @@ use std::borrow::Cow;
 use patch_grammar::ParseOptions;
 use tree_sitter::Node;
 
-use crate::argv::{NAMES, Shell};
 use crate::heredoc::{self, Body, Tag};
 use crate::literal::{self, NotLiteral};
+use crate::shell::{MAX_SCRIPT_SIZE, NAMES, Shell};
 use crate::tree;
 use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
-
-/// The longest script that is read: 64 MiB.
-pub const MAX_SCRIPT_SIZE: usize = 64 << 20;
 
 /// The longest text before the patch. Paths have 4096 bytes at most; nobody writes such.
 const MAX_HEAD: usize = 4 << 10;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::argv::NAMES;
+use crate::shell::NAMES;
 
 /// Parses a script. What breaks the grammar is marked in the tree.
 ///

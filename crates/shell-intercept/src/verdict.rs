@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use patch_grammar::ParseError;
 
+use crate::shell::MAX_SCRIPT_SIZE;
+
 /// What the model is told when its shell call was taken for a patch.
 pub const WARNING: &str = "apply_patch was called through the shell. \
     Use the apply_patch tool directly, with the patch as its input, instead of a shell command.";
@@ -99,8 +101,8 @@ pub enum ShellParseError {
         /// The tag that should close it.
         tag: String,
     },
-    /// It is longer than [`MAX_SCRIPT_SIZE`](crate::MAX_SCRIPT_SIZE).
-    #[error("the script has {len} bytes, and may have {}", crate::MAX_SCRIPT_SIZE)]
+    /// It is longer than [`MAX_SCRIPT_SIZE`].
+    #[error("the script has {len} bytes, and may have {MAX_SCRIPT_SIZE}")]
     TooLong {
         /// Its length in bytes.
         len: usize,

@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::error::Error;
 use crate::time::{Fields, micros};
 
 /// The last microsecond of the year 9999: later ones have no name that could be read again.
@@ -28,7 +27,7 @@ pub struct ParseIdError(String);
 
 impl TransactionId {
     /// Makes a new name, later than `last` even when the clock went back.
-    pub fn new(now: SystemTime, last: Option<Self>) -> Result<Self, Error> {
+    pub fn new(now: SystemTime, last: Option<Self>) -> Result<Self, fs_guard::Error> {
         let mut tail = [0; 4];
         fs_guard::random(&mut tail)?;
         let after = last.map_or(0, |last| last.micros + 1);

@@ -1,12 +1,15 @@
 //! A transaction that is not finished: its folder, its journal, its end.
 
-use fs_guard::{Dir, Spot, StagedFile, SyncGroup};
+use std::time::{Duration, SystemTime};
 
-use crate::error::Error;
+use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
+
+use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
-use crate::store::{ABORTED, JOURNAL};
+use crate::retention::finish_removing;
+use crate::store::{ABORTED, JOURNAL, PENDING, transactions_of};
 
 /// The folder of a transaction under way.
 ///
@@ -19,6 +22,86 @@ pub struct Pending<'s> {
     parent: Dir,
     folder: Dir,
     trash: Option<Dir>,
+}
+
+/// A transaction that was cut off.
+#[derive(Debug)]
+pub struct Unfinished<'s> {
+    /// Its folder.
+    pub pending: Pending<'s>,
+    /// Its journal; `None` when it was cut off before that was complete, so nothing was published.
+    pub journal: Option<Journal>,
+    /// It was being rolled back.
+    pub aborted: bool,
+}
+
+impl LockedStore<'_> {
+    /// Starts a transaction: an empty folder for its files.
+    pub fn begin(&self) -> Result<Pending<'_>, Error> {
+        // A key that cannot be read is an error now, not when files are staged.
+        self.key()?;
+        // Made now, so that the end of the transaction needs no space.
+        let trash = self.trash()?;
+        let names = trash.names()?;
+        finish_removing(&trash, &names)?;
+        let before = transactions_of(&names);
+        self.count.set(before.len());
+        let now = SystemTime::now();
+        let last = self.last_ahead(&before, now)?;
+        let pending = self.dir.open_or_create_dir(PENDING)?;
+        let id = TransactionId::new(now, last)?;
+        let folder = pending.create_dir(&id.to_string())?;
+        Ok(Pending::new(self, id, pending, folder).with_trash(trash))
+    }
+
+    /// Returns the newest transaction that a new one's name has to follow although the clock is not past it.
+    ///
+    /// Only one whose journal is trusted, and not one from the future: a folder with a name proves nothing.
+    fn last_ahead(&self, newest_first: &[TransactionId], now: SystemTime) -> Result<Option<TransactionId>, Error> {
+        let microsecond = Duration::from_micros(1);
+        let behind = |id: TransactionId| id.time() + microsecond <= now;
+        let ahead = newest_first.iter().skip_while(|id| id.is_ahead_of(now)).take_while(|&&id| !behind(id));
+        for &id in ahead {
+            match self.journal(id) {
+                Ok(_) => return Ok(Some(id)),
+                Err(Error::Journal { .. } | Error::Files(FilesError::UntrustedState { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the transactions that were cut off, the oldest first.
+    ///
+    /// Fails when there is something that is none, as it may hold files that were displaced, and when a journal that is
+    /// whole is not signed with the user's key: carrying it out would let anyone write files who can make a folder.
+    pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
+        let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for name in pending.names()? {
+            let id = name.parse::<TransactionId>().map_err(|_| FilesError::UntrustedState {
+                path: pending.spot(&name).path(),
+                problem: "it is not the name of a transaction",
+            })?;
+            let Some(folder) = pending.open_dir(&name)? else { continue };
+            let read = match self.read_journal(&folder, id) {
+                // Cut off while it was written: the commit point was not reached.
+                Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
+                result => result?,
+            };
+            let (journal, aborted) = match read {
+                // Carrying it out is not for a program to decide.
+                Some(_) if !self.is_signed()? => {
+                    return Err(Error::Journal { path: folder.path().into(), problem: JournalProblem::Unsigned });
+                }
+                Some((journal, aborted)) => (Some(journal), aborted),
+                None => (None, false),
+            };
+            let pending = Pending::new(self, id, pending.clone(), folder);
+            all.push(Unfinished { pending, journal, aborted });
+        }
+        Ok(all)
+    }
 }
 
 impl<'s> Pending<'s> {

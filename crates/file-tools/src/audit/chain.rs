@@ -6,12 +6,15 @@ use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot, SyncGroup};
 use workspace_trash::Signer;
 
 use super::event::{Tip, Torn, check, end};
-use super::{FOLDER, json};
+use super::json;
 
 const HEAD_KIND: &str = "audit head 1";
 
 /// The largest file of a log that is read.
 const READ_LIMIT: u64 = 1 << 30;
+
+/// The folder of the logs in the state directory.
+pub(super) const FOLDER: &str = "audit";
 
 /// Lines are written when they are this many bytes together, so that a batch of any size takes little memory.
 const BYTES_AT_ONCE: usize = 256 << 10;

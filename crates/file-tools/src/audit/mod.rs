@@ -19,15 +19,16 @@
 
 mod chain;
 mod diffs;
+mod error;
 mod event;
 mod json;
-mod recorder;
+pub(crate) mod recorder;
 mod state;
 mod strings;
 mod verify;
 
+pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
-pub(crate) use recorder::Recorder;
 pub use state::{PathState, Status, state};
 pub use verify::{BadLine, Verified, verify};
 
@@ -45,9 +46,6 @@ pub const MAX_LOG_SIZE: u64 = 16 << 20;
 /// How long is waited for another process that writes to the same log, if nothing else is said.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The folder of the logs in the state directory.
-const FOLDER: &str = "audit";
-
 /// The log of one session.
 #[derive(Debug, Clone)]
 pub struct Audit {
@@ -59,17 +57,6 @@ pub struct Audit {
     pub max_size: u64,
     /// How long is waited for another process that writes to it.
     pub lock_timeout: Duration,
-}
-
-/// The log cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-#[error("the audit log cannot be used: {0}")]
-pub struct AuditError(#[from] pub fs_guard::Error);
-
-impl From<AuditError> for fs_guard::Error {
-    fn from(error: AuditError) -> Self {
-        error.0
-    }
 }
 
 impl Audit {

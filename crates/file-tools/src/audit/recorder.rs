@@ -7,12 +7,13 @@ use fs_guard::AppendFile;
 use patch_engine::transaction::{Outcome, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan};
 
+use super::Audit;
 use super::chain::{End, Lines, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
+use super::error::AuditError;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
-use super::{Audit, AuditError};
 
 /// Tells the log of one call.
 ///

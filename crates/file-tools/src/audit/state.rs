@@ -6,7 +6,7 @@ use fs_guard::{Access, FileKind, Sha256};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
 
-use super::AuditError;
+use super::error::AuditError;
 use super::event::{Event, Operation, Phase};
 use super::verify::{files, folder, sessions};
 
@@ -127,7 +127,9 @@ fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
         Some(seen) if seen.kind == FileKind::Symlink => {
             Ok(Sha256::of(&root.read_link(&path).map_err(drop)?).to_string())
         }
-        Some(seen) if seen.kind == FileKind::File => Ok(crate::session::hash(root, &path).map_err(drop)?.to_string()),
+        Some(seen) if seen.kind == FileKind::File => {
+            Ok(root.open_file(&path).and_then(|(mut file, _)| file.hash()).map_err(drop)?.to_string())
+        }
         Some(_) => Ok(String::new()),
     }
 }

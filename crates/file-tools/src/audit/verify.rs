@@ -5,9 +5,9 @@ use patch_engine::transaction::Workspace;
 use serde::Serialize;
 use workspace_trash::Signer;
 
-use super::chain::{FoundHead, newest, older, read_head};
+use super::chain::{FOLDER, FoundHead, newest, older, read_head};
+use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
-use super::{AuditError, FOLDER};
 use crate::session_name::SessionName;
 
 /// The largest file of a log that is read.

@@ -9,8 +9,8 @@ use patch_engine::ChangeKind;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::event::{CallEvent, CurrentCall, json};
 use super::item::{Item, Text};
-use super::{Call, Event, json};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -107,15 +107,15 @@ struct V2Patch {
     text: String,
 }
 
-pub(super) fn line_v1(call: &Call, event: &Event<'_>) -> Option<String> {
+pub(super) fn line_v1(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     line(call, event, 1)
 }
 
-pub(super) fn line_v2(call: &Call, event: &Event<'_>) -> Option<String> {
+pub(super) fn line_v2(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     line(call, event, 2)
 }
 
-fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
+fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
     let update = Update {
         session_update: "tool_call_update",
         tool_call_id: &call.call_id,
@@ -133,8 +133,8 @@ fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
     };
     let update = match *event {
         // A call is one in the protocol; how far a commit is and what a turn did have no word there.
-        Event::Progress { .. } | Event::TurnDiff { .. } => return None,
-        Event::Called => Update {
+        CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
+        CallEvent::Called => Update {
             session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
             title: Some(title(call, &[])),
             name: Some(&call.tool),
@@ -143,8 +143,8 @@ fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
             raw_input: Some(&call.input),
             ..update
         },
-        Event::Planned { items: [], .. } => return None,
-        Event::Planned { items, .. } => {
+        CallEvent::Planned { items: [], .. } => return None,
+        CallEvent::Planned { items, .. } => {
             let (title, kind, locations) = changed(items);
             Update {
                 title: Some(title),
@@ -155,7 +155,7 @@ fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
                 ..update
             }
         }
-        Event::Ended { items, result, failure, .. } => {
+        CallEvent::Ended { items, result, failure, .. } => {
             let items: Vec<&Item> = items.iter().collect();
             let mut content = diffs(call, &items, version);
             if let Some(failure) = failure {
@@ -174,7 +174,7 @@ fn line(call: &Call, event: &Event<'_>, version: u8) -> Option<String> {
 }
 
 /// Up to three changes in words; before they are known, the tool.
-fn title(call: &Call, items: &[&Item]) -> String {
+fn title(call: &CurrentCall, items: &[&Item]) -> String {
     const NAMED: usize = 3;
     if items.is_empty() {
         return call.tool.clone();
@@ -197,7 +197,7 @@ fn title(call: &Call, items: &[&Item]) -> String {
 }
 
 /// `delete` or `move` when the whole call is one.
-fn kind(call: &Call, items: &[&Item]) -> &'static str {
+fn kind(call: &CurrentCall, items: &[&Item]) -> &'static str {
     let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
     match &*call.tool {
         _ if all(ChangeKind::Delete) => "delete",
@@ -208,7 +208,7 @@ fn kind(call: &Call, items: &[&Item]) -> &'static str {
     }
 }
 
-fn location(call: &Call, item: &Item) -> Location {
+fn location(call: &CurrentCall, item: &Item) -> Location {
     let line = if item.operation == ChangeKind::Delete { None } else { item.first_line() };
     Location { path: call.absolute(item.last_path()), line }
 }
@@ -217,7 +217,7 @@ fn text(text: Cow<'_, str>) -> Content<'_> {
     Content::Text { r#type: "content", content: TextBlock { r#type: "text", text } }
 }
 
-fn diffs<'l>(call: &Call, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
+fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
     match version {
         _ if items.is_empty() => Vec::new(),
         1 => items.iter().map(|item| v1_diff(call, item)).collect(),
@@ -226,7 +226,7 @@ fn diffs<'l>(call: &Call, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
 }
 
 /// A deleted file is one without text in version 1; a moved one is a new file, and its title tells.
-fn v1_diff<'l>(call: &Call, item: &'l Item) -> Content<'l> {
+fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
     let path = call.absolute(item.last_path());
     let left_out = || {
         let words =
@@ -242,7 +242,7 @@ fn v1_diff<'l>(call: &Call, item: &'l Item) -> Content<'l> {
     }
 }
 
-fn v2_diff(call: &Call, items: &[&Item]) -> Content<'static> {
+fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
     let change = |item: &&Item| {
         let (operation, old_path) = match item.operation {
             ChangeKind::Create => ("add", None),
@@ -255,7 +255,7 @@ fn v2_diff(call: &Call, items: &[&Item]) -> Content<'static> {
     };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
     // A part of a patch would be none.
-    let patch = (text.len() <= super::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
+    let patch = (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
     let changes = items.iter().map(change).collect();
     Content::V2(V2Diff { r#type: "diff", changes, patch })
 }

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use patch_engine::ChangeKind;
 use serde::Serialize;
 
+use super::event::{CallEvent, CurrentCall, json};
 use super::item::Item;
-use super::{Call, Event, json};
 
 #[derive(Serialize)]
 struct Line<'l> {
@@ -54,7 +54,7 @@ enum FileChange<'l> {
     Update { unified_diff: &'l str, move_path: Option<String> },
 }
 
-fn changes<'l>(call: &Call, items: impl Iterator<Item = &'l Item>) -> Changes<'l> {
+fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Changes<'l> {
     items
         .map(|item| {
             let change = match item.operation {
@@ -84,18 +84,18 @@ fn stdout(items: &[Item]) -> String {
     out
 }
 
-pub(super) fn line(call: &Call, event: &Event<'_>) -> Option<String> {
+pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     let (call_id, turn_id) = (&*call.call_id, &*call.session_id);
     let msg = match *event {
-        Event::Called | Event::Progress { .. } => return None,
-        Event::Planned { items, again, auto_approved } => {
+        CallEvent::Called | CallEvent::Progress { .. } => return None,
+        CallEvent::Planned { items, again, auto_approved } => {
             let changes = changes(call, items.iter().copied());
             match again {
                 false => Message::PatchApplyBegin { call_id, turn_id, auto_approved, changes },
                 true => Message::PatchApplyUpdated { call_id, changes },
             }
         }
-        Event::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {
+        CallEvent::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {
             call_id,
             turn_id,
             stdout: if failure.is_none() { stdout(items) } else { String::new() },
@@ -108,7 +108,7 @@ pub(super) fn line(call: &Call, event: &Event<'_>) -> Option<String> {
                 Some(_) => "failed",
             },
         },
-        Event::TurnDiff { diff } => Message::TurnDiff { unified_diff: diff },
+        CallEvent::TurnDiff { diff } => Message::TurnDiff { unified_diff: diff },
     };
     json(&Line { id: call_id, msg })
 }

@@ -2,7 +2,9 @@
 
 use patch_engine::{Change, ChangeKind, Images};
 
-use super::MAX_TEXT;
+/// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
+/// them.
+pub const MAX_TEXT: usize = 1 << 20;
 
 /// One change of a plan, kept beyond the plan.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::event::{CallEvent, CurrentCall, json};
 use super::item::Item;
-use super::{Call, Event, json};
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -73,19 +73,19 @@ impl<'l> From<&'l Item> for Change<'l> {
     }
 }
 
-pub(super) fn line(call: &Call, event: &Event<'_>) -> Option<String> {
+pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     let (call_id, tool) = (&*call.call_id, &*call.tool);
     json(&match *event {
-        Event::Called => return None,
-        Event::Planned { items, again, auto_approved } => {
+        CallEvent::Called => return None,
+        CallEvent::Planned { items, again, auto_approved } => {
             let changes = items.iter().map(|item| Change::from(*item)).collect();
             match again {
                 false => Line::Begin { call_id, tool, auto_approved, changes },
                 true => Line::Update { call_id, auto_approved, changes },
             }
         }
-        Event::Progress { path, done, total } => Line::Progress { call_id, path, done, total },
-        Event::Ended { items, transactions, result, failure, declined } => Line::End {
+        CallEvent::Progress { path, done, total } => Line::Progress { call_id, path, done, total },
+        CallEvent::Ended { items, transactions, result, failure, declined } => Line::End {
             call_id,
             ok: failure.is_none(),
             declined,
@@ -94,6 +94,6 @@ pub(super) fn line(call: &Call, event: &Event<'_>) -> Option<String> {
             changes: items.iter().map(Change::from).collect(),
             result,
         },
-        Event::TurnDiff { diff } => Line::TurnDiff { call_id, unified_diff: diff },
+        CallEvent::TurnDiff { diff } => Line::TurnDiff { call_id, unified_diff: diff },
     })
 }

@@ -33,16 +33,20 @@
 
 mod acp;
 mod codex;
+mod event;
 mod item;
 mod jsonl;
 
 use std::path::Path;
 
-use patch_engine::{Event as Happened, Host, Plan, TurnDiff};
+use patch_engine::{Event, Host, Plan, TurnDiff};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 
+use event::{CallEvent, CurrentCall};
 use item::Item;
+
+pub use item::MAX_TEXT;
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,52 +61,11 @@ pub enum EventForm {
     AcpV2,
 }
 
-/// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
-/// them.
-pub const MAX_TEXT: usize = 1 << 20;
-
-/// The call that is going on.
-#[derive(Debug)]
-struct Call {
-    session_id: String,
-    call_id: String,
-    tool: String,
-    input: Box<RawValue>,
-    /// The root's absolute path, with a `/` at its end.
-    root: String,
-}
-
-impl Call {
-    fn absolute(&self, path: &str) -> String {
-        format!("{}{path}", self.root)
-    }
-}
-
-/// One thing that happened.
-enum Event<'e> {
-    /// A tool was called; what it will change is not known yet.
-    Called,
-    /// This will be changed. Told again with more when a call commits several times.
-    Planned { items: &'e [&'e Item], again: bool, auto_approved: bool },
-    /// A path is published.
-    Progress { path: &'e str, done: usize, total: usize },
-    /// The call is over.
-    Ended {
-        items: &'e [Item],
-        transactions: &'e [String],
-        result: &'e RawValue,
-        failure: Option<&'e str>,
-        declined: bool,
-    },
-    /// What the turn did so far.
-    TurnDiff { diff: &'e str },
-}
-
 /// Writes the events of a turn, a line for each: a host of its commits, told by the caller where its
 /// calls begin and end.
 pub struct Events<'e> {
     form: EventForm,
-    call: Call,
+    call: CurrentCall,
     sink: Box<dyn FnMut(&str) + 'e>,
     turn: TurnDiff,
     /// The changes of the plan that is being committed, and its paths in the order of the plan.
@@ -132,7 +95,7 @@ impl<'e> Events<'e> {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let root: std::path::PathBuf = root.components().collect();
         let root = root.to_string_lossy();
-        let call = Call {
+        let call = CurrentCall {
             session_id: session_id.to_owned(),
             call_id: String::new(),
             tool: String::new(),
@@ -171,7 +134,7 @@ impl<'e> Events<'e> {
         self.transactions.clear();
         (self.in_call, self.began, self.changed) = (true, false, false);
         (self.approved, self.asked) = (true, false);
-        self.tell(&Event::Called);
+        self.tell(&CallEvent::Called);
     }
 
     /// Whether a call has begun and not ended.
@@ -192,7 +155,7 @@ impl<'e> Events<'e> {
         }
         let result = to_raw_value(result).expect("an answer is JSON");
         let (committed, transactions) = (std::mem::take(&mut self.committed), std::mem::take(&mut self.transactions));
-        self.tell(&Event::Ended {
+        self.tell(&CallEvent::Ended {
             items: &committed,
             transactions: &transactions,
             result: &result,
@@ -201,7 +164,7 @@ impl<'e> Events<'e> {
         });
         if self.changed {
             let diff = self.turn.diff();
-            self.tell(&Event::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
+            self.tell(&CallEvent::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
         }
     }
 
@@ -214,31 +177,27 @@ impl<'e> Events<'e> {
     fn tell_planned(&mut self) {
         let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
         let auto_approved = !self.asked;
-        let event = Event::Planned { items: &items, again: self.began, auto_approved };
+        let event = CallEvent::Planned { items: &items, again: self.began, auto_approved };
         if let Some(line) = line(self.form, &self.call, &event) {
             (self.sink)(&line);
         }
         self.began = true;
     }
 
-    fn tell(&mut self, event: &Event<'_>) {
+    fn tell(&mut self, event: &CallEvent<'_>) {
         if let Some(line) = line(self.form, &self.call, event) {
             (self.sink)(&line);
         }
     }
 }
 
-fn line(form: EventForm, call: &Call, event: &Event<'_>) -> Option<String> {
+fn line(form: EventForm, call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     match form {
         EventForm::Jsonl => jsonl::line(call, event),
         EventForm::Codex => codex::line(call, event),
         EventForm::AcpV1 => acp::line_v1(call, event),
         EventForm::AcpV2 => acp::line_v2(call, event),
     }
-}
-
-fn json(value: &impl Serialize) -> Option<String> {
-    Some(serde_json::to_string(value).expect("text keys"))
 }
 
 impl Events<'_> {
@@ -252,27 +211,27 @@ impl Events<'_> {
 
 /// Approves everything, and tells. A host that also asks hands its events on to this.
 impl Host for Events<'_> {
-    fn event(&mut self, event: &Happened<'_>) {
+    fn event(&mut self, event: &Event<'_>) {
         match *event {
-            Happened::Decided { approved, asked } => {
+            Event::Decided { approved, asked } => {
                 self.approved = approved;
                 self.asked |= asked;
             }
-            Happened::Planned(plan) => self.planned(plan),
+            Event::Planned(plan) => self.planned(plan),
             // A second attempt publishes everything anew.
-            Happened::Staged(_) => self.published = 0,
-            Happened::Published(index) => {
+            Event::Staged(_) => self.published = 0,
+            Event::Published(index) => {
                 self.published += 1;
                 let path = self.paths.get(index).cloned().unwrap_or_default();
-                self.tell(&Event::Progress { path: &path, done: self.published, total: self.paths.len() });
+                self.tell(&CallEvent::Progress { path: &path, done: self.published, total: self.paths.len() });
             }
-            Happened::Committed(report) => {
+            Event::Committed(report) => {
                 self.turn.applied(report);
                 self.transactions.extend(report.transaction.map(|id| id.to_string()));
                 self.committed.append(&mut self.pending);
                 self.changed = true;
             }
-            Happened::Failed(plan, error) => {
+            Event::Failed(plan, error) => {
                 let items = std::mem::take(&mut self.pending);
                 if !error.is_rolled_back() {
                     self.turn.interrupted(plan);

@@ -15,9 +15,7 @@ use patch_grammar::export::{self, Format};
 
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 use shapes::Shape;
-
-/// The name under which models know the tool.
-pub const TOOL_NAME: &str = "apply_patch";
+pub use shapes::TOOL_NAME;
 
 /// Who is told about the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,8 +4,10 @@ use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::TOOL_NAME;
 use super::prompt::{Channel, description};
+
+/// The name under which models know the tool.
+pub const TOOL_NAME: &str = "apply_patch";
 
 /// One of the shapes.
 #[derive(Debug, Clone, serde::Serialize)]

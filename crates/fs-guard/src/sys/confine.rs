@@ -1,10 +1,30 @@
 //! Landlock: the kernel takes rights from this thread, and from all that it starts, for good.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::Fd;
-use crate::sandbox::Confined;
+#[cfg(unix)]
+use super::unix::Fd;
+#[cfg(not(unix))]
+use super::unsupported::Fd;
+
+/// How far the kernel confines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confined {
+    /// The version of Landlock that the kernel has.
+    pub version: i32,
+    /// Whether it knows everything that was asked for. Otherwise it lacks truncation (before version 3), network
+    /// (4), devices (5), or signals and abstract sockets (6); what it knows is enforced.
+    pub complete: bool,
+}
+
+impl fmt::Display for Confined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.complete { "complete" } else { "in part: the kernel does not know all that was asked for" };
+        write!(f, "confined by Landlock, version {}, {how}", self.version)
+    }
+}
 
 /// Leaves reading and writing beneath `root` and `dirs`, reading and writing `written` files, reading `read`
 /// files, and nothing else. Files that are not there are left out.

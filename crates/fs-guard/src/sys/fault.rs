@@ -45,7 +45,7 @@ mod on {
     use std::io;
 
     use super::Side;
-    use crate::sys::Rename;
+    use crate::sys::modes::Rename;
 
     /// What happens at the k-th call.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

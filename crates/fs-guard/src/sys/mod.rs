@@ -8,7 +8,11 @@ pub mod fault;
 pub(crate) mod fault;
 
 mod confine;
+pub use confine::Confined;
 pub(crate) use confine::{can_confine, confine};
+
+mod modes;
+pub(crate) use modes::{Open, Rename};
 
 #[cfg(unix)]
 mod unix;
@@ -19,33 +23,3 @@ pub(crate) use unix::*;
 mod unsupported;
 #[cfg(not(unix))]
 pub(crate) use unsupported::*;
-
-/// How an entry is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Open {
-    /// For reading, without waiting for a FIFO's writer.
-    Read,
-    /// A directory, as a place for other calls and for syncing.
-    Directory,
-    /// A directory on the way to something.
-    Step,
-    /// Without any access: to look at the entry itself, also when it is a link.
-    Look,
-    /// A new file for writing; fails when anything is there.
-    CreateNew(u32),
-    /// For appending; created when missing.
-    Append(u32),
-    /// For reading and writing in place; created when missing.
-    ReadWrite(u32),
-}
-
-/// How a rename treats what is at the new place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rename {
-    /// It goes.
-    Replace,
-    /// It stays, and the rename fails.
-    NoReplace,
-    /// Both swap their places.
-    Exchange,
-}

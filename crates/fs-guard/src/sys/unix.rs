@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::fault::{self, Side};
-use super::{Open, Rename};
+use super::modes::{Open, Rename};
 use crate::metadata::{FileKind, FileTime, Metadata};
 
 /// An open file or directory.

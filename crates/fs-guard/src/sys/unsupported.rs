@@ -9,7 +9,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{Open, Rename};
+use super::modes::{Open, Rename};
 use crate::metadata::{FileKind, FileTime, Metadata};
 
 /// An open file or directory.

@@ -10,50 +10,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::automaton::{self, Alphabet, Dfa};
+use super::error::Finding;
 use super::grammar::{Expr, Grammar, Regex};
 use super::language::spell;
-
-/// A reason why a grammar means one thing to one engine and something else to another.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Finding {
-    /// The pest parser and the exported grammar disagree about a sentence.
-    #[error("{} accepts {sentence:?} and {} does not", side(*.pest_accepts), side(!.pest_accepts))]
-    Differs {
-        /// The shortest such sentence.
-        sentence: String,
-        /// Whether it is pest that accepts it.
-        pest_accepts: bool,
-    },
-    /// A lexer that takes the longest match would go on into what follows.
-    #[error(
-        "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of {into}: {sentence:?}"
-    )]
-    RunsOn {
-        /// The terminal that should end.
-        terminal: String,
-        /// The terminal that the lexer would think it is in.
-        into: String,
-        /// The terminal that should begin.
-        follower: String,
-        /// A sentence in which they are neighbours.
-        sentence: String,
-    },
-    /// Where either may stand, one is the beginning of the other, or the same text.
-    #[error("where {longer} may stand, {shorter} may stand too, and a lexer could take it in {sentence:?}")]
-    Overlaps {
-        /// The terminal that is meant in the sentence.
-        longer: String,
-        /// The one that is the same text, or its beginning.
-        shorter: String,
-        /// A sentence with that text.
-        sentence: String,
-    },
-}
-
-fn side(pest: bool) -> &'static str {
-    if pest { "pest" } else { "the exported grammar" }
-}
 
 impl Grammar {
     /// Decides whether every engine will read the grammar alike.

@@ -20,6 +20,8 @@ mod charset;
 #[cfg(feature = "export")]
 mod check;
 #[cfg(feature = "export")]
+mod error;
+#[cfg(feature = "export")]
 mod grammar;
 #[cfg(feature = "export")]
 mod language;
@@ -31,7 +33,7 @@ mod write;
 #[cfg(feature = "export")]
 pub use charset::CharSet;
 #[cfg(feature = "export")]
-pub use check::Finding;
+pub use error::{Construct, ExportError, Finding};
 #[cfg(feature = "export")]
 pub use grammar::Grammar;
 #[cfg(feature = "export")]
@@ -136,94 +138,4 @@ pub fn start_rule(dialect: Dialect) -> &'static str {
         Dialect::Whole => "patch",
         Dialect::Codex => "codex_patch",
     }
-}
-
-/// Why a pest grammar has no equal in the other notations.
-#[cfg(feature = "export")]
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// It is no pest grammar.
-    #[error("no pest grammar: {message}")]
-    Syntax {
-        /// What pest says.
-        message: String,
-    },
-    /// It has no rule of this name to start with.
-    #[error("there is no rule `{rule}`")]
-    NoSuchRule {
-        /// The name.
-        rule: String,
-    },
-    /// A rule has a construct that the other notations lack.
-    #[error("rule `{rule}`: {construct}")]
-    Unsupported {
-        /// The rule.
-        rule: String,
-        /// The construct.
-        construct: Construct,
-    },
-    /// Two rules would have one name.
-    #[error("rules `{rule}` and `{other}` would have the same name")]
-    NameClash {
-        /// One of them.
-        rule: String,
-        /// The other.
-        other: String,
-    },
-    /// It can be written down, but some engine would read it differently.
-    #[error(transparent)]
-    Differs(#[from] Finding),
-}
-
-/// A construct of pest that the other notations lack, or in which they differ.
-#[cfg(feature = "export")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-pub enum Construct {
-    /// `PUSH`, `PEEK`, `POP`, `DROP`.
-    #[error("the stack has no counterpart")]
-    Stack,
-    /// `NEWLINE`.
-    #[error("NEWLINE takes three kinds of line end; write out the one that is meant")]
-    Newline,
-    /// `&…`, and `!…` before anything else than one character.
-    #[error("a look-ahead can be expressed only as `!characters ~ character` in an atomic rule")]
-    LookAhead,
-    /// A built-in rule that names a Unicode property.
-    #[error("Unicode properties differ from engine to engine")]
-    UnicodeProperty,
-    /// `{n}`, `{n,}`, `{,m}`, `{n,m}`.
-    #[error("counted repetitions differ from engine to engine; write them out")]
-    CountedRepetition,
-    /// `WHITESPACE` or `COMMENT`.
-    #[error("implicit blanks and comments have no counterpart")]
-    ImplicitRule,
-    /// A rule that comes back to itself.
-    #[error("a rule may not use itself: only a regular language can be checked")]
-    Recursion,
-    /// `SOI` or `EOI` elsewhere than at the two ends of the start rule.
-    #[error("SOI and EOI may stand only at the ends of the start rule")]
-    InnerAnchor,
-    /// A start rule without `SOI` and `EOI`.
-    #[error("the start rule must begin with SOI and end with EOI")]
-    UnanchoredStart,
-    /// A start rule that is a terminal.
-    #[error("the start rule may not be atomic")]
-    TerminalStart,
-    /// A range, a built-in class or `^"…"` outside an atomic rule.
-    #[error("a class of characters must stand in an atomic rule, so that it has a name as a terminal")]
-    BareCharacters,
-    /// A terminal that takes the empty text.
-    #[error("a terminal may not match the empty text")]
-    EmptyTerminal,
-    /// `""` outside an atomic rule.
-    #[error("an empty text is no terminal")]
-    EmptyLiteral,
-    /// A class from which everything was taken away.
-    #[error("no character is left to match")]
-    EmptySet,
-    /// Something that pest has learned since.
-    #[error("not known to the generator")]
-    Other,
 }

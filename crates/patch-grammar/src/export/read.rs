@@ -10,8 +10,8 @@ use pest_meta::ast::{Expr as Peg, Rule as PegRule, RuleType};
 use pest_meta::parser::Rule as Meta;
 
 use super::charset::CharSet;
+use super::error::{Construct, ExportError};
 use super::grammar::{Expr, Grammar, Regex, Rule, Terminal, Times};
-use super::{Construct, ExportError};
 
 impl Grammar {
     /// Reads the part of the pest grammar `text` that the rule `start` reaches.

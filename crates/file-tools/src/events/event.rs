@@ -1,0 +1,48 @@
+//! What is told of a call, before it is written in one of the forms.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::item::Item;
+
+/// The call that is going on.
+#[derive(Debug)]
+pub(super) struct CurrentCall {
+    pub(super) session_id: String,
+    pub(super) call_id: String,
+    pub(super) tool: String,
+    pub(super) input: Box<RawValue>,
+    /// The root's absolute path, with a `/` at its end.
+    pub(super) root: String,
+}
+
+impl CurrentCall {
+    pub(super) fn absolute(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+}
+
+/// One thing that happened.
+pub(super) enum CallEvent<'e> {
+    /// A tool was called; what it will change is not known yet.
+    Called,
+    /// This will be changed. Told again with more when a call commits several times.
+    Planned { items: &'e [&'e Item], again: bool, auto_approved: bool },
+    /// A path is published.
+    Progress { path: &'e str, done: usize, total: usize },
+    /// The call is over.
+    Ended {
+        items: &'e [Item],
+        transactions: &'e [String],
+        result: &'e RawValue,
+        failure: Option<&'e str>,
+        declined: bool,
+    },
+    /// What the turn did so far.
+    TurnDiff { diff: &'e str },
+}
+
+/// A value as a line.
+pub(super) fn json(value: &impl Serialize) -> Option<String> {
+    Some(serde_json::to_string(value).expect("text keys"))
+}

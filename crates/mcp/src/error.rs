@@ -1,0 +1,16 @@
+//! Why the server ends.
+
+/// Why a server could not start, or had to stop.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] patch_engine::transaction::Error),
+    /// The system has no random bytes, or cannot start a thread.
+    #[error("the server cannot start: {0}")]
+    System(String),
+    /// The client began in a way that the protocol does not know.
+    #[error("the client did not keep to the protocol: {0}")]
+    Protocol(String),
+}

@@ -1,0 +1,81 @@
+//! No file of a crate imports one that imports it, directly or through others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+type Module = Vec<String>;
+
+/// Reads the code of each module, by its path in the crate, without comments and without unit tests, which may look anywhere.
+fn read(folder: &Path, path: &[String], all: &mut BTreeMap<Module, String>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let file = entry.expect("an entry").path();
+        let name = file.file_stem().and_then(|name| name.to_str()).expect("a plain name");
+        let below = [path, &[name.to_owned()]].concat();
+        if file.is_dir() {
+            read(&file, &below, all);
+        } else if file.extension().is_some_and(|extension| extension == "rs") {
+            let source = fs::read_to_string(&file).expect("UTF-8");
+            let source = source.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            // What is indented and imports from its parent is a module within the file.
+            let lines = source.lines().filter(|line| !(line.starts_with(' ') && line.contains("use super::")));
+            let code = lines.flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect();
+            all.insert(if matches!(name, "lib" | "main" | "mod") { path.to_vec() } else { below }, code);
+        }
+    }
+}
+
+/// The paths in some code, those in braces each whole.
+fn paths(code: &str) -> Vec<String> {
+    let (mut all, mut token, mut prefixes) = (Vec::new(), String::new(), Vec::<String>::new());
+    for c in code.chars() {
+        if c.is_alphanumeric() || matches!(c, '_' | ':') {
+            token.push(c);
+            continue;
+        }
+        let path = prefixes.last().cloned().unwrap_or_default() + &std::mem::take(&mut token);
+        match c {
+            '{' => prefixes.push(if path.ends_with("::") { path.clone() } else { String::new() }),
+            '}' => drop(prefixes.pop()),
+            _ => {}
+        }
+        all.push(path);
+    }
+    all.retain(|path| path.contains("::") && !path.ends_with(':'));
+    all
+}
+
+/// The module that a path in `from` leads to; `from` itself for a path to something else.
+fn target(all: &BTreeMap<Module, String>, from: &[String], path: &str) -> Module {
+    let (start, rest) = path.split_once("::").unwrap_or_default();
+    let (mut at, rest) = match start {
+        "crate" => (Vec::new(), rest),
+        "super" => (from[..from.len() - 1].to_vec(), rest),
+        _ => (from.to_vec(), path),
+    };
+    for part in rest.split("::") {
+        at.push(part.to_owned());
+        if !all.contains_key(&at) {
+            at.pop();
+            break;
+        }
+    }
+    at
+}
+
+#[test]
+fn no_files_import_each_other() {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates") {
+        let (folder, mut all) = (entry.expect("an entry").path(), BTreeMap::new());
+        read(&folder.join("src"), &[], &mut all);
+        let targets = |from: &Module| paths(&all[from]).into_iter().map(|path| target(&all, from, &path)).collect();
+        let mut left: BTreeMap<&Module, BTreeSet<Module>> = all.keys().map(|from| (from, targets(from))).collect();
+        left.iter_mut().for_each(|(from, targets)| targets.retain(|target| target != *from));
+        // A module that imports none of those that are left is in no circle.
+        while let Some(lowest) = left.iter().find_map(|(from, targets)| targets.is_empty().then(|| from.to_vec())) {
+            left.remove(&lowest);
+            left.values_mut().for_each(|targets| drop(targets.take(&lowest)));
+        }
+        assert!(left.is_empty(), "{}: these import each other, or some that do: {left:#?}", folder.display());
+    }
+}
