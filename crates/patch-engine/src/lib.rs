@@ -27,7 +27,7 @@ mod turn_diff;
 pub mod write;
 
 pub use apply::{ApplyError, Failed, Report, Settings, gravest};
-pub use diff::is_binary;
+pub use diff::{is_binary, line_counts};
 pub use edit::{Edit, edit};
 pub use fs_guard::Sha256;
 pub use host::{CommitLog, Event, Host};

@@ -612,7 +612,10 @@ impl<'o> PlanBuilder<'o> {
             entry.disk.is_none() && entry.exists()
         });
         let checked = self.root.check_no_new_repository(appearing);
-        checked.map_err(|error| Reject::of(&error.path().unwrap_or_default().to_owned(), Problem::Guard(error)))
+        checked.map_err(|error| {
+            let path = error.path().unwrap_or_default().to_owned();
+            Reject::of(&path, Problem::Guard(error))
+        })
     }
 
     fn check_size(&self, path: &RelPath, size: u64) -> Outcome<()> {
@@ -735,11 +738,14 @@ fn changes(
     let mut changes = Vec::with_capacity(transitions.len());
     for (index, transition) in transitions.iter().enumerate() {
         let origin = origins.get(&index);
+        let moves_away = moved.contains(&transition.path);
         let operation = match (origin, &transition.before, &transition.after) {
             (Some(_), ..) => Operation::Move,
-            (None, _, None) if moved.contains(&transition.path) => continue,
+            (None, _, None) if moves_away => continue,
             (None, _, None) => Operation::Delete,
             (None, None, _) => Operation::Create,
+            // What was there has another path now.
+            (None, Some(_), _) if moves_away => Operation::Create,
             (None, Some(_), _) => Operation::Update,
         };
         let path = origin.unwrap_or(&transition.path);
@@ -749,9 +755,10 @@ fn changes(
             to_path: origin.map(|_| transition.path.clone()),
             before: match origin {
                 Some(origin) => before.get(origin).and_then(|&index| transitions[index].before()),
-                None => transition.before(),
+                None => transition.before().filter(|_| !moves_away),
             },
             after: transition.after(),
+            replaces: origin.filter(|_| !moves_away).and_then(|_| transition.before()),
             transition: index,
         });
     }

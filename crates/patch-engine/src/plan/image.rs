@@ -127,6 +127,7 @@ impl<'p> Images<'p> {
     /// # Errors
     ///
     /// [`fs_guard::Error::Changed`] when the files that they come from are not what the plan was made for any more.
+    #[allow(clippy::new_ret_no_self, reason = "the other side of `old`")]
     pub fn new(&self, change: &Change) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         match change.after {
             Some(_) => self.after(self.plan.transition_of(change)),

@@ -11,6 +11,7 @@
 
 mod approval;
 mod bytes;
+mod diffs;
 mod placement;
 mod prefetch;
 mod transaction;
