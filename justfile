@@ -31,7 +31,7 @@ deny:
 
 # Tries the placement rules against the naive matcher, many times.
 placement cases="1000000":
-    PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test placement
+    PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test engine placement
 
 # Compares with other appliers on the same work, and appends to benches/RESULTS.md.
 compare *args:

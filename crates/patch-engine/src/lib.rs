@@ -28,6 +28,7 @@ mod turn_diff;
 pub mod write;
 
 pub use apply::{ApplyError, Failed, Settings, gravest};
+pub use diff::line_counts;
 pub use edit::{Edit, edit};
 pub use fs_guard::Sha256;
 pub use host::{CommitLog, Event, Host};

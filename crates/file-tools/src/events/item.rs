@@ -1,6 +1,6 @@
 //! A change as the events tell it.
 
-use patch_engine::{Change, ChangeKind, Images};
+use patch_engine::{Change, ChangeKind, Images, line_counts};
 
 /// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
 /// them.
@@ -74,10 +74,12 @@ impl Item {
         self.to_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// The hunks of the diff, without what stands before them; empty where there are none.
+    /// The hunks of the diff, without what stands before them; empty where there are none. Those of a file that goes, as
+    /// this one takes its place, are left out.
     pub(super) fn hunks(&self) -> &str {
-        match self.diff.find("\n@@ ") {
-            Some(at) => &self.diff[at + 1..],
+        let own = self.diff.rfind("\ndiff --git ").unwrap_or_default();
+        match self.diff[own..].find("\n@@ ") {
+            Some(at) => &self.diff[own + at + 1..],
             None => "",
         }
     }
@@ -91,7 +93,6 @@ impl Item {
 
     /// How many lines are inserted, and how many deleted.
     pub(super) fn line_counts(&self) -> (usize, usize) {
-        let count = |sign| self.hunks().lines().filter(|line| line.starts_with(sign)).count();
-        (count('+'), count('-'))
+        line_counts(self.diff.as_bytes())
     }
 }

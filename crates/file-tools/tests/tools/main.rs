@@ -1,6 +1,7 @@
 //! The file tools, called as an agent calls them: by name, with JSON, and looked at by their answers and the disk.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
+#![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod audit;
 mod catalogue;
@@ -11,6 +12,7 @@ mod paging;
 mod patching;
 mod reading;
 mod searching;
+mod shown;
 mod stale;
 mod support;
 mod trash;

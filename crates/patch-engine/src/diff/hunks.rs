@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
+use similar::{Algorithm, DiffOp, capture_diff_deadline, group_diff_ops};
 
 use crate::lines::is_binary;
 use crate::plan::Splice;
@@ -26,13 +26,19 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
         (b"", b"") => {}
         (b"", added) => one_sided(out, b'+', added),
         (gone, b"") => one_sided(out, b'-', gone),
-        _ => write_hunks(out, &lines(before), &lines(after), 0, 0),
+        _ => {
+            let (old, new) = (lines(before), lines(after));
+            write_hunks(out, &Side { lines: &old, from: 0 }, &Side { lines: &new, from: 0 }, 0, 0);
+        }
     }
     Some(())
 }
 
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
 /// the rest of a large file is only counted.
+///
+/// The lines around a stretch are its context whatever they are. Compared with the rest they could be taken for what
+/// was inserted, and the hunk would have nothing after it, which for git says that the file ends there.
 pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
@@ -53,15 +59,18 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
         line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();
         counted = bytes.start;
         after.clear();
-        let mut from = bytes.start;
+        let (first, mut from) = (splices[indices.start].start, bytes.start);
         for splice in &splices[indices] {
             after.extend_from_slice(&source[from..splice.start]);
             after.extend_from_slice(&splice.text);
             from = splice.end;
         }
         after.extend_from_slice(&source[from..bytes.end]);
+        let above = lines(&source[bytes.start..back(source, first, 0)]).len();
+        let below = lines(&source[forth(source, from, 0)..bytes.end]).len();
         let (old, new) = (lines(&source[bytes]), lines(&after));
-        write_hunks(out, &old, &new, line, (line as isize + shift) as usize);
+        let new_from = (line as isize + shift) as usize;
+        write_hunks(out, &Side { lines: &old, from: line }, &Side { lines: &new, from: new_from }, above, below);
         shift += new.len() as isize - old.len() as isize;
     }
     Some(())
@@ -126,18 +135,27 @@ fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
     out.extend_from_slice(b" @@\n");
 }
 
-/// Writes hunks with line numbers that count on from `old_from` and `new_from`.
-fn write_hunks(out: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], old_from: usize, new_from: usize) {
+/// Lines of a file, and how many stand before them.
+struct Side<'s> {
+    lines: &'s [&'s [u8]],
+    from: usize,
+}
+
+/// Writes hunks. The first `above` and the last `below` lines are the same on both sides.
+fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, below: usize) {
+    let (Side { lines: old, from: old_from }, Side { lines: new, from: new_from }) = (old, new);
     // Past the deadline the diff is right still, but coarser: a large file that has nothing in common
     // with its old version would take minutes otherwise.
     let large = old.len() + new.len() > LINES_WORTH_A_CLOCK;
     let deadline = large.then(|| Instant::now() + DIFF_TIME);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);
+    let compared = (above..old.len() - below, above..new.len() - below);
+    let mut ops = capture_diff_deadline(Algorithm::Myers, *old, compared.0.clone(), *new, compared.1.clone(), deadline);
+    widen(&mut ops, above, (compared.0.end, compared.1.end, below));
     for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |from: usize, first: Range<usize>, last: Range<usize>| (from + first.start, last.end - first.start);
-        let old_range = range(old_from, first.old_range(), last.old_range());
-        let new_range = range(new_from, first.new_range(), last.new_range());
+        let old_range = range(*old_from, first.old_range(), last.old_range());
+        let new_range = range(*new_from, first.new_range(), last.new_range());
         hunk_header(out, old_range, new_range);
         for op in &group {
             let mut write = |sign: u8, lines: &[&[u8]]| {
@@ -159,6 +177,20 @@ fn write_hunks(out: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], old_from: usize,
                 }
             }
         }
+    }
+}
+
+/// Adds the lines before and after those that were compared.
+fn widen(ops: &mut Vec<DiffOp>, above: usize, (old_index, new_index, below): (usize, usize, usize)) {
+    match ops.first_mut() {
+        Some(DiffOp::Equal { old_index, new_index, len }) => {
+            (*old_index, *new_index, *len) = (0, 0, *len + above);
+        }
+        _ => ops.insert(0, DiffOp::Equal { old_index: 0, new_index: 0, len: above }),
+    }
+    match ops.last_mut() {
+        Some(DiffOp::Equal { len, .. }) => *len += below,
+        _ => ops.push(DiffOp::Equal { old_index, new_index, len: below }),
     }
 }
 

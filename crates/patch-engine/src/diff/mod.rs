@@ -2,7 +2,7 @@
 
 mod hunks;
 
-use fs_guard::{FileKind, Sha256, Spot};
+use fs_guard::{FileKind, RelPath, Sha256, Spot};
 use workspace_trash::FileState;
 
 use crate::lines::is_binary;
@@ -138,13 +138,16 @@ impl Images<'_> {
         self.write_named(change, GIT, true, out)
     }
 
-    /// A plain unified diff of one change, without git's own lines: `None` when it has nothing that such a diff could say,
-    /// as of a move without an edit.
+    /// A plain unified diff of one change, without git's own lines: `None` when it is more than such a diff could say,
+    /// as of a move without an edit, or to the place of another file.
     ///
     /// # Errors
     ///
     /// Those of [`diff`](Self::diff).
     pub fn plain_diff(&self, change: &Change) -> Result<Option<Vec<u8>>, fs_guard::Error> {
+        if change.replaces.is_some() {
+            return Ok(None);
+        }
         let mut out = Vec::new();
         self.write_named(change, GIT, false, &mut out)?;
         Ok(out.starts_with(b"--- ").then_some(out))
@@ -178,39 +181,31 @@ impl Images<'_> {
     ///
     /// Those of [`diff`](Self::diff).
     pub fn line_counts(&self, change: &Change) -> Result<(usize, usize), fs_guard::Error> {
-        let diff = self.diff(change)?;
-        let body = diff.split(|&byte| byte == b'\n').skip_while(|line| !line.starts_with(b"@@"));
-        let (mut inserted, mut deleted) = (0, 0);
-        for line in body {
-            match line.first() {
-                Some(b'+') => inserted += 1,
-                Some(b'-') => deleted += 1,
-                _ => {}
-            }
-        }
-        Ok((inserted, deleted))
+        Ok(line_counts(&self.diff(change)?))
     }
 
     /// Whether the diff of a change can be made without reading a file.
     #[must_use]
     pub fn is_in_memory(&self, change: &Change) -> bool {
-        let before = || self.plan.pre_image(&change.path).is_some_and(|(_, image)| image.bytes.is_some());
+        let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
         let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
             Some(Image::Stored(..)) => false,
             Some(Image::Kept(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
         };
-        change.before == change.after || (after && (change.before.is_none() || before()))
+        (change.before == change.after || (after && (change.before.is_none() || kept(&change.path))))
+            && (change.replaces.is_none() || kept(change.last_path()))
     }
 
     /// About how many bytes are compared for the diff of a change.
     #[must_use]
     pub fn compared(&self, change: &Change) -> u64 {
-        let before = self.plan.pre_image(&change.path).map_or(0, |(_, image)| image.metadata.size);
-        match &self.plan.transition_of(change).after {
+        let size = |path| self.plan.pre_image(path).map_or(0, |(_, image)| image.metadata.size);
+        let lost = change.replaces.map_or(0, |_| size(change.last_path()));
+        lost + match &self.plan.transition_of(change).after {
             _ if change.before == change.after => 0,
             Some(PostImage { image: Image::Spliced(_, splices), .. }) => splices.len() as u64,
-            Some(after) => after.size + before,
-            None => before,
+            Some(after) => after.size + size(&change.path),
+            None => size(&change.path),
         }
     }
 
@@ -225,6 +220,13 @@ impl Images<'_> {
         }
     }
 
+    /// What a path was before.
+    fn side<'s>(&self, path: &'s RelPath) -> Option<Side<'s>> {
+        let (_, PreImage { metadata, .. }) = self.plan.pre_image(path)?;
+        let mode = metadata.kept_mode() | kind_bits(metadata.kind == FileKind::Symlink);
+        Some(Side { path: path.as_str(), mode })
+    }
+
     fn write_named(
         &self,
         change: &Change,
@@ -232,13 +234,17 @@ impl Images<'_> {
         git: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), fs_guard::Error> {
-        let old = self.plan.pre_image(&change.path).filter(|_| change.before.is_some()).map(|(_, image)| {
-            let link = image.metadata.kind == FileKind::Symlink;
-            Side { path: change.path.as_str(), mode: image.metadata.kept_mode() | kind_bits(link) }
-        });
+        let to = change.last_path();
+        // What goes stands first, as git wants it: its path is the new one of something else.
+        if let (Some(_), Some(lost)) = (change.replaces, self.side(to)) {
+            let bytes = self.before(to)?;
+            header(out, prefixes, Some(lost), None, false);
+            body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
+        }
+        let old = change.before.and_then(|_| self.side(&change.path));
         let new = self.plan.transition_of(change).after.as_ref().map(|after| {
             let mode = after.mode.unwrap_or(0o644) | kind_bits(after.link);
-            Side { path: change.last_path().as_str(), mode }
+            Side { path: to.as_str(), mode }
         });
         let same_bytes = change.before == change.after;
         let unchanged =
@@ -264,6 +270,23 @@ impl Images<'_> {
         }
         Ok(())
     }
+}
+
+/// How many lines a diff in git's form inserts and deletes.
+#[must_use]
+pub fn line_counts(diff: &[u8]) -> (usize, usize) {
+    let (mut inserted, mut deleted, mut in_hunk) = (0, 0, false);
+    for line in diff.split(|&byte| byte == b'\n') {
+        match line.first() {
+            Some(b'@') => in_hunk = true,
+            // The next file: within hunks no line begins with a letter.
+            Some(b'd') => in_hunk = false,
+            Some(b'+') => inserted += usize::from(in_hunk),
+            Some(b'-') => deleted += usize::from(in_hunk),
+            _ => {}
+        }
+    }
+    (inserted, deleted)
 }
 
 /// The bits of a mode that tell a symbolic link.

@@ -735,11 +735,14 @@ fn changes(
     let mut changes = Vec::with_capacity(transitions.len());
     for (index, transition) in transitions.iter().enumerate() {
         let origin = origins.get(&index);
+        let moves_away = moved.contains(&transition.path);
         let operation = match (origin, &transition.before, &transition.after) {
             (Some(_), ..) => ChangeKind::Move,
-            (None, _, None) if moved.contains(&transition.path) => continue,
+            (None, _, None) if moves_away => continue,
             (None, _, None) => ChangeKind::Delete,
             (None, None, _) => ChangeKind::Create,
+            // What was there has another path now.
+            (None, Some(_), _) if moves_away => ChangeKind::Create,
             (None, Some(_), _) => ChangeKind::Update,
         };
         let path = origin.unwrap_or(&transition.path);
@@ -749,9 +752,10 @@ fn changes(
             to_path: origin.map(|_| transition.path.clone()),
             before: match origin {
                 Some(origin) => before.get(origin).and_then(|&index| transitions[index].before()),
-                None => transition.before(),
+                None => transition.before().filter(|_| !moves_away),
             },
             after: transition.after(),
+            replaces: origin.filter(|_| !moves_away).and_then(|_| transition.before()),
             transition: index,
         });
     }

@@ -258,6 +258,8 @@ pub struct Change {
     pub before: Option<Sha256>,
     /// Its hash after.
     pub after: Option<Sha256>,
+    /// The hash of another file that is lost, as this one moves to its path. One that moves away itself is not.
+    pub replaces: Option<Sha256>,
     /// The index of the transition that makes the new file, or removes the old one of a deletion.
     pub transition: usize,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, TransactionId};
 
-use crate::support::*;
+use super::support::*;
 
 /// A transaction that was cut off right after its commit point, as another user's program left it.
 fn cut_off(key: KeyPlace) -> (Tree, String) {

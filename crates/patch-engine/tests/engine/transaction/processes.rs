@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::*;
+use super::support::*;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fs_guard::fault::{Fault, arm, disarm, lack};
 
-use crate::support::*;
+use super::support::*;
 
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;

@@ -8,7 +8,7 @@ use patch_engine::transaction::{Error, KeyPlace};
 use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder};
 use workspace_trash::Retention;
 
-use crate::support::*;
+use super::support::*;
 
 fn run(
     tree: &Tree,

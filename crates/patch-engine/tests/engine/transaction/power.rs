@@ -1,7 +1,7 @@
 //! Power cuts: on a file system in a file, the process is killed at a call, and what the disk holds
 //! at that instant (not what the kernel still remembers) is mounted and recovered.
 //!
-//! Needs root, loop devices and strace: `cargo test --test transaction -- --ignored power`.
+//! Needs root, loop devices and strace: `cargo test -p patch-engine --test engine -- --ignored power`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use patch_engine::transaction::KeyPlace;
 use tempfile::TempDir;
 
-use crate::killed::{points, strace_child};
-use crate::support::*;
+use super::killed::{points, strace_child};
+use super::support::*;
 
 struct Disk {
     dir: TempDir,
@@ -48,7 +48,7 @@ fn cut_everywhere(mkfs: &[&str], options: &'static str, durability: &str, few: b
     }
     let tree_at = |place: &Path| place.join("tree");
     disk.with("base", |place| {
-        for (path, text) in crate::killed::FILES {
+        for (path, text) in super::killed::FILES {
             let path = tree_at(place).join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use patch_engine::transaction::{CommitOptions, Durability};
 
-use crate::support::*;
+use super::support::*;
 
 #[test]
 #[ignore = "a measurement"]

@@ -1,5 +1,4 @@
 //! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
-#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 
 use std::collections::BTreeMap;
 use std::fs;

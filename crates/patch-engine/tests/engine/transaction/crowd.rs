@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Options, Settings, parse};
 
-use crate::support::*;
+use super::support::*;
 
 const FILES: [&str; 3] = ["one", "two", "d/three"];
 const WORKERS: usize = 8;
@@ -170,7 +170,7 @@ fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usiz
     let mut seen = Seen::default();
     loop {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crowd::worker", "--ignored", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "transaction::crowd::worker", "--ignored", "--nocapture", "--test-threads=1"])
             .env("TREE", tree.dir.path())
             .env("KEY", key)
             .env("WORKER", worker.to_string())

@@ -1,11 +1,4 @@
 //! Transactions: all or nothing, also when they fail or are cut off; and back.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "tests look at files from outside"
-)]
 
 mod basics;
 mod crowd;

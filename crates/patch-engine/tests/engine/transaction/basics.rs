@@ -7,7 +7,7 @@ use std::time::Duration;
 use patch_engine::transaction::{CommitError, CommitOptions, Durability, TransactionId};
 use patch_engine::{CommitLog, ErrorKind, Event, Host, PlanBuilder};
 
-use crate::support::*;
+use super::support::*;
 
 #[test]
 fn adds_updates_deletes_and_moves() {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use patch_engine::transaction::{CommitOptions, Durability, Workspace};
 
-use crate::support::*;
+use super::support::*;
 
 const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 

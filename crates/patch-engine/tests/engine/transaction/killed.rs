@@ -7,7 +7,7 @@ use std::process::Command;
 
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace};
 
-use crate::support::*;
+use super::support::*;
 
 const STEPS: &[Step<'static>] = &[
     Add("new", "1"),
@@ -56,7 +56,7 @@ pub(crate) fn strace_child(tree: &Path, key: &Path, durability: &str, few: bool,
         .args(["-f", "-q", "-e", "signal=none", "-e", &format!("trace={CALLS}")])
         .args(args)
         .arg(exe)
-        .args(["--exact", "killed::child", "--ignored", "--test-threads=1"])
+        .args(["--exact", "transaction::killed::child", "--ignored", "--test-threads=1"])
         .env("TREE", tree)
         .env("KEY", key)
         .env("DURABILITY", durability)

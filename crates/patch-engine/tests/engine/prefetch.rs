@@ -1,6 +1,5 @@
 //! Files are read and edited on several threads, ahead of their turn, and not all of them stay in memory; what comes
 //! out is the same as in turn.
-#![allow(clippy::disallowed_methods, reason = "tests look from outside")]
 
 use std::fs;
 use std::path::Path;

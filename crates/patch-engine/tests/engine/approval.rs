@@ -1,5 +1,4 @@
 //! When a person is asked, about what, and what the answers do.
-#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 
 use std::fs;
 

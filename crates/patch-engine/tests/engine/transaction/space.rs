@@ -17,7 +17,7 @@ use patch_engine::ErrorKind;
 use patch_engine::transaction::{KeyPlace, Workspace};
 use patch_engine::{Options, Settings, parse};
 
-use crate::support::{collect, run};
+use super::support::{collect, run};
 
 const PAGE: usize = 4096;
 
@@ -319,7 +319,7 @@ fn a_disk_that_is_really_full_leaves_everything_as_it_was() {
         return;
     }
     let output = namespace(&std::env::current_exe().unwrap())
-        .args(["--exact", "space::inside", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "transaction::space::inside", "--ignored", "--nocapture", "--test-threads=1"])
         .env("KEY", dir.path())
         .output()
         .unwrap();

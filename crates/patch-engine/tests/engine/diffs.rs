@@ -1,0 +1,69 @@
+//! The diffs of plans, where a change is more than its own file's lines.
+
+use std::fs;
+
+use patch_engine::transaction::Workspace;
+use patch_engine::{Options, Plan, Profile, parse, plan};
+use tempfile::TempDir;
+
+/// The plan of a patch in a workspace of these files.
+fn planned(files: &[(&str, &str)], body: &str) -> (TempDir, Plan) {
+    let dir = TempDir::new().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
+    let options = Options::new(Profile::Codex);
+    let text = format!("*** Begin Patch\n{body}*** End Patch\n");
+    let plan = plan(workspace.root(), &parse(&text, &options.parse).unwrap(), &options).unwrap();
+    (dir, plan)
+}
+
+fn check(files: &[(&str, &str)], body: &str, changes: &[(&str, (usize, usize))], diff: &str) {
+    let (_dir, plan) = planned(files, body);
+    let images = plan.images();
+    assert_eq!(String::from_utf8(images.diffs().unwrap()).unwrap(), diff, "{body}");
+    let told: Vec<_> =
+        plan.changes().iter().map(|change| (change.operation.as_str(), images.line_counts(change).unwrap())).collect();
+    assert_eq!(told, changes, "{body}");
+}
+
+#[test]
+fn a_file_that_another_one_moves_over_is_shown_to_go() {
+    let files = [("a", "A\n"), ("b", "B\nb\n")];
+    let body = "*** Move File: a -> b\n";
+    let gone = "diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-B\n-b\n";
+    let moved = "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n";
+    check(&files, body, &[("move", (0, 2))], &format!("{gone}{moved}"));
+    let (_dir, plan) = planned(&files, body);
+    let [change] = plan.changes() else { panic!("{:?}", plan.changes()) };
+    assert!(change.replaces.is_some() && plan.images().plain_diff(change).unwrap().is_none());
+    // The same, as the patch says itself that it goes.
+    check(&files, "*** Delete File: b\n*** Move File: a -> b\n", &[("move", (0, 2))], &format!("{gone}{moved}"));
+    // One that moves away itself is not lost.
+    let swap = "*** Move File: b -> c\n*** Move File: a -> b\n";
+    let chain = "diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n";
+    check(&files, swap, &[("move", (0, 0)), ("move", (0, 0))], &format!("{moved}{chain}"));
+}
+
+#[test]
+fn a_file_like_the_one_that_moved_away_is_shown_to_appear() {
+    check(
+        &[("a", "A\n")],
+        "*** Move File: a -> b\n*** Add File: a\n+A\n",
+        &[("create", (1, 0)), ("move", (0, 0))],
+        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+A\n\
+         diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+    );
+}
+
+/// Without lines after it a hunk is one of the end of the file, for git.
+#[test]
+fn what_is_inserted_before_lines_like_it_has_context_after_it() {
+    check(
+        &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n")],
+        "*** Update File: a\n@@\n 2\n+3\n+4\n+5\n+6\n 3\n",
+        &[("update", (4, 0))],
+        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,6 +1,10 @@\n 1\n 2\n 3\n+4\n+5\n+6\n+3\n 4\n 5\n 6\n",
+    );
+}
