@@ -21,7 +21,7 @@ mod text;
 pub mod tools;
 mod walk;
 
-pub use call::{Data, Reply, Tool};
+pub use call::{Arguments, Data, Reply, Tool};
 pub use catalogue::{Annotations, ToolInfo, catalogue};
 pub use editor::{EditorCommand, EditorReply};
 pub use error::{FailureClass, ToolError, advice, guard_advice};

@@ -1,5 +1,6 @@
 //! Asking a person: what is shown, and how the answer is tied to it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use rmcp::model::{
     RequestStateCodec, SealOptions,
 };
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::ServeError;
 
@@ -97,11 +99,17 @@ fn visible(line: &str) -> String {
     text
 }
 
+/// Whether arguments have this under that key, or cannot be read. (A key that is there twice, the tool refuses.)
+pub(crate) fn says(args: &RawValue, key: &str, wanted: bool) -> bool {
+    let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
+    args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
+}
+
 /// A call as an answer is tied to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'c> {
     pub(crate) tool: Tool,
-    pub(crate) args: &'c Value,
+    pub(crate) args: &'c RawValue,
     /// The workspace.
     pub(crate) root: &'c str,
 }
@@ -109,8 +117,7 @@ pub(crate) struct Asked<'c> {
 impl Asked<'_> {
     /// The question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let permanent = self.args.get("permanent") == Some(&Value::Bool(true));
-        let warning = if permanent { "THIS CANNOT BE UNDONE. " } else { "" };
+        let warning = if says(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
         let message = format!("{warning}{tool} in {}: {}", visible(self.root), preview.text);
         // To accept is the answer; there is nothing to fill in.
@@ -120,8 +127,10 @@ impl Asked<'_> {
 
     /// What a sealed state is good for: this tool, these arguments, this workspace.
     fn bytes(&self) -> Vec<u8> {
+        // A client may write the same arguments in another way when it comes back.
+        let args = serde_json::from_str::<Value>(self.args.get()).map(|args| args.to_string());
         let mut hasher = Hasher::new();
-        for part in [self.tool.as_str(), &self.args.to_string(), self.root] {
+        for part in [self.tool.as_str(), args.as_deref().unwrap_or(self.args.get()), self.root] {
             hasher.update(&(part.len() as u64).to_be_bytes());
             hasher.update(part.as_bytes());
         }
@@ -210,7 +219,8 @@ mod tests {
     #[test]
     fn an_answer_counts_once_and_for_its_question_only() {
         let (seals, others) = (Seals::new().unwrap(), Seals::new().unwrap());
-        let (args, other_args) = (json!({ "path": "a", "content": "x" }), json!({ "path": "b", "content": "x" }));
+        let args = serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
+        let other_args = serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
         let asked = Asked { tool: Tool::CreateFile, args: &args, root: "/w" };
         let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
@@ -230,7 +240,9 @@ mod tests {
         ] {
             assert_eq!(said, Said::Nothing, "{what}");
         }
-        assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Yes(preview.digest));
+        let rewritten = RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
+        let same = Asked { args: &rewritten, ..asked };
+        assert_eq!(seals.said(same, Some(&state), Some(&yes())), Said::Yes(preview.digest));
         assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Nothing, "used up");
         for word in ["decline", "cancel"] {
             let no = [(QUESTION.to_owned(), json!({ "action": word }))].into();
