@@ -21,9 +21,9 @@ use crate::ServeError;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;
-/// How many files are named.
-const MAX_FILES: usize = 20;
-/// Longer lines are cut.
+/// So many bytes of names can be shown. What is not named cannot be approved.
+const MAX_NAMES: usize = 32 << 10;
+/// Longer lines of the diff are cut.
 const MAX_LINE: usize = 200;
 /// How long an answer is waited for in the protocol without sessions.
 const TTL: Duration = Duration::from_secs(10 * 60);
@@ -39,35 +39,40 @@ pub(crate) struct Preview {
 }
 
 impl Preview {
+    /// `None` when it has too many files to name each of them.
+    ///
     /// Fails when a file is no longer what the plan was made for.
-    pub(crate) fn of(plan: &Plan) -> Result<Self, fs_guard::Error> {
-        let mut lines = Vec::new();
+    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, fs_guard::Error> {
+        let mut names = Vec::new();
+        let mut size = 0;
         let (mut inserted, mut deleted) = (0, 0);
-        for (index, change) in plan.changes().iter().enumerate() {
+        for change in plan.changes() {
             let (plus, minus) = plan.images().line_counts(change)?;
             (inserted, deleted) = (inserted + plus, deleted + minus);
-            if index < MAX_FILES {
-                let letter = match change.operation {
-                    Operation::Create => 'A',
-                    Operation::Update => 'M',
-                    Operation::Delete => 'D',
-                    Operation::Move => 'R',
-                };
-                let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
-                lines.push(format!("{letter} {}{to} (+{plus} -{minus})", change.path));
+            let letter = match change.operation {
+                Operation::Create => 'A',
+                Operation::Update => 'M',
+                Operation::Delete => 'D',
+                Operation::Move => 'R',
+            };
+            let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+            let name = visible(&format!("{letter} {}{to} (+{plus} -{minus})", change.path), usize::MAX);
+            size += name.len();
+            if size > MAX_NAMES {
+                return Ok(None);
             }
+            names.push(name);
         }
-        if let Some(more) = plan.changes().len().checked_sub(MAX_FILES + 1) {
-            lines.push(format!("and {} more files", more + 1));
-        }
-        lines.insert(0, format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan)));
+        let head = format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan));
+        let mut lines = vec![head];
+        lines.append(&mut names);
         lines.push(String::new());
         let mut shown = 0;
         let mut hidden = 0;
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
                 if shown < MAX_DIFF_LINES {
-                    lines.push(line.to_owned());
+                    lines.push(visible(line, MAX_LINE));
                     shown += 1;
                 } else {
                     hidden += 1;
@@ -77,16 +82,15 @@ impl Preview {
         if hidden > 0 {
             lines.push(format!("… {hidden} more lines of the diff"));
         }
-        let text: Vec<_> = lines.iter().map(|line| visible(line)).collect();
-        Ok(Self { digest: plan.digest(), text: text.join("\n") })
+        Ok(Some(Self { digest: plan.digest(), text: lines.join("\n") }))
     }
 }
 
-/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; long ones are cut.
-fn visible(line: &str) -> String {
+/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; one longer than `max` is cut.
+fn visible(line: &str, max: usize) -> String {
     let mut text = String::new();
     for character in line.chars() {
-        if text.len() > MAX_LINE {
+        if text.len() > max {
             text.push('…');
             break;
         }
@@ -119,7 +123,7 @@ impl Asked<'_> {
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
         let warning = if says(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
-        let message = format!("{warning}{tool} in {}: {}", visible(self.root), preview.text);
+        let message = format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
         // To accept is the answer; there is nothing to fill in.
         let requested_schema = ElicitationSchema::new(BTreeMap::new());
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
@@ -258,8 +262,8 @@ mod tests {
             ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
             ("ä 漢", "ä 漢"),
         ] {
-            assert_eq!(visible(line), shown);
+            assert_eq!(visible(line, MAX_LINE), shown);
         }
-        assert!(visible(&"x".repeat(1000)).chars().count() < 210);
+        assert!(visible(&"x".repeat(1000), MAX_LINE).chars().count() < 210);
     }
 }

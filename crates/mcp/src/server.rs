@@ -285,6 +285,8 @@ struct Ran {
     reply: Reply,
     /// What is to be shown before it can go on.
     preview: Option<Preview>,
+    /// It has so many files that they cannot all be shown.
+    unshown: Option<usize>,
     /// It only lacks somebody to ask.
     nobody: bool,
 }
@@ -343,6 +345,15 @@ impl CallOf<'_> {
         }
         for _ in 0..MAX_QUESTIONS {
             let ran = self.run(Answer::Ask(approved)).await?;
+            if let Some(files) = ran.unshown {
+                let message =
+                    format!("the names of its {files} files are more than a person can be shown and asked about");
+                let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+                let next = "split the change into smaller ones, or let the person apply the patch in a terminal";
+                let (details, next) = (json!({ "reason": "too_many_to_show", "files": files }), Some(next.into()));
+                let error = ToolError { details, recoverable: true, suggested_next_action: next, ..error };
+                return Ok(answer::failed(self.tool, error).into());
+            }
             let Some(preview) = &ran.preview else { return Ok(ran.result().into()) };
             if !sessions {
                 let sealed = self.shared.seals.ask(self.asked(), preview);
@@ -407,7 +418,7 @@ impl CallOf<'_> {
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = tools.call_tool(tool, &*args, &mut host);
-            Ran { reply, nobody: host.nobody, preview: host.preview }
+            Ran { reply, nobody: host.nobody, unshown: host.unshown, preview: host.preview }
         });
         let ran = ran.await;
         if let Some(told) = told {
