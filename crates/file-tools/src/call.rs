@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use patch_engine::Host;
 
@@ -106,6 +107,42 @@ impl Tool {
     }
 }
 
+/// The arguments of a call, read or not: text is read once, as what the tool wants.
+#[derive(Debug, Clone, Copy)]
+pub enum Arguments<'a> {
+    /// A value.
+    Value(&'a Value),
+    /// The text of one.
+    Text(&'a RawValue),
+}
+
+impl<'a> From<&'a Value> for Arguments<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<'a> From<&'a RawValue> for Arguments<'a> {
+    fn from(text: &'a RawValue) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl Arguments<'_> {
+    fn read<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
+        let list = match self {
+            Self::Value(value) => value.is_array(),
+            Self::Text(text) => text.get().starts_with('['),
+        };
+        match self {
+            // serde would take a list for a struct.
+            _ if list => Err(serde::de::Error::custom("invalid type: sequence, expected an object")),
+            Self::Value(value) => A::deserialize(value),
+            Self::Text(text) => A::deserialize(text),
+        }
+    }
+}
+
 /// What a tool answers with when it did what it should.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
@@ -192,7 +229,7 @@ impl From<ToolError> for Reply {
 
 impl Session {
     /// Calls a tool by its name, with its arguments as a JSON object.
-    pub fn call(&self, name: &str, args: &Value, host: &mut dyn Host) -> Reply {
+    pub fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
         match Tool::named(name) {
             Some(tool) => self.call_tool(tool, args, host),
             None => {
@@ -205,15 +242,15 @@ impl Session {
     }
 
     /// Calls a tool with its arguments as a JSON object.
-    pub fn call_tool(&self, tool: Tool, args: &Value, host: &mut dyn Host) -> Reply {
-        let mut reply = self.answer(tool, args, host);
+    pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+        let mut reply = self.answer(tool, args.into(), host);
         if let Some(max) = self.settings().max_output {
             reply.fit(max);
         }
         reply
     }
 
-    fn answer(&self, tool: Tool, args: &Value, host: &mut dyn Host) -> Reply {
+    fn answer(&self, tool: Tool, args: Arguments<'_>, host: &mut dyn Host) -> Reply {
         let result = match tool {
             Tool::ReadFile => self.run(tool, args, host, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile)),
             Tool::ListDirectory => self
@@ -261,11 +298,11 @@ impl Session {
     fn run<A: DeserializeOwned, T>(
         &self,
         tool: Tool,
-        args: &Value,
+        args: Arguments<'_>,
         host: &mut dyn Host,
         then: impl FnOnce(&A, &mut dyn Host) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
-        match A::deserialize(args) {
+        match args.read::<A>() {
             Ok(args) => then(&args, host),
             Err(error) => {
                 let error = ToolError::arguments(format!("the arguments of {} do not fit: {error}", tool.as_str()))

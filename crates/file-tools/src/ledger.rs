@@ -13,7 +13,6 @@ use crate::session_name::SessionName;
 
 /// The folder of the ledgers in the state directory.
 const FOLDER: &str = "sessions";
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A ledger that is longer is written anew, with one line for each file.
 const COMPACT_SIZE: u64 = 1 << 20;
@@ -27,17 +26,23 @@ const MAX_SIZE: u64 = 64 << 20;
 pub(crate) struct Ledger {
     /// Where it outlives the process.
     kept: Option<SessionName>,
+    /// How long is waited for another process that writes to it.
+    lock_timeout: Duration,
     seen: Mutex<BTreeMap<String, Sha256>>,
 }
 
 impl Ledger {
     /// A ledger for as long as the process lasts.
     pub(crate) fn in_memory() -> Self {
-        Self { kept: None, seen: Mutex::default() }
+        Self { kept: None, lock_timeout: Duration::ZERO, seen: Mutex::default() }
     }
 
     /// The ledger of a session in the state directory.
-    pub(crate) fn open(workspace: &Workspace, session: &SessionName) -> Result<Self, transaction::Error> {
+    pub(crate) fn open(
+        workspace: &Workspace,
+        session: &SessionName,
+        lock_timeout: Duration,
+    ) -> Result<Self, transaction::Error> {
         let mut seen = BTreeMap::new();
         if let Some(dir) = folder(workspace)? {
             match dir.spot(&file_name(session)).read(MAX_SIZE) {
@@ -47,14 +52,14 @@ impl Ledger {
                         read_line(line, &mut seen);
                     }
                     if bytes.len() as u64 > COMPACT_SIZE {
-                        compact(&dir, session, &seen)?;
+                        compact(&dir, session, &seen, lock_timeout)?;
                     }
                 }
                 Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Self { kept: Some(session.clone()), seen: Mutex::new(seen) })
+        Ok(Self { kept: Some(session.clone()), lock_timeout, seen: Mutex::new(seen) })
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<Sha256> {
@@ -83,7 +88,7 @@ impl Ledger {
             .expect("a string takes all");
         }
         let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
-        match append(workspace, session, &lines) {
+        match append(workspace, session, &lines, self.lock_timeout) {
             // Where nothing can be written, nothing read has to be remembered.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
             result => result,
@@ -110,16 +115,26 @@ fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
     }
 }
 
-fn append(workspace: &Workspace, session: &SessionName, lines: &str) -> Result<(), transaction::Error> {
-    ensure_state(workspace, LOCK_TIMEOUT)?;
+fn append(
+    workspace: &Workspace,
+    session: &SessionName,
+    lines: &str,
+    lock_timeout: Duration,
+) -> Result<(), transaction::Error> {
+    ensure_state(workspace, lock_timeout)?;
     let (state, _) = workspace.root().create_state_dir()?;
     let dir = state.open_or_create_dir(FOLDER)?;
-    let _lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+    let _lock = dir.spot("lock").lock(lock_timeout)?;
     Ok(dir.spot(&file_name(session)).append()?.append(lines.as_bytes())?)
 }
 
-fn compact(dir: &Dir, session: &SessionName, seen: &BTreeMap<String, Sha256>) -> Result<(), Error> {
-    let _lock = dir.spot("lock").lock(LOCK_TIMEOUT)?;
+fn compact(
+    dir: &Dir,
+    session: &SessionName,
+    seen: &BTreeMap<String, Sha256>,
+    lock_timeout: Duration,
+) -> Result<(), Error> {
+    let _lock = dir.spot("lock").lock(lock_timeout)?;
     let place = dir.spot(&file_name(session));
     let draft = dir.spot(&format!("{}.new", file_name(session)));
     draft.remove()?;

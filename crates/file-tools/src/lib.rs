@@ -23,7 +23,7 @@ pub mod tools;
 mod walk;
 
 pub use advice::{advice, guard_advice};
-pub use call::{Data, Reply, Tool};
+pub use call::{Arguments, Data, Reply, Tool};
 pub use catalogue::{Annotations, ToolInfo, catalogue};
 pub use editor::{EditorCommand, EditorReply};
 pub use error::{FailureClass, ToolError};

@@ -92,7 +92,7 @@ impl Session {
     ///
     /// When what it has read cannot be looked up.
     pub fn resume(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
-        let ledger = Arc::new(Ledger::open(&workspace, &audit.session)?);
+        let ledger = Arc::new(Ledger::open(&workspace, &audit.session, settings.lock_timeout)?);
         Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
     }
 

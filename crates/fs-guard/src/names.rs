@@ -14,6 +14,9 @@ pub enum NamePolicy {
     Native,
 }
 
+/// How deep a path may be.
+const MAX_COMPONENTS: usize = 256;
+
 /// Why a spelling is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,6 +45,8 @@ pub enum Spelling {
     LongComponent,
     /// The path is longer than 4096 bytes.
     LongPath,
+    /// The path has more than 256 components. (The kernel walks each path from the root: deep ones cost its square.)
+    TooDeep,
     /// Windows keeps this name for a device.
     ReservedName(String),
     /// A component ends in a dot or a blank.
@@ -70,6 +75,7 @@ impl Spelling {
             Self::Tilde => "tilde",
             Self::Invisible(_) => "invisible_character",
             Self::LongComponent | Self::LongPath => "too_long",
+            Self::TooDeep => "too_deep",
             Self::ReservedName(_) | Self::TrailingDotOrBlank(_) | Self::ReservedCharacter(_) | Self::ShortName(_) => {
                 "not_portable"
             }
@@ -93,6 +99,7 @@ impl fmt::Display for Spelling {
             Self::Invisible(c) => write!(f, "the path has the invisible character U+{:04X}", u32::from(*c)),
             Self::LongComponent => f.write_str("a component is longer than 255 bytes"),
             Self::LongPath => f.write_str("the path is longer than 4096 bytes"),
+            Self::TooDeep => write!(f, "the path has more than {MAX_COMPONENTS} components"),
             Self::ReservedName(name) => write!(f, "{name:?} is the name of a device on Windows"),
             Self::TrailingDotOrBlank(name) => write!(f, "{name:?} ends in a dot or a blank, which Windows drops"),
             Self::ReservedCharacter(c) => write!(f, "{c:?} is not allowed in names on Windows"),
@@ -145,8 +152,9 @@ pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
         None => (path, false),
     };
     let mut refused = trailing.then_some(S::TrailingSlash);
-    for component in whole.split('/') {
+    for (depth, component) in whole.split('/').enumerate() {
         match component {
+            _ if depth == MAX_COMPONENTS => return Refused(S::TooDeep),
             ".." => return Verdict::Climbs,
             "" => refused = refused.or(Some(S::EmptyComponent)),
             "." => refused = refused.or(Some(S::DotComponent)),
@@ -301,6 +309,10 @@ mod tests {
             ("a\u{85}b", "control_character"),
             (&long, "too_long"),
             (&deep, "too_long"),
+            (&"x/".repeat(256), "trailing_slash"),
+            (&format!("./{}x", "x/".repeat(255)), "fine"),
+            (&format!("{}x", "x/".repeat(256)), "too_deep"),
+            (&format!("{}..", "x/".repeat(2000)), "too_deep"),
         ] {
             assert_eq!(verdict(path), expected, "{path:?}");
         }

@@ -1,5 +1,6 @@
 //! Asking a person: what is shown, and how the answer is tied to it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,14 +15,15 @@ use rmcp::model::{
     RequestStateCodec, SealOptions,
 };
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::ServeError;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;
-/// How many files are named.
-const MAX_FILES: usize = 20;
-/// Longer lines are cut.
+/// So many bytes of names can be shown. What is not named cannot be approved.
+const MAX_NAMES: usize = 32 << 10;
+/// Longer lines of the diff are cut.
 const MAX_LINE: usize = 200;
 /// How long an answer is waited for in the protocol without sessions.
 const TTL: Duration = Duration::from_secs(10 * 60);
@@ -37,35 +39,40 @@ pub(crate) struct Preview {
 }
 
 impl Preview {
+    /// `None` when it has too many files to name each of them.
+    ///
     /// Fails when a file is no longer what the plan was made for.
-    pub(crate) fn of(plan: &Plan) -> Result<Self, fs_guard::Error> {
-        let mut lines = Vec::new();
+    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, fs_guard::Error> {
+        let mut names = Vec::new();
+        let mut size = 0;
         let (mut inserted, mut deleted) = (0, 0);
-        for (index, change) in plan.changes().iter().enumerate() {
+        for change in plan.changes() {
             let (plus, minus) = plan.images().line_counts(change)?;
             (inserted, deleted) = (inserted + plus, deleted + minus);
-            if index < MAX_FILES {
-                let letter = match change.operation {
-                    ChangeKind::Create => 'A',
-                    ChangeKind::Update => 'M',
-                    ChangeKind::Delete => 'D',
-                    ChangeKind::Move => 'R',
-                };
-                let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
-                lines.push(format!("{letter} {}{to} (+{plus} -{minus})", change.path));
+            let letter = match change.operation {
+                ChangeKind::Create => 'A',
+                ChangeKind::Update => 'M',
+                ChangeKind::Delete => 'D',
+                ChangeKind::Move => 'R',
+            };
+            let to = change.to_path.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+            let name = visible(&format!("{letter} {}{to} (+{plus} -{minus})", change.path), usize::MAX);
+            size += name.len();
+            if size > MAX_NAMES {
+                return Ok(None);
             }
+            names.push(name);
         }
-        if let Some(more) = plan.changes().len().checked_sub(MAX_FILES + 1) {
-            lines.push(format!("and {} more files", more + 1));
-        }
-        lines.insert(0, format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan)));
+        let head = format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan));
+        let mut lines = vec![head];
+        lines.append(&mut names);
         lines.push(String::new());
         let mut shown = 0;
         let mut hidden = 0;
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
                 if shown < MAX_DIFF_LINES {
-                    lines.push(line.to_owned());
+                    lines.push(visible(line, MAX_LINE));
                     shown += 1;
                 } else {
                     hidden += 1;
@@ -75,16 +82,15 @@ impl Preview {
         if hidden > 0 {
             lines.push(format!("… {hidden} more lines of the diff"));
         }
-        let text: Vec<_> = lines.iter().map(|line| visible(line)).collect();
-        Ok(Self { digest: plan.digest(), text: text.join("\n") })
+        Ok(Some(Self { digest: plan.digest(), text: lines.join("\n") }))
     }
 }
 
-/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; long ones are cut.
-fn visible(line: &str) -> String {
+/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; one longer than `max` is cut.
+fn visible(line: &str, max: usize) -> String {
     let mut text = String::new();
     for character in line.chars() {
-        if text.len() > MAX_LINE {
+        if text.len() > max {
             text.push('…');
             break;
         }
@@ -97,11 +103,17 @@ fn visible(line: &str) -> String {
     text
 }
 
+/// Whether arguments have this under that key, or cannot be read. (A key that is there twice, the tool refuses.)
+pub(crate) fn says(args: &RawValue, key: &str, wanted: bool) -> bool {
+    let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
+    args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
+}
+
 /// A call as an answer is tied to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'c> {
     pub(crate) tool: Tool,
-    pub(crate) args: &'c Value,
+    pub(crate) args: &'c RawValue,
     /// The workspace.
     pub(crate) root: &'c str,
 }
@@ -109,10 +121,9 @@ pub(crate) struct Asked<'c> {
 impl Asked<'_> {
     /// The question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let permanent = self.args.get("permanent") == Some(&Value::Bool(true));
-        let warning = if permanent { "THIS CANNOT BE UNDONE. " } else { "" };
+        let warning = if says(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
-        let message = format!("{warning}{tool} in {}: {}", visible(self.root), preview.text);
+        let message = format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
         // To accept is the answer; there is nothing to fill in.
         let requested_schema = ElicitationSchema::new(BTreeMap::new());
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
@@ -120,8 +131,10 @@ impl Asked<'_> {
 
     /// What a sealed state is good for: this tool, these arguments, this workspace.
     fn bytes(&self) -> Vec<u8> {
+        // A client may write the same arguments in another way when it comes back.
+        let args = serde_json::from_str::<Value>(self.args.get()).map(|args| args.to_string());
         let mut hasher = Hasher::new();
-        for part in [self.tool.as_str(), &self.args.to_string(), self.root] {
+        for part in [self.tool.as_str(), args.as_deref().unwrap_or(self.args.get()), self.root] {
             hasher.update(&(part.len() as u64).to_be_bytes());
             hasher.update(part.as_bytes());
         }
@@ -210,7 +223,8 @@ mod tests {
     #[test]
     fn an_answer_counts_once_and_for_its_question_only() {
         let (seals, others) = (Seals::new().unwrap(), Seals::new().unwrap());
-        let (args, other_args) = (json!({ "path": "a", "content": "x" }), json!({ "path": "b", "content": "x" }));
+        let args = serde_json::value::to_raw_value(&json!({ "path": "a", "content": "x" })).unwrap();
+        let other_args = serde_json::value::to_raw_value(&json!({ "path": "b", "content": "x" })).unwrap();
         let asked = Asked { tool: Tool::CreateFile, args: &args, root: "/w" };
         let preview = Preview { digest: Sha256([7; 32]), text: "shown".into() };
         let seal = || seals.ask(asked, &preview).unwrap().request_state.unwrap();
@@ -230,7 +244,9 @@ mod tests {
         ] {
             assert_eq!(said, Said::Nothing, "{what}");
         }
-        assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Yes(preview.digest));
+        let rewritten = RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
+        let same = Asked { args: &rewritten, ..asked };
+        assert_eq!(seals.said(same, Some(&state), Some(&yes())), Said::Yes(preview.digest));
         assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Nothing, "used up");
         for word in ["decline", "cancel"] {
             let no = [(QUESTION.to_owned(), json!({ "action": word }))].into();
@@ -246,8 +262,8 @@ mod tests {
             ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
             ("ä 漢", "ä 漢"),
         ] {
-            assert_eq!(visible(line), shown);
+            assert_eq!(visible(line, MAX_LINE), shown);
         }
-        assert!(visible(&"x".repeat(1000)).chars().count() < 210);
+        assert!(visible(&"x".repeat(1000), MAX_LINE).chars().count() < 210);
     }
 }

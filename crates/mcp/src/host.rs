@@ -39,6 +39,8 @@ pub(crate) struct CallHost {
     answer: Answer,
     /// What is to be shown; the call was put off then.
     pub(crate) preview: Option<Preview>,
+    /// It has so many files that they cannot all be shown.
+    pub(crate) unshown: Option<usize>,
     /// It could be done, if only somebody could be asked.
     pub(crate) nobody: bool,
     cancelled: Box<dyn Fn() -> bool + Send>,
@@ -56,6 +58,7 @@ impl CallHost {
         Self {
             answer,
             preview: None,
+            unshown: None,
             nobody: false,
             cancelled,
             progress,
@@ -80,8 +83,9 @@ impl Host for CallHost {
             Answer::Commit => {}
             Answer::Ask(approved) if approved == Some(plan.digest()) => {}
             Answer::Ask(_) => {
-                self.preview = Some(Preview::of(plan)?);
-                return Ok(Decision::Postpone);
+                self.preview = Preview::of(plan)?;
+                self.unshown = self.preview.is_none().then(|| plan.changes().len());
+                return Ok(if self.preview.is_some() { Decision::Postpone } else { Decision::Decline });
             }
             Answer::NobodyToAsk => {
                 self.nobody = true;

@@ -3,10 +3,12 @@
 
 mod answer;
 mod ask;
+mod backlog;
 mod config;
 mod error;
 mod host;
 mod id;
+mod message;
 mod roots;
 mod server;
 mod settings;
@@ -34,7 +36,8 @@ pub fn serve(
     let system = |error: std::io::Error| ServeError::System(error.to_string());
     // Waiting for the client is the only thing that is asynchronous; files are read and written by other threads.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(system)?;
-    let (transport, closed) = wire::Wire::start(input, output, server.max_message()).map_err(system)?;
+    let (transport, closed) =
+        wire::Wire::start(input, output, server.max_message(), server.backlog()).map_err(system)?;
     let workers = server.workers();
     runtime.block_on(async {
         let served = server.run(transport, closed).await;

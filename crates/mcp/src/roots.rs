@@ -5,16 +5,21 @@ use std::path::{Path, PathBuf};
 
 use file_tools::{ErrorKind, FailureClass, ToolError};
 use fs_guard::{Access, RelPath, Root};
+use serde_json::json;
 
 /// What the roots leave of the workspace: directories in it; none for all of it.
 ///
-/// Roots that are no directories here are passed over, and no roots at all say nothing.
+/// Roots that are no directories here are passed over, but one has to be left: that a client names nothing that can be
+/// used does not mean that everything is allowed.
 pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>) -> Result<Vec<RelPath>, ToolError> {
     let ours = fs_guard::real_path(root.path())?;
     let mut within = Vec::new();
-    let mut outside = None;
+    let (mut outside, mut unusable) = (None, None);
     for uri in uris {
-        let Some(theirs) = file_path(uri).and_then(|path| fs_guard::real_path(&path).ok()) else { continue };
+        let Some(theirs) = file_path(uri).and_then(|path| fs_guard::real_path(&path).ok()) else {
+            unusable = Some(uri);
+            continue;
+        };
         if ours.starts_with(&theirs) {
             return Ok(Vec::new());
         }
@@ -23,8 +28,9 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
             None => outside = Some(uri),
         }
     }
-    match (within.is_empty(), outside) {
-        (true, Some(uri)) => {
+    match (outside, unusable) {
+        _ if !within.is_empty() => Ok(within),
+        (Some(uri), _) => {
             let message =
                 format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
             let error = ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message);
@@ -33,8 +39,18 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
                 ..error
             })
         }
-        _ => Ok(within),
+        (None, Some(uri)) => Err(refused(&format!(
+            "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
+        ))),
+        (None, None) => Err(refused("the client says that it names roots, and names none")),
     }
+}
+
+/// The error of a client whose roots are not known: nothing is touched.
+pub(crate) fn refused(message: &str) -> ToolError {
+    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+    let next = "tell the person: open the folder of the workspace in the client, then call again";
+    ToolError { details: json!({ "reason": "no_roots" }), suggested_next_action: Some(next.into()), ..error }
 }
 
 /// The path of a `file:` URI (RFC 8089) of this machine.
@@ -75,13 +91,14 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("w"), dir.path().join("link")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("w2"), dir.path().join("w/out")).unwrap();
         for (roots, expected) in [
-            (&[][..], Some(&[][..])),
-            (&["w"], Some(&[])),
+            (&["w"][..], Some(&[][..])),
             (&[""], Some(&[])),
             (&["link"], Some(&[])),
             (&["w/src/a%20b"], Some(&["src/a b"])),
             (&["w/src", "w/docs", "w2"], Some(&["src", "docs"])),
-            (&["w/none"], Some(&[])),
+            (&[], None),
+            (&["w/none"], None),
+            (&["w/none", "w/src"], Some(&["src"])),
             (&["link/docs"], Some(&["docs"])),
             (&["w2"], None),
             (&["w/out"], None),

@@ -14,12 +14,15 @@ use rmcp::model::{
     ServerConfig, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, ServerInitializeError, ServiceExt as _};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-use crate::ask::{Asked, Preview, Said, Seals};
+use crate::ask::{Asked, Preview, Said, Seals, says};
+use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress};
+use crate::message::ArgumentsText;
 use crate::settings::{Approval, ServerSettings, name, named};
 use crate::wire::Wire;
 use crate::work::Workers;
@@ -54,6 +57,19 @@ struct Shared {
     new_roots: AtomicBool,
     closed: Mutex<Option<watch::Receiver<bool>>>,
     workers: Workers,
+    backlog: Backlog,
+    /// In which order calls take effect: those that change files one after the other as they came, and what reads a file
+    /// between them sees what came before. What the session knows of its files is then always what it left.
+    order: Arc<RwLock<()>>,
+}
+
+/// A call's place in the order.
+#[expect(dead_code, reason = "they are held")]
+enum Turn {
+    Changes(OwnedRwLockWriteGuard<()>),
+    Reads(OwnedRwLockReadGuard<()>),
+    /// It remembers nothing of what it reads.
+    Looks,
 }
 
 impl Server {
@@ -74,12 +90,18 @@ impl Server {
                 new_roots,
                 closed,
                 workers: Workers::new(),
+                backlog: Backlog::default(),
+                order: Arc::default(),
             }),
         })
     }
 
     pub(crate) fn workers(&self) -> Workers {
         self.shared.workers.clone()
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.shared.backlog.clone()
     }
 
     pub(crate) fn max_message(&self) -> usize {
@@ -162,8 +184,10 @@ impl ServerHandler for Server {
             Ok(tools) => tools,
             Err(error) => return Ok(answer::failed(tool, error).into()),
         };
-        let args = Value::Object(request.arguments.unwrap_or_default());
-        let call = CallOf { shared: &self.shared, tools, tool, args: Arc::new(args), context: &context };
+        let Some(ArgumentsText(args)) = context.extensions.get::<ArgumentsText>().cloned() else {
+            return Err(ErrorData::internal_error("the call has lost its arguments", None));
+        };
+        let call = CallOf { shared: &self.shared, tools, tool, args, context: &context };
         if call.asks() {
             return call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await;
         }
@@ -185,8 +209,10 @@ impl Shared {
             Ok::<_, ToolError>(workspace.with_key_place(settings.key_place.clone()))
         };
         let mut workspace = open(settings.policy.clone())?;
-        if let Some(uris) = client_roots(context).await {
-            let within = roots::narrowed(workspace.root(), uris.iter().map(String::as_str)).inspect_err(|_| {
+        if names_roots(context) {
+            let uris = self.client_roots(context).await;
+            let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
+            let within = within.inspect_err(|_| {
                 // It is looked at again in the next call.
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
@@ -206,6 +232,27 @@ impl Shared {
         Ok(made)
     }
 
+    /// The roots of a client that said that it has some.
+    #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
+    async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
+        let _open = self.backlog.question();
+        match tokio::time::timeout(ROOTS_TIME, context.peer.list_roots()).await {
+            Ok(Ok(listed)) => Ok(listed.roots.into_iter().map(|root| root.uri).collect()),
+            Ok(Err(_)) => Err(roots::refused("the client could not say what its roots are")),
+            Err(_) => Err(roots::refused("the client did not say what its roots are")),
+        }
+    }
+
+    /// Waits for the calls that came before, as far as this one depends on them.
+    async fn turn(&self, tool: Tool) -> Turn {
+        let order = self.order.clone();
+        match tool {
+            Tool::ReadFile => Turn::Reads(order.read_owned().await),
+            _ if tool.is_read_only() => Turn::Looks,
+            _ => Turn::Changes(order.write_owned().await),
+        }
+    }
+
     /// Ends when the client has gone.
     async fn gone(&self) {
         let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -220,15 +267,9 @@ fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// The roots of a client that has some to tell.
-#[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
-async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Vec<String>> {
-    let tells = context.client_capabilities().is_some_and(|client| client.roots.is_some());
-    if !tells || !has_session(context) {
-        return None;
-    }
-    let listed = tokio::time::timeout(ROOTS_TIME, context.peer.list_roots()).await.ok()?.ok()?;
-    Some(listed.roots.into_iter().map(|root| root.uri).collect())
+/// Whether the client said that it names the directories that may be touched.
+fn names_roots(context: &RequestContext<RoleServer>) -> bool {
+    has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
 
 /// One call.
@@ -236,7 +277,7 @@ struct CallOf<'c> {
     shared: &'c Shared,
     tools: Arc<Session>,
     tool: Tool,
-    args: Arc<Value>,
+    args: Arc<RawValue>,
     context: &'c RequestContext<RoleServer>,
 }
 
@@ -245,6 +286,8 @@ struct Ran {
     reply: Reply,
     /// What is to be shown before it can go on.
     preview: Option<Preview>,
+    /// It has so many files that they cannot all be shown.
+    unshown: Option<usize>,
     /// It only lacks somebody to ask.
     nobody: bool,
 }
@@ -262,10 +305,9 @@ impl CallOf<'_> {
 
     /// Whether a person is to be asked.
     fn asks(&self) -> bool {
-        let is = |key: &str, wanted: bool| self.args.get(key) == Some(&Value::Bool(wanted));
         match self.shared.settings.approval {
             Approval::Never => false,
-            Approval::Auto => self.tool == Tool::DeleteFile && is("permanent", true),
+            Approval::Auto => self.tool == Tool::DeleteFile && says(&self.args, "permanent", true),
             Approval::Ask => !self.tool.is_read_only(),
         }
     }
@@ -283,7 +325,7 @@ impl CallOf<'_> {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tool == Tool::ApplyPatch && self.args.get("atomic") == Some(&Value::Bool(false)) {
+        if self.tool == Tool::ApplyPatch && says(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
             let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
             let next = Some("leave atomic out".into());
@@ -304,6 +346,15 @@ impl CallOf<'_> {
         }
         for _ in 0..MAX_QUESTIONS {
             let ran = self.run(Answer::Ask(approved)).await?;
+            if let Some(files) = ran.unshown {
+                let message =
+                    format!("the names of its {files} files are more than a person can be shown and asked about");
+                let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+                let next = "split the change into smaller ones, or let the person apply the patch in a terminal";
+                let (details, next) = (json!({ "reason": "too_many_to_show", "files": files }), Some(next.into()));
+                let error = ToolError { details, recoverable: true, suggested_next_action: next, ..error };
+                return Ok(answer::failed(self.tool, error).into());
+            }
             let Some(preview) = &ran.preview else { return Ok(ran.result().into()) };
             if !sessions {
                 let sealed = self.shared.seals.ask(self.asked(), preview);
@@ -312,6 +363,7 @@ impl CallOf<'_> {
                     Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
                 };
             }
+            let _open = self.shared.backlog.question();
             let question = self.context.peer.create_elicitation(self.asked().question(preview));
             let answered = tokio::select! {
                 answered = question => answered,
@@ -361,10 +413,13 @@ impl CallOf<'_> {
             }
             None => (None, None),
         };
+        let turn = self.shared.turn(tool).await;
         let ran = self.shared.workers.run(move || {
+            // Also when nobody waits for the answer any more.
+            let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
-            let reply = tools.call_tool(tool, &args, &mut host);
-            Ran { reply, nobody: host.nobody, preview: host.preview }
+            let reply = tools.call_tool(tool, &*args, &mut host);
+            Ran { reply, nobody: host.nobody, unshown: host.unshown, preview: host.preview }
         });
         let ran = ran.await;
         if let Some(told) = told {

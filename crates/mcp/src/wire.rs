@@ -7,28 +7,32 @@ use std::thread;
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::backlog::{Backlog, Held};
 use crate::id::IdScanner;
+use crate::message::{self, INVALID_REQUEST, Refused};
 
 /// How many messages wait on each side.
 const QUEUE: usize = 64;
 
-/// JSON-RPC: the text is no JSON.
-const PARSE_ERROR: i32 = -32_700;
-/// JSON-RPC: the JSON is no message.
-const INVALID_REQUEST: i32 = -32_600;
+/// A line on its way to the client.
+struct Outgoing {
+    line: Vec<u8>,
+    _held: Held,
+}
 
 /// Both directions of a connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
     received: mpsc::Receiver<ClientJsonRpcMessage>,
-    sent: Option<mpsc::Sender<Vec<u8>>>,
+    sent: Option<mpsc::Sender<Outgoing>>,
     /// Ends with whether everything was written.
     writer: Option<oneshot::Receiver<bool>>,
     /// Nobody reads what is sent.
     deaf: bool,
+    backlog: Backlog,
 }
 
 impl Wire {
@@ -37,6 +41,7 @@ impl Wire {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         max_message: usize,
+        backlog: Backlog,
     ) -> io::Result<(Self, watch::Receiver<bool>)> {
         let (to_server, received) = mpsc::channel(QUEUE);
         let (sent, to_client) = mpsc::channel(QUEUE);
@@ -44,7 +49,8 @@ impl Wire {
         let (written, writer) = oneshot::channel();
         let closing = std::sync::Arc::new(closing);
         let gone = closing.clone();
-        let reader = Reader { to_server, answers: sent.clone(), max_message, begun: false };
+        let reader = Reader { to_server, answers: sent.clone(), backlog: backlog.clone(), max_message, begun: false };
+        let ending = backlog.clone();
         thread::Builder::new().name("mcp-read".into()).spawn(move || {
             reader.run(BufReader::with_capacity(1 << 16, input));
             closing.send_replace(true);
@@ -54,9 +60,10 @@ impl Wire {
             if !all {
                 gone.send_replace(true);
             }
+            ending.close();
             let _ = written.send(all);
         })?;
-        Ok((Self { received, sent: Some(sent), writer: Some(writer), deaf: false }, closed))
+        Ok((Self { received, sent: Some(sent), writer: Some(writer), deaf: false, backlog }, closed))
     }
 }
 
@@ -65,10 +72,11 @@ impl Transport<RoleServer> for Wire {
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let sent = self.sent.clone();
+        // It counts from here on, however long it waits to be written.
+        let outgoing = serde_json::to_vec(&item).map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
         async move {
-            let line = serde_json::to_vec(&item)?;
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-            sent.ok_or_else(gone)?.send(line).await.map_err(|_| gone())
+            sent.ok_or_else(gone)?.send(outgoing?).await.map_err(|_| gone())
         }
     }
 
@@ -96,10 +104,10 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
-fn write(mut lines: mpsc::Receiver<Vec<u8>>, mut output: impl Write) -> io::Result<()> {
-    while let Some(mut line) = lines.blocking_recv() {
-        line.push(b'\n');
-        output.write_all(&line)?;
+fn write(mut lines: mpsc::Receiver<Outgoing>, mut output: impl Write) -> io::Result<()> {
+    while let Some(mut outgoing) = lines.blocking_recv() {
+        outgoing.line.push(b'\n');
+        output.write_all(&outgoing.line)?;
         output.flush()?;
     }
     Ok(())
@@ -107,7 +115,8 @@ fn write(mut lines: mpsc::Receiver<Vec<u8>>, mut output: impl Write) -> io::Resu
 
 struct Reader {
     to_server: mpsc::Sender<ClientJsonRpcMessage>,
-    answers: mpsc::Sender<Vec<u8>>,
+    answers: mpsc::Sender<Outgoing>,
+    backlog: Backlog,
     max_message: usize,
     /// A request was seen.
     begun: bool,
@@ -122,56 +131,45 @@ enum Line {
 
 impl Reader {
     fn run(mut self, mut input: impl BufRead) {
-        let mut line = Vec::new();
         loop {
-            line.clear();
+            let mut line = Vec::new();
             let goes_on = match read_line(&mut input, self.max_message, &mut line) {
                 // What a client that goes leaves unfinished is no message.
                 Ok(Line::End) | Err(_) => return,
                 Ok(Line::TooLong(id)) => {
                     let message = format!("the message is longer than {} bytes; split the change", self.max_message);
-                    self.answer(id, INVALID_REQUEST, &message)
+                    self.answer(&Refused::new(id, INVALID_REQUEST, message))
                 }
-                Ok(Line::Whole) => self.message(&line),
+                Ok(Line::Whole) => self.message(line),
             };
             if !goes_on {
                 return;
-            }
-            if line.capacity() > 1 << 20 {
-                line = Vec::new();
             }
         }
     }
 
     /// Takes a line; `false` when nobody is there any more.
-    fn message(&mut self, line: &[u8]) -> bool {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if line.trim_ascii().is_empty() {
+    fn message(&mut self, line: Vec<u8>) -> bool {
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+        if text.trim_ascii().is_empty() {
             return true;
         }
-        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(message) => {
+        match message::read(text, &self.backlog) {
+            Ok(Some(message)) => {
+                drop(line);
                 self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
                 // Nothing was asked yet, so there is nothing to cancel or to answer: late words to a server before.
                 !self.begun || self.to_server.blocking_send(message).is_ok()
             }
-            Err(_) => match serde_json::from_slice::<Value>(line) {
-                Err(error) => self.answer(None, PARSE_ERROR, &format!("the message is no JSON: {error}")),
-                Ok(value) => {
-                    let id = value.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
-                    match (&id, value.get("method")) {
-                        // A notification, or an answer, that is not understood is not answered.
-                        (None, Some(_)) | (Some(_), None) => true,
-                        _ => self.answer(id, INVALID_REQUEST, "the message is no request of this protocol"),
-                    }
-                }
-            },
+            Ok(None) => true,
+            Err(refused) => self.answer(&refused),
         }
     }
 
-    fn answer(&self, id: Option<Value>, code: i32, message: &str) -> bool {
-        let answer = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
-        self.answers.blocking_send(answer.to_string().into_bytes()).is_ok()
+    fn answer(&self, refused: &Refused) -> bool {
+        let line = serde_json::to_vec(refused).expect("text keys");
+        let held = self.backlog.hold(line.len());
+        self.answers.blocking_send(Outgoing { line, _held: held }).is_ok()
     }
 }
 

@@ -127,21 +127,42 @@ impl<'r> Store<'r> {
         let mut entries = Vec::new();
         let mut refused = Vec::new();
         for id in self.transactions()? {
-            match self.journal(id) {
-                Ok(journal) => {
-                    let aborted = self.is_aborted(id)?;
-                    for entry in entries_of(self.root, &journal) {
-                        // After a roll-back most slots are empty or hold the new file.
-                        if !aborted || self.slot(id, entry.slot)?.hash()? == Some(entry.sha256) {
-                            entries.push(entry);
-                        }
-                    }
-                }
+            match self.unless_gone(id, self.entries_in(id)) {
+                Ok(found) => entries.extend(found.into_iter().flatten()),
                 Err(error @ Error::Journal { .. }) => refused.push(error),
                 Err(error) => return Err(error),
             }
         }
         Ok((entries, refused))
+    }
+
+    fn entries_in(&self, id: TransactionId) -> Result<Vec<TrashEntry>, Error> {
+        let journal = self.journal(id)?;
+        let aborted = self.is_aborted(id)?;
+        let mut entries = Vec::new();
+        for entry in entries_of(self.root, &journal) {
+            // After a roll-back most slots are empty or hold the new file.
+            if !aborted || self.slot(id, entry.slot)?.hash()? == Some(entry.sha256) {
+                entries.push(entry);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Passes on what reading a finished transaction gave; `None` when it failed because the transaction is not there
+    /// any more: readers take no lock, so a purge may remove what they have just seen.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`, when the transaction is still there.
+    pub fn unless_gone<T>(&self, id: TransactionId, read: Result<T, Error>) -> Result<Option<T>, Error> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error) => match self.folder(id) {
+                Err(Error::NoSuchTransaction(_)) => Ok(None),
+                _ => Err(error),
+            },
+        }
     }
 
     fn folder(&self, id: TransactionId) -> Result<Dir, Error> {

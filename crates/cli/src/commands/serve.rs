@@ -32,6 +32,9 @@ pub(crate) struct ServeArgs {
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
+    /// Longest message that is taken, in bytes; a longer one is answered with an error
+    #[arg(long, value_name = "BYTES", default_value_t = apply_patch_mcp::MAX_MESSAGE, hide_default_value = true)]
+    pub(crate) max_message: usize,
     #[command(flatten)]
     pub(crate) writing: args::Writing,
 }
@@ -87,6 +90,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     }
     settings.policy = global.settings.policy()?;
     settings.approval = global.settings.approve.into();
+    settings.max_message = args.max_message;
     settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
     Ok(settings)

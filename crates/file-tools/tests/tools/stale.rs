@@ -1,8 +1,12 @@
 //! What a session has read, and what it may therefore write.
 
+use std::time::Duration;
+
+use file_tools::audit::Audit;
+use file_tools::{Session, SessionSettings};
 use serde_json::json;
 
-use crate::support::{Bench, done, fails, sha};
+use crate::support::{Bench, done, fails, session, settings, sha};
 
 #[test]
 fn a_write_over_a_change_that_was_not_read_is_stale_without_any_hash() {
@@ -87,4 +91,25 @@ fn a_patch_that_no_longer_fits_what_was_read_is_stale_and_not_wrong() {
     bench.fails("apply_patch", &json!({ "patch": text }), "stale_file");
     bench.done("read_file", &json!({ "path": "f" }));
     bench.fails("apply_patch", &json!({ "patch": text }), "patch_apply_error");
+}
+
+/// What is read is written down under a lock, and it waits as long for it as for the others.
+#[test]
+fn the_ledger_waits_for_its_lock_as_long_as_it_is_told() {
+    let bench = Bench::new(&[("f", b"x")]);
+    done(&bench.resume("one"), "read_file", &json!({ "path": "f" }));
+    let (state, _) = bench.workspace().root().create_state_dir().unwrap();
+    let lock = state.open_or_create_dir("sessions").unwrap().spot("lock").lock(Duration::ZERO).unwrap();
+    let (answered, answer) = std::sync::mpsc::channel();
+    let holder = std::thread::spawn(move || {
+        let seen = answer.recv_timeout(Duration::from_secs(5)).is_ok();
+        drop(lock);
+        seen
+    });
+    let impatient = SessionSettings { lock_timeout: Duration::ZERO, ..settings() };
+    let audit = Audit::new(session("two"), None);
+    let tools = Session::resume(bench.workspace(), audit, impatient).unwrap();
+    fails(&tools, "read_file", &json!({ "path": "f" }), "timeout");
+    let _ = answered.send(());
+    assert!(holder.join().unwrap(), "it waited for the lock to be given up");
 }

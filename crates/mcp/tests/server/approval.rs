@@ -190,13 +190,33 @@ fn a_client_that_goes_while_a_person_thinks_changes_nothing() {
 }
 
 #[test]
-fn long_plans_are_shown_in_part() {
+fn long_plans_are_shown_in_part_but_every_file_is_named() {
     let place = place();
     let mut client = asking(&place, Era::Sessions, Approval::Ask);
-    let add: String = (0..50).map(|n| format!("*** Add File: n{n}\n+one\n+two\u{1b}[2K\u{202e}\n")).collect();
+    let long = "x".repeat(250);
+    let add: String = (0..50).map(|n| format!("*** Add File: {long}n{n}\n+one\n+two\u{1b}[2K\u{202e}\n")).collect();
     let patch = json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") });
     let (_, asked) = call(&mut client, Era::Sessions, "apply_patch", &patch, "decline");
     let lines = asked[0].lines().count();
-    assert!(asked[0].contains("and 30 more files") && asked[0].contains("more lines of the diff"), "{}", asked[0]);
-    assert!(lines < 70 && asked[0].contains("\\u{1b}[2K\\u{202e}"), "{lines} lines: {}", asked[0]);
+    for n in 0..50 {
+        assert!(asked[0].contains(&format!("\nA {long}n{n} (+2 -0)\n")), "{n}: {}", asked[0]);
+    }
+    assert!(asked[0].contains("more lines of the diff"), "{}", asked[0]);
+    assert!(lines < 100 && asked[0].contains("\\u{1b}[2K\\u{202e}"), "{lines} lines: {}", asked[0]);
+}
+
+#[test]
+fn what_cannot_all_be_named_cannot_be_approved() {
+    let add: String = (0..2_000).map(|n| format!("*** Add File: a-file-{n}\n+x\n")).collect();
+    let patch = json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") });
+    for era in ERAS {
+        let place = place();
+        let mut client = asking(&place, era, Approval::Ask);
+        for tool in ["apply_patch", "edit_patch"] {
+            let (result, asked) = call(&mut client, era, tool, &patch, "accept");
+            assert!(asked.is_empty() && result["isError"] == true, "{result}");
+            assert!(result.to_string().contains("2000 files"), "{result}");
+        }
+        assert_eq!(names(place.dir.path()), ["f"]);
+    }
 }

@@ -119,6 +119,38 @@ fn a_session_knows_what_it_has_read() {
 }
 
 #[test]
+fn changes_that_are_sent_at_once_take_effect_in_their_order() {
+    for era in ERAS {
+        let place = Place::new(&[("f", b"0\n")]);
+        let mut client = place.client(era);
+        client.done("read_file", json!({ "path": "f" }));
+        let mut ids = Vec::new();
+        for n in 0..200 {
+            let sha256 = fs_guard::Sha256::of(format!("{n}\n").as_bytes()).to_string();
+            let edits = json!([{ "oldText": n.to_string(), "newText": (n + 1).to_string() }]);
+            let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n-{n}\n+{}\n*** End Patch\n", n + 1);
+            let (tool, args) = match n % 3 {
+                0 => ("edit_file", json!({ "path": "f", "expectedSha256": sha256, "edits": edits })),
+                1 => ("apply_patch", json!({ "patch": patch })),
+                _ => ("edit_patch", json!({ "patch": patch })),
+            };
+            ids.push(client.send("tools/call", json!({ "name": tool, "arguments": args })));
+            if n % 10 == 0 {
+                ids.push(client.send("tools/call", json!({ "name": "read_file", "arguments": { "path": "f" } })));
+            }
+        }
+        for _ in &ids {
+            let answer = client.hear();
+            assert_eq!(answer["result"]["isError"], false, "{answer}");
+        }
+        assert_eq!(place.read("f"), b"200\n");
+        // What is not true any more is said as it is.
+        let stale = json!({ "path": "f", "content": "", "expectedSha256": fs_guard::Sha256::of(b"0\n").to_string() });
+        client.fails("write_file", stale, "stale_file");
+    }
+}
+
+#[test]
 fn long_answers_come_in_parts() {
     let place = Place::new(&[]);
     let text: String = (0..4_000).map(|n| format!("line {n}\n")).collect();
@@ -217,6 +249,22 @@ fn roots_of_a_client_narrow_what_it_may_touch() {
     let other = tempfile::tempdir().unwrap();
     let mut nothing = client(json!([{ "uri": format!("file://{}", other.path().display()) }]));
     nothing.fails("read_file", json!({ "path": "c" }), "outside_workspace");
+    // A client that has roots and names none that can be used may touch nothing, until it does.
+    for roots in
+        [json!([]), json!([{ "uri": "src" }]), json!([{ "uri": "https://x/" }]), json!([uri("none")]), json!(7)]
+    {
+        let mut lost = client(roots.clone());
+        let error = lost.fails("read_file", json!({ "path": "c" }), "permission_denied");
+        assert!(
+            error["details"]["reason"] == "no_roots" && error["suggestedNextAction"].is_string(),
+            "{roots}: {error}"
+        );
+        lost.replies.push(json!({ "roots": [] }));
+        lost.fails("create_file", json!({ "path": "n", "content": "" }), "permission_denied");
+        lost.replies.push(json!({ "roots": [uri("src")] }));
+        assert_eq!(lost.done("read_file", json!({ "path": "src/a" }))["content"], "newer");
+    }
+    assert!(!place.path("n").exists());
     let mut silent = Client::new(place.settings(), Era::Single, json!({ "roots": {} }));
     assert_eq!(
         silent.done("read_file", json!({ "path": "c" }))["content"],

@@ -63,7 +63,16 @@ fn nonsense_is_answered_and_passed_over() {
             ("{\"jsonrpc\":\"2.0\",\"id\":", Value::Null, -32_700),
             ("\u{feff}[1,2]", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":7}", json!(901), -32_600),
-            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":[]}", json!("a"), -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":[]}", json!("a"), -32_602),
+            ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\"}", json!(5), -32_602),
+            ("{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":7}}", json!(6), -32_602),
+            // Ids that the protocol does not know.
+            ("{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}", Value::Null, -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}", Value::Null, -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", Value::Null, -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", json!(1.5), -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":9223372036854775808,\"method\":\"ping\"}", json!(1_u64 << 63), -32_600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}", Value::Null, -32_600),
             ("{}", Value::Null, -32_600),
         ] {
             client.line(line);
@@ -79,6 +88,66 @@ fn nonsense_is_answered_and_passed_over() {
         assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "x\n", "and it goes on");
         client.leave().unwrap();
     }
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_told_in_band() {
+    let place = Place::new(&[("f", b"x\n")]);
+    for era in ERAS {
+        let mut client = place.client(era);
+        for args in [json!("f"), json!(["f"]), json!(7), json!(true), json!({ "path": 7 }), json!({ "path": null })] {
+            for tool in ["read_file", "delete_file", "edit_patch"] {
+                let result = client.call(tool, args.clone());
+                assert!(result["isError"] == true, "{tool} {args}: {result}");
+                assert!(result.to_string().contains("do not fit"), "{tool} {args}: {result}");
+            }
+        }
+        assert_eq!(place.read("f"), b"x\n");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_read_from() {
+    let place = Place::new(&[("f", &[b'x'; 15_000])]);
+    let (input, to) = std::io::pipe().unwrap();
+    let (from, output) = std::io::pipe().unwrap();
+    let settings = place.settings();
+    let server = std::thread::spawn(move || apply_patch_mcp::serve(settings, input, output));
+    let first = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+    let calls = 3_000;
+    let (sent, wrote) =
+        (std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0)), std::sync::atomic::Ordering::SeqCst);
+    let counted = sent.clone();
+    let writer = std::thread::spawn(move || {
+        let mut to = to;
+        let mut say = |value: Value| std::io::Write::write_all(&mut to, format!("{value}\n").as_bytes()).unwrap();
+        say(first);
+        say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        for id in 1..=calls {
+            let args = json!({ "path": "f", "maxBytes": 262_144, "allowBinary": false });
+            say(
+                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "read_file", "arguments": args } }),
+            );
+            counted.store(id, wrote);
+        }
+    });
+    // The server has come to a stop when it takes nothing more.
+    let mut before = u64::MAX;
+    while before != sent.load(wrote) {
+        before = sent.load(wrote);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    assert!(before < 2_200, "{before} of {calls} calls were taken, and no answer was read");
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(from)).map_while(Result::ok);
+    let mut answered: Vec<u64> = lines
+        .take(calls as usize + 1)
+        .map(|line| serde_json::from_str::<Value>(&line).unwrap()["id"].as_u64().unwrap())
+        .collect();
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(0..=calls), "each is answered once");
+    writer.join().unwrap();
+    server.join().unwrap().unwrap();
 }
 
 #[test]

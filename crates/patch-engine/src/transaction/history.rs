@@ -64,8 +64,11 @@ fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
     // The newest first: whether an undo is undone is known before what it undoes is looked at.
     let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
     for id in store.transactions()? {
-        let journal = match store.journal(id) {
-            Ok(journal) => journal,
+        let read = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
+        let (journal, aborted) = match store.unless_gone(id, read) {
+            Ok(Some(read)) => read,
+            // A purge goes on.
+            Ok(None) => continue,
             // Not ours, so no part of the history.
             Err(workspace_trash::Error::Journal { problem, .. }) => {
                 unverified.push(Unverified { id, problem });
@@ -73,7 +76,6 @@ fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
             }
             Err(error) => return Err(error.into()),
         };
-        let aborted = store.is_aborted(id)?;
         let undone_by = undone.get(&id).copied();
         if let Some(target) = journal.header.undo_of
             && !journal.header.partial

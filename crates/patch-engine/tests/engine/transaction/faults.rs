@@ -282,6 +282,37 @@ fn the_same_with_staging_beside_the_files() {
     fs_guard::fault::cross_device(false);
 }
 
+/// A key that cannot be read for a moment made an unsigned journal, which nothing trusted later.
+#[test]
+fn what_is_committed_is_signed_whichever_call_fails() {
+    const EMFILE: i32 = 24;
+    for code in [EACCES, EMFILE] {
+        let mut failed = BTreeSet::new();
+        for at in 1.. {
+            let tree = Tree::new(&[("a", "old")]);
+            // The key is there.
+            tree.commit(&[Add("b", "b")]).unwrap();
+            let workspace = tree.open();
+            let plan = plan(&workspace, &[Update("a", "new")]);
+            arm(Fault::Once(code), at, true);
+            let done = workspace.lock(std::time::Duration::ZERO).is_ok_and(|locked| commit(&locked, &plan).is_ok());
+            let calls = disarm();
+            drop(workspace);
+            let what = format!("call {at} ({:?}) failed with {code}", calls.get(at - 1));
+            drop(lock(&tree.open()));
+            let (entries, unverified) = tree.open().history().unwrap();
+            assert!(unverified.is_empty(), "{what}: {unverified:?}");
+            let expected = if done { ("new".into(), 2) } else { ("old".into(), 1) };
+            assert_eq!((tree.read("a"), entries.len()), expected, "{what}");
+            if calls.len() < at {
+                break;
+            }
+            failed.insert(calls[at - 1]);
+        }
+        assert!(failed.len() > 5, "{failed:?}");
+    }
+}
+
 /// The journal of a transaction that was rolled back, but for one file, came back to life in a purge that was cut off:
 /// it reverted half of the same change, made later.
 #[test]

@@ -103,6 +103,28 @@ fn a_deleted_file_is_restored_to_its_place_or_another() {
     assert_eq!(tree.open().plan_restore(done.id, &[(9, None)]).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+/// Who reads takes no lock: what a purge removes meanwhile is not there, and nothing else is wrong.
+#[test]
+fn the_history_can_be_read_while_it_is_purged() {
+    let all = Retention { keep_last: 0, max_count: 0, ..Retention::default() };
+    for _ in 0..5 {
+        let tree = Tree::new(&[("a", "0")]);
+        for n in 1..=40 {
+            tree.commit(&[Update("a", &n.to_string())]).unwrap();
+        }
+        let workspace = tree.open();
+        std::thread::scope(|scope| {
+            let purge = scope.spawn(|| lock(&tree.open()).purge(&all, false).unwrap());
+            while !purge.is_finished() {
+                let (entries, unverified) = workspace.history().unwrap();
+                assert!(unverified.is_empty() && entries.len() <= 40);
+                workspace.trash().unwrap();
+            }
+        });
+        assert_eq!((workspace.log().unwrap().len(), workspace.trash().unwrap().len()), (0, 0));
+    }
+}
+
 #[test]
 fn retention_keeps_the_last_and_purges_the_rest() {
     let tree = Tree::new(&[("a", "0")]);

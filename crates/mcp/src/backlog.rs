@@ -1,0 +1,121 @@
+//! How much is under way: calls that wait for their answers, and answers that nobody has read. When it is too much, no more
+//! requests are read until it is less.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// So many bytes may be under way before the next request has to wait; one message may go beyond it.
+const MAX_BYTES: usize = 4 << 20;
+
+/// What a message costs beside its bytes.
+const OVERHEAD: usize = 4 << 10;
+
+/// What is under way on one connection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Backlog {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: usize,
+    /// What the client was asked and has not answered.
+    questions: usize,
+    /// The client has gone: nobody has to wait.
+    closed: bool,
+}
+
+impl Inner {
+    fn change(&self, how: impl FnOnce(&mut State)) {
+        how(&mut self.state());
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backlog {
+    /// Counts a message, whatever there is already.
+    pub(crate) fn hold(&self, bytes: usize) -> Held {
+        let bytes = bytes.saturating_add(OVERHEAD);
+        self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
+        Held { inner: self.inner.clone(), bytes }
+    }
+
+    /// Counts a request as soon as there is room for it. `None` when the client has to answer a question first: the
+    /// answer may come after this request, so the stream must be read on.
+    pub(crate) fn admit(&self, bytes: usize) -> Option<Held> {
+        let full = |state: &mut State| state.bytes >= MAX_BYTES && !state.closed;
+        let state = self.inner.changed.wait_while(self.inner.state(), |state| full(state) && state.questions == 0);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let room = !full(&mut state);
+        drop(state);
+        room.then(|| self.hold(bytes))
+    }
+
+    /// The client is asked something, until the value is dropped.
+    pub(crate) fn question(&self) -> Question {
+        self.inner.change(|state| state.questions += 1);
+        Question { inner: self.inner.clone() }
+    }
+
+    /// Nobody waits any more.
+    pub(crate) fn close(&self) {
+        self.inner.change(|state| state.closed = true);
+    }
+}
+
+/// A message that is under way until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    inner: Arc<Inner>,
+    bytes: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.inner.change(|state| state.bytes = state.bytes.saturating_sub(self.bytes));
+    }
+}
+
+/// A question that is open until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Question {
+    inner: Arc<Inner>,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.inner.change(|state| state.questions -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_waits_for_room_unless_the_client_has_to_answer() {
+        let backlog = Backlog::default();
+        let large = backlog.admit(MAX_BYTES).expect("there is room");
+        let question = backlog.question();
+        assert!(backlog.admit(1).is_none(), "its answer has to be read");
+        drop(question);
+        let waiting = std::thread::spawn({
+            let backlog = backlog.clone();
+            move || backlog.admit(1)
+        });
+        drop(large);
+        assert!(waiting.join().unwrap().is_some());
+        let _large = backlog.hold(MAX_BYTES);
+        backlog.close();
+        assert!(backlog.admit(1).is_some(), "nobody waits for a client that has gone");
+    }
+}
