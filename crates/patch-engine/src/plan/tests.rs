@@ -70,7 +70,8 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("a"), "A\n").unwrap();
     let root = Arc::clone(workspace(&dir, crate::policy()).root());
-    let alterations: [(&str, fn(&mut Plan)); 32] = [
+    type Alteration = (&'static str, fn(&mut Plan));
+    let alterations: [Alteration; 32] = [
         ("path", |plan| plan.transitions[0].path = path("b")),
         ("order", |plan| plan.transitions.swap(0, 1)),
         ("one path less", |plan| _ = plan.transitions.pop()),
