@@ -33,6 +33,10 @@ deny:
 placement cases="1000000":
     PLACEMENT_CASES={{cases}} cargo test --release -p patch-engine --test engine placement
 
+# Compares what is shown of random patches and calls with what they do, many times.
+shown cases="5000":
+    SHOWN_CASES={{cases}} cargo test -p file-tools --test tools shown
+
 # Compares with other appliers on the same work, and appends to benches/RESULTS.md.
 compare *args:
     benches/compare {{args}}

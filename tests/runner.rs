@@ -5,6 +5,8 @@
 //! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
 //! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations and extreme texts;
 //! docs runs what the documentation shows.
+//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts;
+//! docs runs what the documentation shows; large has files that leave no room in memory for others.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
@@ -20,6 +22,7 @@ mod forms;
 mod hostile;
 mod imports;
 mod interactive;
+mod large;
 mod memory;
 mod program;
 mod races;

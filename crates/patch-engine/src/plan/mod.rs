@@ -8,6 +8,8 @@ pub(crate) mod disk;
 mod image;
 pub(crate) mod images;
 mod splices;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +26,26 @@ pub use splices::{Splice, Splices};
 pub(crate) use image::{Image, PostImage, PreImage};
 
 /// What a commit will do: nothing else, and all of it.
+///
+/// Nobody can make one by hand, or alter one that was approved:
+///
+/// ```compile_fail,E0616
+/// fn alter(plan: &mut patch_engine::Plan) {
+///     plan.transitions.clear();
+/// }
+/// ```
+///
+/// ```compile_fail,E0451
+/// fn make(plan: patch_engine::Plan) -> patch_engine::Plan {
+///     patch_engine::Plan { undo_of: None, ..plan }
+/// }
+/// ```
+///
+/// ```compile_fail,E0616
+/// fn alter(transition: &mut patch_engine::Transition) {
+///     transition.after = None;
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Plan {
     /// The directory that it was made for, and whose files are read again where their bytes are wanted.

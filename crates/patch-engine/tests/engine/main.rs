@@ -11,6 +11,7 @@
 
 mod approval;
 mod bytes;
+mod capability;
 mod diffs;
 mod placement;
 mod prefetch;

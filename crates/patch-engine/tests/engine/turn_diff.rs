@@ -11,6 +11,8 @@ use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
 use tempfile::TempDir;
 
+use crate::transaction::support::Random;
+
 type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
 struct Turn {
@@ -216,18 +218,6 @@ fn a_binary_file_is_named() {
     );
 }
 
-/// xorshift, so that a failure can be repeated from its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit as u64).unwrap()
-    }
-}
-
 const NAMES: [&str; 8] = ["a", "b", "d/c", "d/e", "two words", "d/\"quoted\" \u{e9}", "x/y/z", "f"];
 
 /// One random section for the files that are there.
@@ -283,7 +273,7 @@ fn section(random: &mut Random, there: &mut Snapshot) -> String {
 fn git_gives_the_same_tree_after_any_patches() {
     let (mut compared, mut renames) = (0, 0);
     for seed in 1..=40_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::new(seed);
         let mut turn = Turn::new(&[
             ("a", 0, "1\n2\n3\n"),
             ("b", 0o100, "x\n"),

@@ -10,5 +10,5 @@ mod power;
 mod processes;
 mod space;
 mod speed;
-mod support;
+pub(crate) mod support;
 mod undo;

@@ -1,0 +1,43 @@
+//! What is counted and shown does not depend on what had room in memory.
+
+use std::fs;
+
+use crate::program::{place, run};
+
+const LINES: usize = 300_000;
+
+fn long_file() -> String {
+    (0..LINES).map(|line| format!("line {line}\n")).collect()
+}
+
+/// The rows of `--stat` for a patch to `long`: alone, and after one line of a file that leaves no room for another.
+fn stats(section: &str) -> [String; 2] {
+    let dir = place(&[("long", &long_file())]);
+    let home = tempfile::tempdir().unwrap();
+    let large = format!("first\n{}", "a line of a large file\n".repeat((62 << 20) / 23));
+    fs::write(dir.path().join("large"), large).unwrap();
+    ["", "*** Update File: large\n@@\n-first\n+First\n"].map(|beside| {
+        let patch = format!("*** Begin Patch\n{beside}{section}*** End Patch\n");
+        let args = ["apply", "--profile", "codex", "-n", "--stat"];
+        let done = run("apply-patch", dir.path(), home.path(), &args, patch.as_bytes());
+        assert_eq!(done.code, 0, "{done:?}");
+        let row = done.stdout.lines().find(|line| line.contains("long")).unwrap_or_default();
+        row.to_owned()
+    })
+}
+
+#[test]
+fn a_replaced_file_is_counted_the_same_beside_a_large_one() {
+    for row in stats("*** Add File: long\n+short\n") {
+        assert!(row.ends_with("| +1 -300000"), "{row}");
+    }
+}
+
+#[test]
+fn two_sections_of_a_file_are_counted_the_same_beside_a_large_one() {
+    let one = "*** Update File: long\n@@\n line 9\n-line 10\n+ten\n+and a half\n";
+    let two = "*** Update File: long\n@@\n-line 299000\n-line 299001\n-line 299002\n line 299003\n";
+    for row in stats(&format!("{one}{two}")) {
+        assert!(row.ends_with("| +2 -4"), "{row}");
+    }
+}
