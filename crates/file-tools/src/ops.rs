@@ -6,7 +6,8 @@
 //! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
 //! the file.
 
-use patch_grammar::{ParseOptions, Patch, SectionOperation};
+use patch_grammar::marker::{NO_NEWLINE, envelope};
+use patch_grammar::{Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 
 /// One `apply_patch_call` item.
@@ -132,31 +133,31 @@ fn parse_options() -> ParseOptions {
 ///
 /// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
-    let mut out = String::from("*** Begin Patch\n");
+    let mut out = String::new();
     for call in calls {
         let section = section(call);
         check(call, &section)?;
         out += &section;
     }
-    Ok(out + "*** End Patch\n")
+    Ok(envelope(&out))
 }
 
 fn section(call: &PatchCall) -> String {
     let end = |diff: &str| if diff.is_empty() || diff.ends_with('\n') { "" } else { "\n" };
     match &call.operation {
-        FileOperation::CreateFile { path, diff } if diff.is_empty() => format!("*** Add File: {path}\n"),
+        FileOperation::CreateFile { path, diff } if diff.is_empty() => Marker::Add.header(path),
         FileOperation::CreateFile { path, diff } => {
-            format!("*** Add File: {path}\n{diff}{}\\ No newline at end of file\n", end(diff))
+            format!("{}{diff}{}{NO_NEWLINE}\n", Marker::Add.header(path), end(diff))
         }
-        FileOperation::UpdateFile { path, diff } => format!("*** Update File: {path}\n{diff}{}", end(diff)),
-        FileOperation::DeleteFile { path } => format!("*** Delete File: {path}\n"),
+        FileOperation::UpdateFile { path, diff } => format!("{}{diff}{}", Marker::Update.header(path), end(diff)),
+        FileOperation::DeleteFile { path } => Marker::Delete.header(path),
     }
 }
 
 /// Checks that a section is one section, of the call's own file: a diff must not smuggle in others.
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
-    let text = format!("*** Begin Patch\n{section}*** End Patch\n");
+    let text = envelope(section);
     let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
         // The line of the diff, not of the envelope around it.
         bad(format!("diff line {}: {error}", error.line.saturating_sub(2)))

@@ -5,6 +5,8 @@
 
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{Hunk, Line};
+use patch_grammar::detect;
+use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 
 /// Why a diff cannot be said in the envelope.
 #[derive(Debug, thiserror::Error)]
@@ -64,12 +66,12 @@ pub enum Unsayable {
 ///
 /// When `diff` is no diff, or changes something that the envelope has no words for.
 pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
-    if let Some(line) = beyond_a_hunk(diff) {
+    if let Some(line) = detect::line_beyond_hunk(diff) {
         return Err(ConvertError::NoDiff(format!("line {line} is more than the numbers of its hunk say")));
     }
     let git = diff.lines().any(|line| line.starts_with("diff --git "));
     let options = if git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
-    let mut out = String::from("*** Begin Patch\n");
+    let mut out = String::new();
     let mut files = 0;
     for file in PatchSet::parse(diff, options) {
         let file = file.map_err(|error| ConvertError::NoDiff(error.to_string()))?;
@@ -79,41 +81,7 @@ pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
     if files == 0 {
         return Err(ConvertError::Empty);
     }
-    out += "*** End Patch\n";
-    Ok(out)
-}
-
-/// The 1-based first line that looks like one of a hunk that is over by its numbers; a reader that goes by the numbers
-/// would not see it.
-fn beyond_a_hunk(diff: &str) -> Option<usize> {
-    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse::<u64>().ok());
-    let numbers = |line: &str| {
-        let (old, new) = line.strip_prefix("@@ -")?.split(" @@").next()?.split_once(" +")?;
-        Some((count(old)?, count(new)?))
-    };
-    let (mut left, mut after_hunk) = ((0, 0), false);
-    let mut lines = diff.lines().enumerate().peekable();
-    while let Some((nth, line)) = lines.next() {
-        let next_is_file = lines.peek().is_some_and(|(_, next)| next.starts_with("+++ "));
-        match line.bytes().next() {
-            Some(b'\\') => {}
-            Some(b'-') if left.0 > 0 => left.0 -= 1,
-            Some(b'+') if left.1 > 0 => left.1 -= 1,
-            Some(b' ') | None if left.0 > 0 && left.1 > 0 => left = (left.0 - 1, left.1 - 1),
-            // The next file, or the signature of a mail.
-            Some(b'-') if (line.starts_with("--- ") && next_is_file) || matches!(line, "--" | "-- ") => {
-                after_hunk = false
-            }
-            Some(b'-' | b'+' | b' ') if after_hunk && left == (0, 0) => return Some(nth + 1),
-            _ => {
-                after_hunk = false;
-                if let Some(numbers) = numbers(line) {
-                    (left, after_hunk) = (numbers, true);
-                }
-            }
-        }
-    }
-    None
+    Ok(envelope(&out))
 }
 
 fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(), ConvertError> {
@@ -153,7 +121,7 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
     };
     match &operation {
         FileOperation::Create(path) => {
-            *out += &format!("*** Add File: {path}\n");
+            *out += &Marker::Add.header(path);
             for line in hunks.iter().flat_map(Hunk::lines) {
                 let Line::Insert(text) = line else { return Err(unsayable(Unsayable::NoContext)) };
                 let content = text.strip_suffix('\n').unwrap_or(text);
@@ -163,16 +131,16 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
                 push(out, '+', text);
             }
         }
-        FileOperation::Delete(path) => *out += &format!("*** Delete File: {path}\n"),
+        FileOperation::Delete(path) => *out += &Marker::Delete.header(path),
         FileOperation::Modify { original, modified } if original == modified || !git => {
             if hunks.is_empty() {
                 return Err(unsayable(Unsayable::Nothing));
             }
-            *out += &format!("*** Update File: {modified}\n");
+            *out += &Marker::Update.header(modified);
             write_hunks(out, hunks).map_err(unsayable)?;
         }
         FileOperation::Modify { original: from, modified: to } | FileOperation::Rename { from, to } => {
-            *out += &format!("*** Update File: {from}\n*** Move to: {to}\n");
+            *out += &(Marker::Update.header(from) + &Marker::MoveTo.header(to));
             write_hunks(out, hunks).map_err(unsayable)?;
         }
         FileOperation::Copy { .. } => return Err(unsayable(Unsayable::Copy)),
@@ -194,9 +162,9 @@ fn write_hunks(out: &mut String, hunks: &[Hunk<'_, str>]) -> Result<(), Unsayabl
         match hunk.function_context() {
             // An insertion goes below its header in a patch, and has nothing to do with it in a diff.
             Some(function) if shows_old && !function.trim().is_empty() => {
-                *out += &format!("@@ {}\n", function.trim_end());
+                push_header(out, Some(function.trim_end()));
             }
-            _ => *out += "@@\n",
+            _ => push_header(out, None),
         }
         if !shows_old && hunk.old_range().start() > 0 {
             return Err(Unsayable::NoContext);
@@ -225,12 +193,15 @@ fn text<'t>(line: &Line<'t, str>) -> &'t str {
     }
 }
 
-/// Writes one line, and the marker when it has no line feed.
+/// Writes one line of a diff, and the marker when it has no line feed.
 fn push(out: &mut String, sign: char, line: &str) {
-    out.push(sign);
     match line.strip_suffix('\n') {
-        Some(text) => *out += &format!("{}\n", text.strip_suffix('\r').unwrap_or(text)),
-        None => *out += &format!("{line}\n\\ No newline at end of file\n"),
+        // Of a CRLF the line has to name nothing; what goes before it is text.
+        Some(text) => push_line(out, sign, text.strip_suffix('\r').unwrap_or(text)),
+        None => {
+            push_line(out, sign, line);
+            push_no_newline(out);
+        }
     }
 }
 
@@ -261,6 +232,8 @@ mod tests {
                 "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
             ),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\n-b\n+c\n"),
+            // A carriage return that is text is kept: a reader takes one off.
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n", "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n"),
             // Lines that read like headers, the signature of a mail, and an empty line that lost its blank.
             (
                 "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n-- \n2.39\n",

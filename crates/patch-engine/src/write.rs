@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 
+use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::lines::BOM;
@@ -186,7 +187,7 @@ pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result
         let section = match (before.get(path), after.get(path)) {
             (Some(old), Some(new)) => section(path, old, new, style).map(|text| rest += &text),
             (Some(old), None) => match moved.remove(path) {
-                None => check_path(path).map(|()| first += &format!("*** Delete File: {path}\n")),
+                None => check_path(path).map(|()| first += &Marker::Delete.header(path)),
                 Some(to) => moving(path, to, old, style).map(|text| rest += &text),
             },
             (None, Some(_)) if arrivals.contains(path) => Ok(()),
@@ -203,7 +204,7 @@ pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result
     if first.is_empty() && rest.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!("*** Begin Patch\n{first}{rest}*** End Patch\n"))
+    Ok(envelope(&(first + &rest)))
 }
 
 /// Writes the hunks that make `after` of `before`; nothing when they are equal.
@@ -247,7 +248,7 @@ fn section(path: &str, old: &File<'_>, new: &File<'_>, style: &Style) -> Result<
     if old.kind != new.kind {
         return Err(Problem::Mode);
     }
-    Ok(format!("*** Update File: {path}\n{}", write_hunks(old.bytes, new.bytes, style)?))
+    Ok(Marker::Update.header(path) + &write_hunks(old.bytes, new.bytes, style)?)
 }
 
 fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String, Problem> {
@@ -256,7 +257,7 @@ fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String
     if file.kind == Kind::Other {
         return Err(Problem::NotAFile);
     }
-    let mut text = format!("*** Update File: {path}\n*** Move to: {to}\n");
+    let mut text = Marker::Update.header(path) + &Marker::MoveTo.header(to);
     if style.is_codex() {
         text += &Writer::new(file.bytes, file.bytes, style)?.first_lines()?;
     }
@@ -274,7 +275,7 @@ fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Problem>
     if content.contains('\0') {
         return Err(Problem::Binary);
     }
-    let mut text = format!("*** Add File: {path}\n");
+    let mut text = Marker::Add.header(path);
     let mut last = None;
     for line in content.split_inclusive('\n') {
         let line = line.strip_suffix('\n').unwrap_or(line);
@@ -288,25 +289,13 @@ fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Problem>
             if style.is_codex() {
                 return Err(Problem::FinalNewline);
             }
-            text += NO_NEWLINE;
+            push_no_newline(&mut text);
         }
         // Joined by line feeds, an empty last line adds none of its own.
         Some("") if !style.is_codex() => text += "+\n",
         Some(_) => {}
     }
     Ok(text)
-}
-
-const NO_NEWLINE: &str = "\\ No newline at end of file\n";
-
-/// Writes one line of the patch. A reader takes one carriage return off its end.
-fn push_line(out: &mut String, sign: char, line: &str) {
-    out.push(sign);
-    out.push_str(line);
-    if line.ends_with('\r') {
-        out.push('\r');
-    }
-    out.push('\n');
 }
 
 /// One file's change on the way to hunks.
@@ -351,7 +340,8 @@ impl<'t, 's> Writer<'t, 's> {
             }
             let ends = group.last().is_some_and(|last| last.old_range().end == self.before.len());
             if self.style.end_of_file && ends {
-                out += "*** End of File\n";
+                out += Marker::EndOfFile.as_str();
+                out.push('\n');
             }
         }
         Ok(out)
@@ -364,7 +354,8 @@ impl<'t, 's> Writer<'t, 's> {
         let alone = |len: &usize| lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1;
         let wanted = self.style.context.max(1).min(lines.len());
         let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Problem::Empty)?;
-        let mut out = String::from("@@\n");
+        let mut out = String::new();
+        push_header(&mut out, None);
         for line in &self.before[..len] {
             self.old_line(&mut out, ' ', line)?;
         }
@@ -376,12 +367,8 @@ impl<'t, 's> Writer<'t, 's> {
         let opens = |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte));
         let header = self.before[..start].iter().rev().find(opens).filter(|_| self.style.headers);
         match header.map(|line| content(line)) {
-            Some(header) if !header.ends_with(b"\r") => {
-                out.push_str("@@ ");
-                out.push_str(text(header)?);
-                out.push('\n');
-            }
-            _ => out.push_str("@@\n"),
+            Some(header) if !header.ends_with(b"\r") => push_header(out, Some(text(header)?)),
+            _ => push_header(out, None),
         }
         Ok(())
     }
@@ -407,7 +394,7 @@ impl<'t, 's> Writer<'t, 's> {
         push_line(out, sign, text(content(line))?);
         // Where the dialect has no marker, the line is found without it.
         if !line.ends_with(b"\n") && !self.style.is_codex() {
-            out.push_str(NO_NEWLINE);
+            push_no_newline(out);
         }
         Ok(())
     }
@@ -428,7 +415,7 @@ impl<'t, 's> Writer<'t, 's> {
         }
         push_line(out, '+', inner);
         if unended {
-            out.push_str(NO_NEWLINE);
+            push_no_newline(out);
         }
         Ok(())
     }
