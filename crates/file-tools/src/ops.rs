@@ -66,7 +66,7 @@ impl CallOutput {
     }
 }
 
-/// Why items cannot be read, or cannot be said as a patch, or a patch as items.
+/// Why items cannot be read, or cannot be written as a patch, or a patch as items.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpsError {
@@ -84,9 +84,9 @@ pub enum OpsError {
         /// What is wrong.
         message: String,
     },
-    /// A section of a patch cannot be said.
+    /// A section of a patch cannot be expressed.
     #[error("{path}: {problem}")]
-    Unsayable {
+    Inexpressible {
         /// The file.
         path: String,
         /// Why not.
@@ -180,7 +180,7 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
 ///
 /// # Errors
 ///
-/// [`OpsError::Unsayable`] for a move, which these operations do not have.
+/// [`OpsError::Inexpressible`] for a move, which these operations do not have.
 pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
     let mut calls = Vec::with_capacity(patch.sections.len());
     for (index, section) in patch.sections.iter().enumerate() {
@@ -188,7 +188,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
         let operation = match &section.operation {
             SectionOperation::Delete => FileOperation::DeleteFile { path },
             SectionOperation::Update { move_to: Some(_), .. } => {
-                return Err(OpsError::Unsayable { path, problem: "these operations cannot move a file" });
+                return Err(OpsError::Inexpressible { path, problem: "these operations cannot move a file" });
             }
             SectionOperation::Update { move_to: None, hunks } => {
                 let diff = hunks.iter().map(|hunk| &patch.text[hunk.span.clone()]).collect();
@@ -262,13 +262,13 @@ mod tests {
     fn a_patch_goes_there_and_back() {
         let text = "*** Begin Patch\n*** Add File: n\n+a\n+b\n*** Update File: u\n@@ f\n x\n-y\n+z\n*** Delete File: d\n*** End Patch\n";
         let patch = patch_grammar::parse(text, &ParseOptions::default()).expect("it parses");
-        let calls = from_patch(&patch, true).expect("it can be said");
+        let calls = from_patch(&patch, true).expect("it can be expressed");
         assert_eq!(calls[0].operation, FileOperation::CreateFile { path: "n".into(), diff: "+a\n+b\n+".into() });
-        let back = to_envelope(&calls).expect("it can be said");
+        let back = to_envelope(&calls).expect("it can be expressed");
         let back = patch_grammar::parse(&back, &ParseOptions::default()).expect("it parses");
         assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);
         let moved = "*** Begin Patch\n*** Move File: a -> b\n*** End Patch\n";
         let moved = patch_grammar::parse(moved, &ParseOptions::default()).expect("it parses");
-        assert!(matches!(from_patch(&moved, true), Err(OpsError::Unsayable { .. })));
+        assert!(matches!(from_patch(&moved, true), Err(OpsError::Inexpressible { .. })));
     }
 }
