@@ -85,7 +85,7 @@ fn differences() -> BTreeMap<String, &'static str> {
     let mut listed = BTreeMap::new();
     for line in lines.filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let (id, rule) = line.split_once('\t').unwrap_or_else(|| panic!("{line:?}: an id, a tab, a rule"));
-        assert!(rule.contains('§'), "{id}: the rule names its section of the specification");
+        assert!(!rule.trim().is_empty(), "{id}: the rule that makes it so is named");
         assert!(listed.insert(id.to_owned(), rule).is_none(), "{id} is listed twice");
     }
     listed

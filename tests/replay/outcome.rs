@@ -16,8 +16,8 @@ use super::history::{Commit, Files};
 pub(crate) enum Outcome {
     /// The result is the commit's, byte for byte.
     Right,
-    /// A patch cannot say it; why.
-    Unsayable(String),
+    /// A patch cannot express it; why.
+    Inexpressible(String),
     /// It was refused; why.
     Refused(String),
     /// It was refused, and something was changed all the same.
@@ -30,7 +30,7 @@ pub(crate) enum Outcome {
 pub(crate) fn file(before: &[u8], after: &[u8], style: &Style) -> (Outcome, String) {
     let hunks = match write_hunks(before, after, style) {
         Ok(hunks) => hunks,
-        Err(problem) => return (Outcome::Unsayable(problem.as_str().into()), String::new()),
+        Err(problem) => return (Outcome::Inexpressible(problem.as_str().into()), String::new()),
     };
     let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
     let options = Options::new(style.dialect);
@@ -48,11 +48,11 @@ pub(crate) fn file(before: &[u8], after: &[u8], style: &Style) -> (Outcome, Stri
     (outcome, text)
 }
 
-/// All files of a commit, in memory: additions, deletions and moves are right when they can be said.
+/// All files of a commit, in memory: additions, deletions and moves are right when they can be expressed.
 pub(crate) fn in_memory(commit: &Commit, style: &Style) -> Outcome {
     let (before, after) = commit.trees();
-    if let Err(unsayable) = write_patch(&before, &after, style) {
-        return Outcome::Unsayable(unsayable[0].problem.as_str().into());
+    if let Err(inexpressible) = write_patch(&before, &after, style) {
+        return Outcome::Inexpressible(inexpressible[0].problem.as_str().into());
     }
     let mut refused = None;
     for (_, before, after) in commit.updates() {
@@ -70,7 +70,7 @@ pub(crate) fn on_disk(commit: &Commit, style: &Style, dir: &Path) -> Outcome {
     let (before, after) = commit.trees();
     let text = match write_patch(&before, &after, style) {
         Ok(text) => text,
-        Err(unsayable) => return Outcome::Unsayable(unsayable[0].problem.as_str().into()),
+        Err(inexpressible) => return Outcome::Inexpressible(inexpressible[0].problem.as_str().into()),
     };
     if text.is_empty() {
         return Outcome::Right;
@@ -78,7 +78,7 @@ pub(crate) fn on_disk(commit: &Commit, style: &Style, dir: &Path) -> Outcome {
     let root = dir.join("root");
     if let Err(error) = fs::create_dir(&root).and_then(|()| put(&root, &commit.before)) {
         let _ = fs::remove_dir_all(&root);
-        return Outcome::Unsayable(format!("this file system: {error}"));
+        return Outcome::Inexpressible(format!("this file system: {error}"));
     }
     let outcome = apply_in(&root, &text, style, commit);
     fs::remove_dir_all(&root).expect("files of ours");
@@ -161,7 +161,7 @@ fn look(root: &Path) -> std::io::Result<Files> {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) right: usize,
-    pub(crate) unsayable: BTreeMap<String, usize>,
+    pub(crate) inexpressible: BTreeMap<String, usize>,
     pub(crate) refused: BTreeMap<String, usize>,
     pub(crate) partial: Vec<String>,
     pub(crate) wrong: Vec<String>,
@@ -171,14 +171,14 @@ impl Tally {
     pub(crate) fn count(&mut self, name: &str, outcome: &Outcome) {
         match outcome {
             Outcome::Right => self.right += 1,
-            Outcome::Unsayable(why) => *self.unsayable.entry(why.clone()).or_default() += 1,
+            Outcome::Inexpressible(why) => *self.inexpressible.entry(why.clone()).or_default() += 1,
             Outcome::Refused(why) => *self.refused.entry(why.clone()).or_default() += 1,
             Outcome::Partial(why) => self.partial.push(format!("{name}: {why}")),
             Outcome::Wrong(why) => self.wrong.push(format!("{name}: {why}")),
         }
     }
 
-    /// How many of the changes that can be said came out right, in per cent.
+    /// How many of the changes that can be expressed came out right, in per cent.
     pub(crate) fn share(&self) -> f64 {
         let refused: usize = self.refused.values().sum();
         let said = self.right + refused + self.partial.len() + self.wrong.len();
@@ -193,12 +193,12 @@ impl std::fmt::Display for Tally {
             let counts: Vec<_> = counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
             if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
         };
-        let tried = self.right + sum(&self.unsayable) + sum(&self.refused) + self.partial.len() + self.wrong.len();
+        let tried = self.right + sum(&self.inexpressible) + sum(&self.refused) + self.partial.len() + self.wrong.len();
         write!(
             f,
-            "{tried} tried, {} cannot be said{}; {} right ({:.2} %), {} refused{}, {} wrong, {} partial",
-            sum(&self.unsayable),
-            list(&self.unsayable),
+            "{tried} tried, {} cannot be expressed{}; {} right ({:.2} %), {} refused{}, {} wrong, {} partial",
+            sum(&self.inexpressible),
+            list(&self.inexpressible),
             self.right,
             self.share(),
             sum(&self.refused),

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use patch_grammar::{Hunk, Patch, Section, SectionOperation};
+use patch_grammar::marker::envelope;
+use patch_grammar::{Hunk, Marker, Patch, Section, SectionOperation};
 
 use crate::approve;
 use crate::failure::Failure;
@@ -51,7 +52,7 @@ pub(crate) fn choose(patch: &Patch<'_>) -> Result<Chosen, Failure> {
             .map_err(|error| Failure::Refused(format!("the terminal is gone: {error}; nothing was changed")))??;
     }
     if !text.is_empty() {
-        let bytes = format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes();
+        let bytes = envelope(&text).into_bytes();
         chosen.patch = Some(Input::new(bytes, "the chosen part"));
     }
     Ok(chosen)
@@ -80,17 +81,17 @@ impl Person {
             }
             SectionOperation::Delete => {
                 let taken = self.takes("", format!("D {path}"), "Delete this file", left_out)?;
-                return Ok(Ok(if taken { format!("*** Delete File: {path}\n") } else { String::new() }));
+                return Ok(Ok(if taken { Marker::Delete.header(path) } else { String::new() }));
             }
             SectionOperation::Update { move_to, hunks } => (move_to, hunks),
         };
-        let mut header = format!("*** Update File: {path}\n");
+        let mut header = Marker::Update.header(path);
         let mut takes_move = false;
         if let Some(to) = move_to {
             let name = format!("R {path} -> {}", to.text);
             takes_move = self.takes("", name, "Move this file", left_out)?;
             if takes_move {
-                header += &format!("*** Move to: {}\n", to.text);
+                header += &Marker::MoveTo.header(to.text);
             }
         }
         let mut body = String::new();
@@ -182,7 +183,7 @@ impl Person {
 
 /// The text of a hunk, with all of its lines ended.
 fn hunk_text(patch: &Patch<'_>, hunk: &Hunk<'_>) -> String {
-    const END: &str = "*** End of File";
+    const END: &str = Marker::EndOfFile.as_str();
     let mut text = ended(&patch.text[hunk.span.clone()]);
     if hunk.end_of_file && !text.lines().any(|line| line == END) {
         text = text + END + "\n";

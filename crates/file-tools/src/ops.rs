@@ -6,7 +6,8 @@
 //! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
 //! the file.
 
-use patch_grammar::{ParseOptions, Patch, SectionOperation};
+use patch_grammar::marker::{NO_NEWLINE, envelope};
+use patch_grammar::{Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 
 /// One `apply_patch_call` item.
@@ -65,7 +66,7 @@ impl CallOutput {
     }
 }
 
-/// Why items cannot be read, or cannot be said as a patch, or a patch as items.
+/// Why items cannot be read, or cannot be written as a patch, or a patch as items.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpsError {
@@ -83,9 +84,9 @@ pub enum OpsError {
         /// What is wrong.
         message: String,
     },
-    /// A section of a patch cannot be said.
+    /// A section of a patch cannot be expressed.
     #[error("{path}: {problem}")]
-    Unsayable {
+    Inexpressible {
         /// The file.
         path: String,
         /// Why not.
@@ -132,31 +133,31 @@ fn parse_options() -> ParseOptions {
 ///
 /// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
-    let mut out = String::from("*** Begin Patch\n");
+    let mut out = String::new();
     for call in calls {
         let section = section(call);
         check(call, &section)?;
         out += &section;
     }
-    Ok(out + "*** End Patch\n")
+    Ok(envelope(&out))
 }
 
 fn section(call: &PatchCall) -> String {
     let end = |diff: &str| if diff.is_empty() || diff.ends_with('\n') { "" } else { "\n" };
     match &call.operation {
-        FileOperation::CreateFile { path, diff } if diff.is_empty() => format!("*** Add File: {path}\n"),
+        FileOperation::CreateFile { path, diff } if diff.is_empty() => Marker::Add.header(path),
         FileOperation::CreateFile { path, diff } => {
-            format!("*** Add File: {path}\n{diff}{}\\ No newline at end of file\n", end(diff))
+            format!("{}{diff}{}{NO_NEWLINE}\n", Marker::Add.header(path), end(diff))
         }
-        FileOperation::UpdateFile { path, diff } => format!("*** Update File: {path}\n{diff}{}", end(diff)),
-        FileOperation::DeleteFile { path } => format!("*** Delete File: {path}\n"),
+        FileOperation::UpdateFile { path, diff } => format!("{}{diff}{}", Marker::Update.header(path), end(diff)),
+        FileOperation::DeleteFile { path } => Marker::Delete.header(path),
     }
 }
 
 /// Checks that a section is one section, of the call's own file: a diff must not smuggle in others.
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
-    let text = format!("*** Begin Patch\n{section}*** End Patch\n");
+    let text = envelope(section);
     let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
         // The line of the diff, not of the envelope around it.
         bad(format!("diff line {}: {error}", error.line.saturating_sub(2)))
@@ -179,7 +180,7 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
 ///
 /// # Errors
 ///
-/// [`OpsError::Unsayable`] for a move, which these operations do not have.
+/// [`OpsError::Inexpressible`] for a move, which these operations do not have.
 pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
     let mut calls = Vec::with_capacity(patch.sections.len());
     for (index, section) in patch.sections.iter().enumerate() {
@@ -187,7 +188,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
         let operation = match &section.operation {
             SectionOperation::Delete => FileOperation::DeleteFile { path },
             SectionOperation::Update { move_to: Some(_), .. } => {
-                return Err(OpsError::Unsayable { path, problem: "these operations cannot move a file" });
+                return Err(OpsError::Inexpressible { path, problem: "these operations cannot move a file" });
             }
             SectionOperation::Update { move_to: None, hunks } => {
                 let diff = hunks.iter().map(|hunk| &patch.text[hunk.span.clone()]).collect();
@@ -261,13 +262,13 @@ mod tests {
     fn a_patch_goes_there_and_back() {
         let text = "*** Begin Patch\n*** Add File: n\n+a\n+b\n*** Update File: u\n@@ f\n x\n-y\n+z\n*** Delete File: d\n*** End Patch\n";
         let patch = patch_grammar::parse(text, &ParseOptions::default()).expect("it parses");
-        let calls = from_patch(&patch, true).expect("it can be said");
+        let calls = from_patch(&patch, true).expect("it can be expressed");
         assert_eq!(calls[0].operation, FileOperation::CreateFile { path: "n".into(), diff: "+a\n+b\n+".into() });
-        let back = to_envelope(&calls).expect("it can be said");
+        let back = to_envelope(&calls).expect("it can be expressed");
         let back = patch_grammar::parse(&back, &ParseOptions::default()).expect("it parses");
         assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);
         let moved = "*** Begin Patch\n*** Move File: a -> b\n*** End Patch\n";
         let moved = patch_grammar::parse(moved, &ParseOptions::default()).expect("it parses");
-        assert!(matches!(from_patch(&moved, true), Err(OpsError::Unsayable { .. })));
+        assert!(matches!(from_patch(&moved, true), Err(OpsError::Inexpressible { .. })));
     }
 }

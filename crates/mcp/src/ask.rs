@@ -132,7 +132,11 @@ impl Asked<'_> {
     /// What a sealed state is good for: this tool, these arguments, this workspace.
     fn bytes(&self) -> Vec<u8> {
         // A client may write the same arguments in another way when it comes back.
-        let args = serde_json::from_str::<Value>(self.args.get()).map(|args| args.to_string());
+        let args = serde_json::from_str::<Value>(self.args.get()).map(|mut args| {
+            // Another crate of the build may have chosen that objects keep their order.
+            args.sort_all_objects();
+            args.to_string()
+        });
         let mut hasher = Hasher::new();
         for part in [self.tool.as_str(), args.as_deref().unwrap_or(self.args.get()), self.root] {
             hasher.update(&(part.len() as u64).to_be_bytes());

@@ -5,8 +5,10 @@
 
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{Hunk, Line};
+use patch_grammar::detect;
+use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 
-/// Why a diff cannot be said in the envelope.
+/// Why a diff cannot be expressed in the envelope.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
@@ -16,40 +18,40 @@ pub enum ConvertError {
     /// It has no files.
     #[error("the diff has no files")]
     Empty,
-    /// A file's change cannot be said.
+    /// A file's change cannot be expressed.
     #[error("{path}: {problem}")]
-    Unsayable {
+    Unconvertible {
         /// The file.
         path: String,
         /// Why not.
-        problem: Unsayable,
+        problem: Unconvertible,
     },
 }
 
 /// What the envelope has no words for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unsayable {
+pub enum Unconvertible {
     /// Its mode changes, or a new file can be run, or it is a link.
-    #[error("an envelope cannot say the mode of a file")]
+    #[error("an envelope cannot express the mode of a file")]
     Mode,
     /// It is binary.
-    #[error("an envelope cannot say a binary change")]
+    #[error("an envelope cannot express a binary change")]
     Binary,
     /// It is copied.
-    #[error("an envelope cannot say a copy")]
+    #[error("an envelope cannot express a copy")]
     Copy,
     /// A hunk has no context: its place is a line number only.
     #[error("a hunk has no context lines, and an envelope has no line numbers; make the diff with context")]
     NoContext,
     /// Lines with different endings stand side by side, or a new file has CRLF.
-    #[error("an envelope cannot say these line endings")]
+    #[error("an envelope cannot express these line endings")]
     LineEnding,
     /// It changes nothing.
-    #[error("the diff changes nothing in it, and an envelope cannot say that")]
+    #[error("the diff changes nothing in it, and an envelope cannot express that")]
     Nothing,
     /// The path cannot stand in a header.
-    #[error("an envelope cannot say this path")]
+    #[error("an envelope cannot express this path")]
     Path,
 }
 
@@ -64,12 +66,12 @@ pub enum Unsayable {
 ///
 /// When `diff` is no diff, or changes something that the envelope has no words for.
 pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
-    if let Some(line) = beyond_a_hunk(diff) {
+    if let Some(line) = detect::line_beyond_hunk(diff) {
         return Err(ConvertError::NoDiff(format!("line {line} is more than the numbers of its hunk say")));
     }
     let git = diff.lines().any(|line| line.starts_with("diff --git "));
     let options = if git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
-    let mut out = String::from("*** Begin Patch\n");
+    let mut out = String::new();
     let mut files = 0;
     for file in PatchSet::parse(diff, options) {
         let file = file.map_err(|error| ConvertError::NoDiff(error.to_string()))?;
@@ -79,41 +81,7 @@ pub fn from_diff(diff: &str) -> Result<String, ConvertError> {
     if files == 0 {
         return Err(ConvertError::Empty);
     }
-    out += "*** End Patch\n";
-    Ok(out)
-}
-
-/// The 1-based first line that looks like one of a hunk that is over by its numbers; a reader that goes by the numbers
-/// would not see it.
-fn beyond_a_hunk(diff: &str) -> Option<usize> {
-    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse::<u64>().ok());
-    let numbers = |line: &str| {
-        let (old, new) = line.strip_prefix("@@ -")?.split(" @@").next()?.split_once(" +")?;
-        Some((count(old)?, count(new)?))
-    };
-    let (mut left, mut after_hunk) = ((0, 0), false);
-    let mut lines = diff.lines().enumerate().peekable();
-    while let Some((nth, line)) = lines.next() {
-        let next_is_file = lines.peek().is_some_and(|(_, next)| next.starts_with("+++ "));
-        match line.bytes().next() {
-            Some(b'\\') => {}
-            Some(b'-') if left.0 > 0 => left.0 -= 1,
-            Some(b'+') if left.1 > 0 => left.1 -= 1,
-            Some(b' ') | None if left.0 > 0 && left.1 > 0 => left = (left.0 - 1, left.1 - 1),
-            // The next file, or the signature of a mail.
-            Some(b'-') if (line.starts_with("--- ") && next_is_file) || matches!(line, "--" | "-- ") => {
-                after_hunk = false
-            }
-            Some(b'-' | b'+' | b' ') if after_hunk && left == (0, 0) => return Some(nth + 1),
-            _ => {
-                after_hunk = false;
-                if let Some(numbers) = numbers(line) {
-                    (left, after_hunk) = (numbers, true);
-                }
-            }
-        }
-    }
-    None
+    Ok(envelope(&out))
 }
 
 fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(), ConvertError> {
@@ -131,10 +99,10 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
         FileOperation::Modify { modified: path, .. } => path,
         FileOperation::Rename { from: path, .. } | FileOperation::Copy { from: path, .. } => path,
     };
-    let unsayable = |problem| ConvertError::Unsayable { path: path.to_string(), problem };
+    let inexpressible = |problem| ConvertError::Unconvertible { path: path.to_string(), problem };
     for path in [file_paths(&operation).0, file_paths(&operation).1] {
         if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
-            return Err(unsayable(Unsayable::Path));
+            return Err(inexpressible(Unconvertible::Path));
         }
     }
     let modes = (file.old_mode(), file.new_mode());
@@ -145,37 +113,37 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
         _ => true,
     };
     if !mode_kept {
-        return Err(unsayable(Unsayable::Mode));
+        return Err(inexpressible(Unconvertible::Mode));
     }
     let hunks = match file.patch() {
         PatchKind::Text(patch) => patch.hunks(),
-        PatchKind::Binary(_) => return Err(unsayable(Unsayable::Binary)),
+        PatchKind::Binary(_) => return Err(inexpressible(Unconvertible::Binary)),
     };
     match &operation {
         FileOperation::Create(path) => {
-            *out += &format!("*** Add File: {path}\n");
+            *out += &Marker::Add.header(path);
             for line in hunks.iter().flat_map(Hunk::lines) {
-                let Line::Insert(text) = line else { return Err(unsayable(Unsayable::NoContext)) };
+                let Line::Insert(text) = line else { return Err(inexpressible(Unconvertible::NoContext)) };
                 let content = text.strip_suffix('\n').unwrap_or(text);
                 if content.ends_with('\r') && content.len() < text.len() {
-                    return Err(unsayable(Unsayable::LineEnding));
+                    return Err(inexpressible(Unconvertible::LineEnding));
                 }
                 push(out, '+', text);
             }
         }
-        FileOperation::Delete(path) => *out += &format!("*** Delete File: {path}\n"),
+        FileOperation::Delete(path) => *out += &Marker::Delete.header(path),
         FileOperation::Modify { original, modified } if original == modified || !git => {
             if hunks.is_empty() {
-                return Err(unsayable(Unsayable::Nothing));
+                return Err(inexpressible(Unconvertible::Nothing));
             }
-            *out += &format!("*** Update File: {modified}\n");
-            write_hunks(out, hunks).map_err(unsayable)?;
+            *out += &Marker::Update.header(modified);
+            write_hunks(out, hunks).map_err(inexpressible)?;
         }
         FileOperation::Modify { original: from, modified: to } | FileOperation::Rename { from, to } => {
-            *out += &format!("*** Update File: {from}\n*** Move to: {to}\n");
-            write_hunks(out, hunks).map_err(unsayable)?;
+            *out += &(Marker::Update.header(from) + &Marker::MoveTo.header(to));
+            write_hunks(out, hunks).map_err(inexpressible)?;
         }
-        FileOperation::Copy { .. } => return Err(unsayable(Unsayable::Copy)),
+        FileOperation::Copy { .. } => return Err(inexpressible(Unconvertible::Copy)),
     }
     Ok(())
 }
@@ -188,24 +156,24 @@ fn file_paths<'o>(operation: &'o FileOperation<'_, str>) -> (&'o str, &'o str) {
     }
 }
 
-fn write_hunks(out: &mut String, hunks: &[Hunk<'_, str>]) -> Result<(), Unsayable> {
+fn write_hunks(out: &mut String, hunks: &[Hunk<'_, str>]) -> Result<(), Unconvertible> {
     for hunk in hunks {
         let shows_old = hunk.lines().iter().any(|line| !matches!(line, Line::Insert(_)));
         match hunk.function_context() {
             // An insertion goes below its header in a patch, and has nothing to do with it in a diff.
             Some(function) if shows_old && !function.trim().is_empty() => {
-                *out += &format!("@@ {}\n", function.trim_end());
+                push_header(out, Some(function.trim_end()));
             }
-            _ => *out += "@@\n",
+            _ => push_header(out, None),
         }
         if !shows_old && hunk.old_range().start() > 0 {
-            return Err(Unsayable::NoContext);
+            return Err(Unconvertible::NoContext);
         }
         let ends_in_crlf = |line: &Line<'_, str>| text(line).strip_suffix('\n').map(|line| line.ends_with('\r'));
         let mut endings = hunk.lines().iter().filter_map(ends_in_crlf);
         let first = endings.next();
         if endings.any(|ending| Some(ending) != first) {
-            return Err(Unsayable::LineEnding);
+            return Err(Unconvertible::LineEnding);
         }
         for line in hunk.lines() {
             let sign = match line {
@@ -225,12 +193,15 @@ fn text<'t>(line: &Line<'t, str>) -> &'t str {
     }
 }
 
-/// Writes one line, and the marker when it has no line feed.
+/// Writes one line of a diff, and the marker when it has no line feed.
 fn push(out: &mut String, sign: char, line: &str) {
-    out.push(sign);
     match line.strip_suffix('\n') {
-        Some(text) => *out += &format!("{}\n", text.strip_suffix('\r').unwrap_or(text)),
-        None => *out += &format!("{line}\n\\ No newline at end of file\n"),
+        // Of a CRLF the line has to name nothing; what goes before it is text.
+        Some(text) => push_line(out, sign, text.strip_suffix('\r').unwrap_or(text)),
+        None => {
+            push_line(out, sign, line);
+            push_no_newline(out);
+        }
     }
 }
 
@@ -261,6 +232,8 @@ mod tests {
                 "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
             ),
             ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\n-b\n+c\n"),
+            // A carriage return that is text is kept: a reader takes one off.
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n", "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n"),
             // Lines that read like headers, the signature of a mail, and an empty line that lost its blank.
             (
                 "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n-- \n2.39\n",
@@ -276,24 +249,24 @@ mod tests {
     #[test]
     fn what_cannot_be_said_is_an_error() {
         for (diff, wanted) in [
-            ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", Some(Unsayable::Mode)),
+            ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", Some(Unconvertible::Mode)),
             (
                 "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
-                Some(Unsayable::Mode),
+                Some(Unconvertible::Mode),
             ),
-            ("diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n", Some(Unsayable::Binary)),
-            ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", Some(Unsayable::Copy)),
-            ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unsayable::NoContext)),
-            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unsayable::LineEnding)),
+            ("diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n", Some(Unconvertible::Binary)),
+            ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", Some(Unconvertible::Copy)),
+            ("--- a/x\n+++ b/x\n@@ -3,0 +4 @@\n+a\n", Some(Unconvertible::NoContext)),
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\n+c\n", Some(Unconvertible::LineEnding)),
             // More lines than the numbers say: they would be lost.
             ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n", None),
             ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c\n", None),
-            ("--- a/x\n+++ b/x\n", Some(Unsayable::Nothing)),
+            ("--- a/x\n+++ b/x\n", Some(Unconvertible::Nothing)),
             ("hello\n", None),
             ("", None),
         ] {
             let found = match from_diff(diff) {
-                Err(ConvertError::Unsayable { problem, .. }) => Some(problem),
+                Err(ConvertError::Unconvertible { problem, .. }) => Some(problem),
                 Err(_) => None,
                 Ok(patch) => panic!("{diff} gave {patch}"),
             };

@@ -49,3 +49,7 @@ pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, polic
 pub use reject::{Problem, Reject, Rejects};
 pub use report::Report;
 pub use turn_diff::TurnDiff;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -13,14 +13,15 @@
 //! ```
 //!
 //! What comes out says exactly the change, or nothing comes out: a patch names no line endings, no
-//! modes and no bytes that are not UTF-8, so not every change can be said, and each one that cannot
-//! is an [`Unsayable`] that names the file. Whether a patch that can be written has one place only is
+//! modes and no bytes that are not UTF-8, so not every change can be expressed, and each one that cannot
+//! is an [`InexpressibleChange`] that names the file. Whether a patch that can be written has one place only is
 //! another question: more [context](Style::context) and [headers](Style::headers) make it likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 
+use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::lines::BOM;
@@ -98,20 +99,20 @@ impl Default for Style {
     }
 }
 
-/// A change that a patch cannot say.
+/// A change that a patch cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
-pub struct Unsayable {
+pub struct InexpressibleChange {
     /// The file.
     pub path: String,
     /// Why not.
-    pub problem: Problem,
+    pub problem: Inexpressible,
 }
 
-/// Why a change cannot be said.
+/// Why a change cannot be expressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum Inexpressible {
     /// The path has a line feed or another control character, or blanks at its ends.
     Path,
     /// It is a symbolic link, or something else that is no file.
@@ -133,7 +134,7 @@ pub enum Problem {
     Empty,
 }
 
-impl Problem {
+impl Inexpressible {
     /// A stable short name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -151,7 +152,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Inexpressible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Path => "a patch cannot name this path",
@@ -160,7 +161,7 @@ impl fmt::Display for Problem {
             Self::Binary => "it is binary",
             Self::Encoding => "it is not UTF-8 where it changes",
             Self::LineEnding => "a line ends otherwise than its neighbours",
-            Self::FinalNewline => "the last line has no line feed, and this dialect cannot say so",
+            Self::FinalNewline => "the last line has no line feed, and this dialect cannot express that",
             Self::ByteOrderMark => "its byte-order mark goes, and it has no lines",
             Self::Empty => "it has no lines, and this dialect needs one",
         })
@@ -175,18 +176,18 @@ impl fmt::Display for Problem {
 ///
 /// # Errors
 ///
-/// Every file whose change cannot be said.
-pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result<String, Vec<Unsayable>> {
+/// Every file whose change cannot be expressed.
+pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result<String, Vec<InexpressibleChange>> {
     let mut moved = moves(before, after);
     let arrivals: BTreeSet<&str> = moved.values().copied().collect();
     let (mut first, mut rest) = (String::new(), String::new());
-    let mut unsayable = Vec::new();
+    let mut inexpressible = Vec::new();
     let paths: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     for path in paths {
         let section = match (before.get(path), after.get(path)) {
             (Some(old), Some(new)) => section(path, old, new, style).map(|text| rest += &text),
             (Some(old), None) => match moved.remove(path) {
-                None => check_path(path).map(|()| first += &format!("*** Delete File: {path}\n")),
+                None => check_path(path).map(|()| first += &Marker::Delete.header(path)),
                 Some(to) => moving(path, to, old, style).map(|text| rest += &text),
             },
             (None, Some(_)) if arrivals.contains(path) => Ok(()),
@@ -194,24 +195,24 @@ pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result
             (None, None) => unreachable!("a path of one of them"),
         };
         if let Err(problem) = section {
-            unsayable.push(Unsayable { path: path.to_owned(), problem });
+            inexpressible.push(InexpressibleChange { path: path.to_owned(), problem });
         }
     }
-    if !unsayable.is_empty() {
-        return Err(unsayable);
+    if !inexpressible.is_empty() {
+        return Err(inexpressible);
     }
     if first.is_empty() && rest.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!("*** Begin Patch\n{first}{rest}*** End Patch\n"))
+    Ok(envelope(&(first + &rest)))
 }
 
 /// Writes the hunks that make `after` of `before`; nothing when they are equal.
 ///
 /// # Errors
 ///
-/// Why the change cannot be said.
-pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String, Problem> {
+/// Why the change cannot be expressed.
+pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String, Inexpressible> {
     Writer::new(before, after, style)?.hunks()
 }
 
@@ -229,52 +230,52 @@ fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> 
     ends.filter_map(|(_, (from, to))| (from.len() == 1 && to.len() == 1).then(|| (from[0], to[0]))).collect()
 }
 
-fn check_path(path: &str) -> Result<(), Problem> {
+fn check_path(path: &str) -> Result<(), Inexpressible> {
     let blank = [' ', '\t'];
     let fine =
         !path.is_empty() && !path.contains(char::is_control) && !path.starts_with(blank) && !path.ends_with(blank);
-    if fine { Ok(()) } else { Err(Problem::Path) }
+    if fine { Ok(()) } else { Err(Inexpressible::Path) }
 }
 
-fn section(path: &str, old: &File<'_>, new: &File<'_>, style: &Style) -> Result<String, Problem> {
+fn section(path: &str, old: &File<'_>, new: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
     if old == new {
         return Ok(String::new());
     }
     check_path(path)?;
     if old.kind == Kind::Other || new.kind == Kind::Other {
-        return Err(Problem::NotAFile);
+        return Err(Inexpressible::NotAFile);
     }
     if old.kind != new.kind {
-        return Err(Problem::Mode);
+        return Err(Inexpressible::Mode);
     }
-    Ok(format!("*** Update File: {path}\n{}", write_hunks(old.bytes, new.bytes, style)?))
+    Ok(Marker::Update.header(path) + &write_hunks(old.bytes, new.bytes, style)?)
 }
 
-fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String, Problem> {
+fn moving(path: &str, to: &str, file: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
     check_path(path)?;
     check_path(to)?;
     if file.kind == Kind::Other {
-        return Err(Problem::NotAFile);
+        return Err(Inexpressible::NotAFile);
     }
-    let mut text = format!("*** Update File: {path}\n*** Move to: {to}\n");
+    let mut text = Marker::Update.header(path) + &Marker::MoveTo.header(to);
     if style.is_codex() {
         text += &Writer::new(file.bytes, file.bytes, style)?.first_lines()?;
     }
     Ok(text)
 }
 
-fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Problem> {
+fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Inexpressible> {
     check_path(path)?;
     match file.kind {
         Kind::Plain => {}
-        Kind::Executable => return Err(Problem::Mode),
-        Kind::Other => return Err(Problem::NotAFile),
+        Kind::Executable => return Err(Inexpressible::Mode),
+        Kind::Other => return Err(Inexpressible::NotAFile),
     }
-    let content = std::str::from_utf8(file.bytes).map_err(|_| Problem::Encoding)?;
+    let content = std::str::from_utf8(file.bytes).map_err(|_| Inexpressible::Encoding)?;
     if content.contains('\0') {
-        return Err(Problem::Binary);
+        return Err(Inexpressible::Binary);
     }
-    let mut text = format!("*** Add File: {path}\n");
+    let mut text = Marker::Add.header(path);
     let mut last = None;
     for line in content.split_inclusive('\n') {
         let line = line.strip_suffix('\n').unwrap_or(line);
@@ -282,31 +283,19 @@ fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Problem>
         last = Some(line);
     }
     match last {
-        None if style.is_codex() => return Err(Problem::Empty),
+        None if style.is_codex() => return Err(Inexpressible::Empty),
         None => {}
         Some(_) if !content.ends_with('\n') => {
             if style.is_codex() {
-                return Err(Problem::FinalNewline);
+                return Err(Inexpressible::FinalNewline);
             }
-            text += NO_NEWLINE;
+            push_no_newline(&mut text);
         }
         // Joined by line feeds, an empty last line adds none of its own.
         Some("") if !style.is_codex() => text += "+\n",
         Some(_) => {}
     }
     Ok(text)
-}
-
-const NO_NEWLINE: &str = "\\ No newline at end of file\n";
-
-/// Writes one line of the patch. A reader takes one carriage return off its end.
-fn push_line(out: &mut String, sign: char, line: &str) {
-    out.push(sign);
-    out.push_str(line);
-    if line.ends_with('\r') {
-        out.push('\r');
-    }
-    out.push('\n');
 }
 
 /// One file's change on the way to hunks.
@@ -321,14 +310,14 @@ struct Writer<'t, 's> {
 }
 
 impl<'t, 's> Writer<'t, 's> {
-    fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Problem> {
+    fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Inexpressible> {
         /// How much of a file appliers look at to tell text from other things.
         const LOOKED_AT: usize = 8 << 10;
         if before[..before.len().min(LOOKED_AT)].contains(&0) {
-            return Err(Problem::Binary);
+            return Err(Inexpressible::Binary);
         }
         if before == BOM && !after.starts_with(BOM) {
-            return Err(Problem::ByteOrderMark);
+            return Err(Inexpressible::ByteOrderMark);
         }
         let utf8 = std::str::from_utf8(before).is_ok();
         let dominant = crate::lines::Lines::new(before).dominant_terminator();
@@ -340,7 +329,7 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(Self { style, before: split(before), after: split(after), utf8, dominant })
     }
 
-    fn hunks(&self) -> Result<String, Problem> {
+    fn hunks(&self) -> Result<String, Inexpressible> {
         let ops = capture_diff_slices(Algorithm::Myers, &self.before, &self.after);
         let mut out = String::new();
         for group in group_diff_ops(ops, self.style.context.max(1)) {
@@ -351,7 +340,8 @@ impl<'t, 's> Writer<'t, 's> {
             }
             let ends = group.last().is_some_and(|last| last.old_range().end == self.before.len());
             if self.style.end_of_file && ends {
-                out += "*** End of File\n";
+                out += Marker::EndOfFile.as_str();
+                out.push('\n');
             }
         }
         Ok(out)
@@ -359,12 +349,13 @@ impl<'t, 's> Writer<'t, 's> {
 
     /// A hunk that changes nothing, for an update that must have one: as many of the first lines as
     /// make it the only place.
-    fn first_lines(&self) -> Result<String, Problem> {
+    fn first_lines(&self) -> Result<String, Inexpressible> {
         let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
         let alone = |len: &usize| lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1;
         let wanted = self.style.context.max(1).min(lines.len());
-        let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Problem::Empty)?;
-        let mut out = String::from("@@\n");
+        let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Inexpressible::Empty)?;
+        let mut out = String::new();
+        push_header(&mut out, None);
         for line in &self.before[..len] {
             self.old_line(&mut out, ' ', line)?;
         }
@@ -372,21 +363,17 @@ impl<'t, 's> Writer<'t, 's> {
     }
 
     /// Opens a hunk whose first line is `start`.
-    fn open(&self, out: &mut String, start: usize) -> Result<(), Problem> {
+    fn open(&self, out: &mut String, start: usize) -> Result<(), Inexpressible> {
         let opens = |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte));
         let header = self.before[..start].iter().rev().find(opens).filter(|_| self.style.headers);
         match header.map(|line| content(line)) {
-            Some(header) if !header.ends_with(b"\r") => {
-                out.push_str("@@ ");
-                out.push_str(text(header)?);
-                out.push('\n');
-            }
-            _ => out.push_str("@@\n"),
+            Some(header) if !header.ends_with(b"\r") => push_header(out, Some(text(header)?)),
+            _ => push_header(out, None),
         }
         Ok(())
     }
 
-    fn op(&self, out: &mut String, op: &DiffOp) -> Result<(), Problem> {
+    fn op(&self, out: &mut String, op: &DiffOp) -> Result<(), Inexpressible> {
         let (old, new) = (op.old_range(), op.new_range());
         if matches!(op, DiffOp::Equal { .. }) {
             for line in &self.before[old] {
@@ -403,32 +390,32 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(())
     }
 
-    fn old_line(&self, out: &mut String, sign: char, line: &[u8]) -> Result<(), Problem> {
+    fn old_line(&self, out: &mut String, sign: char, line: &[u8]) -> Result<(), Inexpressible> {
         push_line(out, sign, text(content(line))?);
         // Where the dialect has no marker, the line is found without it.
         if !line.ends_with(b"\n") && !self.style.is_codex() {
-            out.push_str(NO_NEWLINE);
+            push_no_newline(out);
         }
         Ok(())
     }
 
     /// Line `index` of the post-image, the `nth` of those that replace `old`.
-    fn new_line(&self, out: &mut String, old: &Range<usize>, nth: usize, index: usize) -> Result<(), Problem> {
+    fn new_line(&self, out: &mut String, old: &Range<usize>, nth: usize, index: usize) -> Result<(), Inexpressible> {
         let line = self.after[index];
         let last = index + 1 == self.after.len();
         let unended = !line.ends_with(b"\n");
         let inner = match (last && unended, self.terminator(old, nth)) {
-            (true, _) if self.style.is_codex() => return Err(Problem::FinalNewline),
+            (true, _) if self.style.is_codex() => return Err(Inexpressible::FinalNewline),
             (true, _) => line,
-            (false, terminator) => line.strip_suffix(terminator).ok_or(Problem::LineEnding)?,
+            (false, terminator) => line.strip_suffix(terminator).ok_or(Inexpressible::LineEnding)?,
         };
         let inner = text(inner)?;
         if !self.utf8 && !inner.is_ascii() {
-            return Err(Problem::Encoding);
+            return Err(Inexpressible::Encoding);
         }
         push_line(out, '+', inner);
         if unended {
-            out.push_str(NO_NEWLINE);
+            push_no_newline(out);
         }
         Ok(())
     }
@@ -464,11 +451,11 @@ fn content(line: &[u8]) -> &[u8] {
     }
 }
 
-fn text(line: &[u8]) -> Result<&str, Problem> {
+fn text(line: &[u8]) -> Result<&str, Inexpressible> {
     if line.contains(&0) {
-        return Err(Problem::Binary);
+        return Err(Inexpressible::Binary);
     }
-    std::str::from_utf8(line).map_err(|_| Problem::Encoding)
+    std::str::from_utf8(line).map_err(|_| Inexpressible::Encoding)
 }
 
 #[cfg(test)]
@@ -481,7 +468,7 @@ mod tests {
         Style::new(dialect)
     }
 
-    fn one(dialect: Profile, before: Option<File<'_>>, after: Option<File<'_>>) -> Result<String, Problem> {
+    fn one(dialect: Profile, before: Option<File<'_>>, after: Option<File<'_>>) -> Result<String, Inexpressible> {
         let tree = |file: Option<File<'static>>| file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>();
         // Leaked for the sake of short calls.
         let keep = |file: Option<File<'_>>| {
@@ -492,7 +479,7 @@ mod tests {
             let body = patch.strip_prefix("*** Begin Patch\n").and_then(|body| body.strip_suffix("*** End Patch\n"));
             body.unwrap_or_default().to_owned()
         };
-        patch.map(body).map_err(|unsayable| unsayable[0].problem)
+        patch.map(body).map_err(|inexpressible| inexpressible[0].problem)
     }
 
     #[test]
@@ -506,22 +493,22 @@ mod tests {
             (Strict, "\n", Ok("+\n+\n")),
             (Codex, "\n", Ok("+\n")),
             (Strict, "", Ok("")),
-            (Codex, "", Err(Problem::Empty)),
+            (Codex, "", Err(Inexpressible::Empty)),
             (Strict, "x", Ok("+x\n\\ No newline at end of file\n")),
-            (Codex, "x", Err(Problem::FinalNewline)),
+            (Codex, "x", Err(Inexpressible::FinalNewline)),
             (Strict, "x\r\ny\r", Ok("+x\r\r\n+y\r\r\n\\ No newline at end of file\n")),
-            (Strict, "x\0\n", Err(Problem::Binary)),
+            (Strict, "x\0\n", Err(Inexpressible::Binary)),
         ] {
             let wanted = wanted.map(|body| format!("*** Add File: f\n{body}"));
             assert_eq!(one(dialect, None, Some(File::text(text))), wanted, "{dialect} {text:?}");
         }
-        assert_eq!(one(Strict, None, Some(File::bytes(b"\xff\n"))), Err(Problem::Encoding));
+        assert_eq!(one(Strict, None, Some(File::bytes(b"\xff\n"))), Err(Inexpressible::Encoding));
         assert_eq!(one(Strict, Some(File::bytes(b"\0\xff")), None).as_deref(), Ok("*** Delete File: f\n"));
         let executable = File { kind: Kind::Executable, ..File::text("x\n") };
-        assert_eq!(one(Strict, None, Some(executable)), Err(Problem::Mode));
-        assert_eq!(one(Strict, Some(File::text("x\n")), Some(executable)), Err(Problem::Mode));
+        assert_eq!(one(Strict, None, Some(executable)), Err(Inexpressible::Mode));
+        assert_eq!(one(Strict, Some(File::text("x\n")), Some(executable)), Err(Inexpressible::Mode));
         let link = File { kind: Kind::Other, ..File::text("x") };
-        assert_eq!(one(Strict, None, Some(link)), Err(Problem::NotAFile));
+        assert_eq!(one(Strict, None, Some(link)), Err(Inexpressible::NotAFile));
         assert_eq!(one(Strict, Some(link), None).as_deref(), Ok("*** Delete File: f\n"));
     }
 
@@ -536,20 +523,20 @@ mod tests {
                 b"a\nc",
                 Ok("@@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"),
             ),
-            (Codex, b"a\nb", b"a\nc", Err(Problem::FinalNewline)),
+            (Codex, b"a\nb", b"a\nc", Err(Inexpressible::FinalNewline)),
             (Codex, b"a\nb", b"c\nb", Ok("@@\n-a\n+c\n b\n")),
             (Codex, b"a\nb", b"a\nc\n", Ok("@@\n a\n-b\n+c\n")),
             (Strict, b"a\r\nb\r\n", b"a\r\nc\r\n", Ok("@@\n a\n-b\n+c\n")),
-            (Strict, b"a\r\nb\r\n", b"a\r\nc\n", Err(Problem::LineEnding)),
+            (Strict, b"a\r\nb\r\n", b"a\r\nc\n", Err(Inexpressible::LineEnding)),
             (Strict, b"a\nb\n", b"a\nc\r\n", Ok("@@\n a\n-b\n+c\r\r\n")),
-            (Strict, b"a\nb\0\n", b"a\nc\n", Err(Problem::Binary)),
-            (Strict, b"\xff\nb\n", b"\xff\nc\n", Err(Problem::Encoding)),
+            (Strict, b"a\nb\0\n", b"a\nc\n", Err(Inexpressible::Binary)),
+            (Strict, b"\xff\nb\n", b"\xff\nc\n", Err(Inexpressible::Encoding)),
             (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\nc\n", Ok("@@\n 1\n 2\n 3\n-b\n+c\n")),
-            (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\n\xc3\xa9\n", Err(Problem::Encoding)),
+            (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\n\xc3\xa9\n", Err(Inexpressible::Encoding)),
             (Strict, b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfb\n", Ok("@@\n-a\n+b\n")),
             (Strict, b"\xef\xbb\xbfa\n", b"a\n", Ok("@@\n-\u{feff}a\n+a\n")),
             (Strict, b"a\n", b"\xef\xbb\xbfa\n", Ok("@@\n-a\n+\u{feff}a\n")),
-            (Strict, b"\xef\xbb\xbf", b"a\n", Err(Problem::ByteOrderMark)),
+            (Strict, b"\xef\xbb\xbf", b"a\n", Err(Inexpressible::ByteOrderMark)),
         ] {
             let wanted = wanted.map(|body| format!("*** Update File: f\n{body}"));
             let (before, after) = (File::bytes(before), File::bytes(after));
@@ -584,8 +571,8 @@ mod tests {
             Tree::from([("a", File::bytes(b"\0")), ("b", File::text("x\n"))]),
             Tree::from([("a", File::bytes(b"\0\0")), ("b", File::text("y\n")), ("c\n", File::text("x\n"))]),
         );
-        let unsayable = write_patch(&before, &after, &Style::default()).expect_err("two of them");
-        let told: Vec<_> = unsayable.iter().map(ToString::to_string).collect();
+        let inexpressible = write_patch(&before, &after, &Style::default()).expect_err("two of them");
+        let told: Vec<_> = inexpressible.iter().map(ToString::to_string).collect();
         assert_eq!(told, ["a: it is binary", "c\n: a patch cannot name this path"]);
     }
 
@@ -600,7 +587,7 @@ mod tests {
             seed = u64::wrapping_mul(seed, 6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % below
         };
-        let (mut right, mut refused, mut unsayable) = (0, 0, 0);
+        let (mut right, mut refused, mut inexpressible) = (0, 0, 0);
         for _ in 0..40_000 {
             let alphabet = 2 + random(LINES.len() - 1);
             let endings = ENDINGS[random(3)];
@@ -629,7 +616,7 @@ mod tests {
             let dialect = if random(2) == 0 { Profile::Strict } else { Profile::Codex };
             let style = Style { dialect, context: random(4), headers: random(2) == 0, end_of_file: random(2) == 0 };
             let Ok(hunks) = write_hunks(&old, &new, &style) else {
-                unsayable += 1;
+                inexpressible += 1;
                 continue;
             };
             if hunks.is_empty() {
@@ -666,6 +653,6 @@ mod tests {
                 }
             }
         }
-        assert!(right > 15_000 && refused > 500 && unsayable > 1_000, "{right} {refused} {unsayable}");
+        assert!(right > 15_000 && refused > 500 && inexpressible > 1_000, "{right} {refused} {inexpressible}");
     }
 }

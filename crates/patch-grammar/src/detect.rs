@@ -5,8 +5,10 @@
 use std::fmt;
 use std::ops::Range;
 
-const BEGIN: &str = "*** Begin Patch";
-const END: &str = "*** End Patch";
+use crate::marker::Marker;
+
+const BEGIN: &str = Marker::Begin.as_str();
+const END: &str = Marker::End.as_str();
 
 /// How many of several patches an error lists.
 const SHOWN: usize = 10;
@@ -319,6 +321,29 @@ fn hunk_end(lines: &[&str], at: usize) -> Option<usize> {
         end += 1;
     }
     Some(end)
+}
+
+/// The 1-based first line that follows a hunk and looks like a part of it, though the numbers of the hunk say that it has
+/// ended: a parser that goes by the numbers would not see it.
+#[must_use]
+pub fn line_beyond_hunk(diff: &str) -> Option<usize> {
+    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
+    let mut at = 0;
+    while at < lines.len() {
+        let Some(end) = hunk_end(&lines, at) else {
+            at += 1;
+            continue;
+        };
+        at = end;
+        // The signature of a mail begins like a deleted line.
+        let is_part = |line: &&str| {
+            line.starts_with(['+', '-', ' ']) && !matches!(line.trim_end_matches(['\r', '\n']), "--" | "-- ")
+        };
+        if lines.get(at).is_some_and(is_part) && !begins_diff(&lines, at, 0) {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 /// Removes up to `indent` blanks.

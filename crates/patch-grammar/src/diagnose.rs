@@ -7,18 +7,7 @@ use pest_itself::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{Rule, symbol};
-
-/// The headers that can be meant by a line that begins with `***`.
-const HEADERS: [(&str, &str); 8] = [
-    ("*** Begin Patch", "`*** Begin Patch`"),
-    ("*** End Patch", "`*** End Patch`"),
-    ("*** Add File:", "`*** Add File: path`"),
-    ("*** Delete File:", "`*** Delete File: path`"),
-    ("*** Update File:", "`*** Update File: path`"),
-    ("*** Move File:", "`*** Move File: old -> new`"),
-    ("*** Move to:", "`*** Move to: path`"),
-    ("*** End of File", "`*** End of File`"),
-];
+use crate::marker::Marker;
 
 /// The error of a text that the grammar does not accept. `body` is what was parsed; it begins at
 /// byte `base` of `text`.
@@ -37,7 +26,7 @@ pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>
         }
     }
     if expected.is_empty() {
-        expected.push("`*** End Patch`");
+        expected.push(Marker::End.symbol());
     }
     let line_start = body[..offset].rfind('\n').map_or(0, |end| end + 1);
     let line_end = body[line_start..].find('\n').map_or(body.len(), |end| line_start + end);
@@ -70,17 +59,17 @@ fn enclosing(before: &str) -> Context {
     let mut at_just_before = false;
     for (nth, line) in before.lines().rev().enumerate() {
         let header = line.trim_start();
-        if header.starts_with("*** End Patch") {
-            return Context::After;
-        } else if header.starts_with("*** Add File:") {
-            return Context::Add;
-        } else if header.starts_with("*** Update File:") || header.starts_with("*** Move File:") {
-            return Context::Update { open_hunk, at_just_before };
-        } else if header.starts_with("*** Delete File:") || header.starts_with("*** Begin Patch") {
-            return Context::Other;
-        } else if !header.starts_with("*** ") {
-            open_hunk = true;
-            at_just_before |= nth == 0 && line.starts_with("@@");
+        match Marker::of(header) {
+            Some(Marker::End) => return Context::After,
+            Some(Marker::Add) => return Context::Add,
+            Some(Marker::Update | Marker::Move) => return Context::Update { open_hunk, at_just_before },
+            Some(Marker::Delete | Marker::Begin) => return Context::Other,
+            Some(Marker::MoveTo | Marker::EndOfFile) => {}
+            None if header.starts_with("*** ") => {}
+            None => {
+                open_hunk = true;
+                at_just_before |= nth == 0 && line.starts_with("@@");
+            }
         }
     }
     Context::Outside
@@ -95,7 +84,7 @@ fn judge(
 ) -> (ParseErrorKind, Vec<&'static str>, usize) {
     let trimmed = line.trim();
     if context == Context::After {
-        let kind = match trimmed.starts_with("*** Begin Patch") {
+        let kind = match Marker::of(trimmed) == Some(Marker::Begin) {
             true => ParseErrorKind::SecondEnvelope,
             false => ParseErrorKind::TextAfter,
         };
@@ -111,10 +100,10 @@ fn judge(
             Context::Update { at_just_before: true, .. } => {
                 (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0)
             }
-            _ => (ParseErrorKind::NoEnd, vec!["`*** End Patch`"], 0),
+            _ => (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0),
         };
     }
-    if trimmed.starts_with("*** Begin Patch") {
+    if Marker::of(trimmed) == Some(Marker::Begin) {
         return (ParseErrorKind::SecondEnvelope, expected, 0);
     }
     if matches!(context, Context::Update { at_just_before: true, .. }) && is_header(trimmed) {
@@ -124,8 +113,8 @@ fn judge(
         let (closest, within) = closest_header(trimmed);
         let within = within + (line.len() - line.trim_start().len());
         // A line that only breaks off too early at the end of the text is the end missing, not a typo.
-        if last && "*** End Patch".starts_with(trimmed) {
-            return (ParseErrorKind::NoEnd, vec!["`*** End Patch`"], trimmed.len());
+        if last && Marker::End.as_str().starts_with(trimmed) {
+            return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], trimmed.len());
         }
         return (ParseErrorKind::UnknownHeader { closest }, expected, within);
     }
@@ -142,17 +131,19 @@ fn judge(
 }
 
 fn is_header(line: &str) -> bool {
-    HEADERS.iter().any(|(header, _)| line.starts_with(header))
+    Marker::of(line).is_some()
 }
 
 /// The header nearest to `line` and the first byte at which they differ.
 fn closest_header(line: &str) -> (Option<&'static str>, usize) {
     let head = line.split_inclusive(':').next().unwrap_or(line);
     let head: String = head.chars().take(40).collect();
-    let nearest = HEADERS
-        .iter()
-        .map(|(header, symbol)| {
-            (strsim::normalized_damerau_levenshtein(&head.to_lowercase(), &header.to_lowercase()), header, symbol)
+    let nearest = Marker::ALL
+        .into_iter()
+        .map(|marker| {
+            let header = marker.as_str();
+            let score = strsim::normalized_damerau_levenshtein(&head.to_lowercase(), &header.to_lowercase());
+            (score, header, marker.symbol())
         })
         .max_by(|left, right| left.0.total_cmp(&right.0));
     match nearest {

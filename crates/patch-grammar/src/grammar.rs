@@ -2,6 +2,8 @@
 
 use pest_itself::Parser as _;
 
+use crate::marker::Marker;
+
 /// The text of `grammar/apply_patch.pest`, the only definition of the language.
 pub const GRAMMAR: &str = include_str!("apply_patch.pest");
 
@@ -56,13 +58,13 @@ pub fn recognizes(dialect: Dialect, text: &str) -> bool {
 /// by name.
 pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
     Some(match rule {
-        Rule::begin_patch | Rule::accepted_begin => "`*** Begin Patch`",
-        Rule::end_patch | Rule::accepted_end => "`*** End Patch`",
-        Rule::add_file | Rule::codex_add_file | Rule::accepted_add => "`*** Add File: path`",
-        Rule::delete_file | Rule::accepted_delete => "`*** Delete File: path`",
-        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => "`*** Update File: path`",
-        Rule::move_file | Rule::accepted_move => "`*** Move File: old -> new`",
-        Rule::move_to | Rule::accepted_move_to => "`*** Move to: path`",
+        Rule::begin_patch | Rule::accepted_begin => Marker::Begin.symbol(),
+        Rule::end_patch | Rule::accepted_end => Marker::End.symbol(),
+        Rule::add_file | Rule::codex_add_file | Rule::accepted_add => Marker::Add.symbol(),
+        Rule::delete_file | Rule::accepted_delete => Marker::Delete.symbol(),
+        Rule::update_file | Rule::codex_update_file | Rule::accepted_update => Marker::Update.symbol(),
+        Rule::move_file | Rule::accepted_move => Marker::Move.symbol(),
+        Rule::move_to | Rule::accepted_move_to => Marker::MoveTo.symbol(),
         Rule::path | Rule::rest => "a path",
         Rule::move_paths => "`old -> new`",
         Rule::add_lines => "a line that begins with `+`",
@@ -70,7 +72,7 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         Rule::hunk_lines | Rule::codex_hunk_lines | Rule::bare_hunk | Rule::accepted_hunk_lines => {
             "a line that begins with a blank, `-` or `+`"
         }
-        Rule::end_of_file | Rule::accepted_end_of_file => "`*** End of File`",
+        Rule::end_of_file | Rule::accepted_end_of_file => Marker::EndOfFile.symbol(),
         Rule::no_newline | Rule::accepted_no_newline => "`\\ No newline at end of file`",
         Rule::EOI => "the end of the text",
         Rule::environment

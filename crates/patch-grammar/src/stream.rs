@@ -8,6 +8,7 @@ use crate::ast::{Patch, Section};
 use crate::error::ParseError;
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::Lowering;
+use crate::marker::Marker;
 use crate::options::ParseOptions;
 use crate::parse::{decode, parse};
 
@@ -78,12 +79,13 @@ impl StreamOperation {
     const ALL: [Self; 4] = [Self::Add, Self::Delete, Self::Update, Self::Move];
 
     fn header(self) -> &'static str {
-        match self {
-            Self::Add => "*** Add File:",
-            Self::Delete => "*** Delete File:",
-            Self::Update => "*** Update File:",
-            Self::Move => "*** Move File:",
-        }
+        let marker = match self {
+            Self::Add => Marker::Add,
+            Self::Delete => Marker::Delete,
+            Self::Update => Marker::Update,
+            Self::Move => Marker::Move,
+        };
+        marker.as_str()
     }
 
     fn rule(self) -> Rule {
@@ -285,14 +287,14 @@ impl PatchStream {
         let line = &self.text[start..end];
         let trimmed = line.trim_matches(BLANKS);
         if self.begin.is_none() {
-            if trimmed == "*** Begin Patch" {
+            if trimmed == Marker::Begin.as_str() {
                 self.begin = Some((start, number));
             }
             return;
         }
         let updates = |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
         if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
-            let moves = trimmed.strip_prefix("*** Move to:").filter(|_| part.lines == 0);
+            let moves = trimmed.strip_prefix(Marker::MoveTo.as_str()).filter(|_| part.lines == 0);
             part.lines += 1;
             match line.as_bytes()[0] {
                 b'+' => {
@@ -313,7 +315,7 @@ impl PatchStream {
                 _ => {}
             }
         }
-        if line.starts_with("*** End Patch") && trimmed == "*** End Patch" {
+        if line.starts_with("***") && trimmed == Marker::End.as_str() {
             self.finish_section(start, events);
             self.ended = true;
             return;
@@ -353,7 +355,7 @@ impl PatchStream {
         }
         // What is wrong is found as the parser finds it, with the text so far; this happens once.
         let (begin, line) = self.begin.expect("a section has a first marker before it");
-        let text = format!("{}*** End Patch\n", &self.text[begin..end]);
+        let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
         if let Err(mut error) = parse(&text, &self.options) {
             error.span = error.span.start + begin..error.span.end + begin;
             error.line += line - 1;

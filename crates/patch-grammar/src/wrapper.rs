@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
+use crate::marker::Marker;
 
-const BEGIN: &str = "*** Begin Patch";
-const END: &str = "*** End Patch";
+const BEGIN: &str = Marker::Begin.as_str();
+const END: &str = Marker::End.as_str();
 
 /// A text without what is around the patch.
 #[derive(Debug)]
@@ -26,11 +27,11 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
     let mut body = trim_empty_lines(text, 0..text.len());
     let mut warnings = Vec::new();
     if body.is_empty() {
-        return Err(diagnose::at(text, body.start, ParseErrorKind::Empty, vec!["`*** Begin Patch`"]));
+        return Err(diagnose::at(text, body.start, ParseErrorKind::Empty, vec![Marker::Begin.symbol()]));
     }
     while let Some((kind, inner)) = unwrap_once(text, &body) {
         if !strip {
-            let expected = vec!["`*** Begin Patch`"];
+            let expected = vec![Marker::Begin.symbol()];
             return Err(diagnose::at(text, body.start, ParseErrorKind::Wrapped, expected));
         }
         if warnings.iter().any(|warning: &Warning| warning.kind == kind) {
@@ -45,7 +46,7 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
             Some(_) => ParseErrorKind::TextBefore,
             None => ParseErrorKind::NoBegin,
         };
-        return Err(diagnose::at(text, first.start, kind, vec!["`*** Begin Patch`"]));
+        return Err(diagnose::at(text, first.start, kind, vec![Marker::Begin.symbol()]));
     }
     let last = last_line(text, &body);
     let padded_end = text[last.clone()].trim() == END && text[last.clone()].starts_with([' ', '\t']);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use patch_grammar::ParseOptions;
+use patch_grammar::{Marker, ParseOptions};
 use tree_sitter::Node;
 
 use crate::heredoc::{self, Body, Tag};
@@ -51,9 +51,8 @@ pub(crate) fn body<'a>(patch: Cow<'a, str>, workdir: Option<Cow<'a, str>>) -> In
 /// Whether a patch stands where a command should, well-formed or not. No command begins like a patch, and a shell
 /// would take `***` for the first file of the directory, and run it.
 pub(crate) fn is_bare_patch(text: &str) -> bool {
-    let begin = "*** Begin Patch";
     let first = text.trim_start().lines().next().unwrap_or_default();
-    first.trim_end() == begin
+    first.trim_end() == Marker::Begin.as_str()
         || (first.starts_with(['<', '`', '~']) && patch_grammar::parse(text, &parse_options()).is_ok())
 }
 
@@ -129,7 +128,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             Err(error) => return Some(error),
         };
         // `apply_patch "$FILE"` may be right; whoever writes a patch out means what is written.
-        let is_patch = script[start + 1..].trim_start().starts_with("*** Begin Patch");
+        let is_patch = script[start + 1..].trim_start().starts_with(Marker::Begin.as_str());
         return Some(match literal::argument(&script[start..], shell) {
             Ok(patch) => body(patch, workdir),
             Err(NotLiteral::Expands(at)) if is_patch => {

@@ -106,7 +106,7 @@ pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Res
 
 /// The options for a text that was not written as a patch.
 ///
-/// In a diff an insertion without context stands at the top of the file, and a patch cannot say that: it is only
+/// In a diff an insertion without context stands at the top of the file, and a patch cannot express that: it is only
 /// taken where the file is empty, never for the end of the file.
 pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
     options.placement.append_without_anchor &= !input.from_diff;

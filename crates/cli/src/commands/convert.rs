@@ -66,8 +66,10 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
                     match if git { Some(images.diff(change)?) } else { images.plain_diff(change)? } {
                         Some(diff) => render::raw(&diff),
                         None => {
-                            let message =
-                                format!("{}: a plain unified diff cannot say this change; use `--to git`", change.path);
+                            let message = format!(
+                                "{}: a plain unified diff cannot express this change; use `--to git`",
+                                change.path
+                            );
                             return Err(Failure::Input(message));
                         }
                     }

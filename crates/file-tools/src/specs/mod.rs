@@ -2,7 +2,7 @@
 //!
 //! Every answer is JSON ready to be put into a request, the same byte for byte on every run:
 //! its keys stand in the order of the providers' own examples, whatever the features of
-//! `serde_json` are. What the JSON cannot say comes beside it, as [`caveats`](ToolSpec::caveats).
+//! `serde_json` are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
 
 mod prompt;
 mod shapes;

@@ -5,6 +5,7 @@ use super::pass::Pass;
 
 /// Where one hunk went.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Placed {
     /// The 0-based hunk of the section.
     pub hunk: usize,

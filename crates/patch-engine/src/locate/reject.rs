@@ -6,6 +6,7 @@ use super::pass::Pass;
 
 /// A hunk that was not placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HunkReject {
     /// The 0-based hunk of the section.
     pub hunk: usize,
@@ -88,6 +89,7 @@ impl RejectReason {
 
 /// A place where a hunk fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The lines it would match; for a hunk without old lines, the line it would come before.
     pub lines: RangeInclusive<usize>,
@@ -108,6 +110,7 @@ pub enum Advice {
 
 /// The region of the file that is most like the old lines of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Nearest {
     /// Its lines.
     pub lines: RangeInclusive<usize>,
@@ -125,6 +128,7 @@ pub struct Nearest {
 
 /// A line of a hunk and the line of the file that stands in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The 1-based line of the patch.
     pub patch_line: u32,

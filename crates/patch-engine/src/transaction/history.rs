@@ -10,6 +10,7 @@ use super::workspace::Workspace;
 
 /// A finished transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogEntry {
     /// Its journal.
     pub journal: Journal,

@@ -4,6 +4,7 @@ use workspace_trash::TransactionId;
 
 /// A transaction that was found cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recovered {
     /// Its name.
     pub id: TransactionId,

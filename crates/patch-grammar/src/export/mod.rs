@@ -121,7 +121,7 @@ pub fn file_name(format: Format, dialect: Dialect) -> String {
 ///
 /// # Errors
 ///
-/// [`ExportError`] when the pest grammar has something that cannot be said exactly in the other
+/// [`ExportError`] when the pest grammar has something that cannot be expressed exactly in the other
 /// notations, or that some engine would read differently.
 #[cfg(feature = "export")]
 pub fn generate(format: Format, dialect: Dialect) -> Result<String, ExportError> {

@@ -1,0 +1,97 @@
+//! The marker lines of the envelope, for all that writes or recognises them.
+
+/// A marker line, or what a header has before its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are the markers")]
+pub enum Marker {
+    Begin,
+    End,
+    Add,
+    Delete,
+    Update,
+    Move,
+    MoveTo,
+    EndOfFile,
+}
+
+/// The line after a line of a file that has no line feed.
+pub const NO_NEWLINE: &str = "\\ No newline at end of file";
+
+impl Marker {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::Begin, Self::End, Self::Add, Self::Delete, Self::Update, Self::Move, Self::MoveTo, Self::EndOfFile];
+
+    /// Its text, with the colon where a path follows.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Begin => "*** Begin Patch",
+            Self::End => "*** End Patch",
+            Self::Add => "*** Add File:",
+            Self::Delete => "*** Delete File:",
+            Self::Update => "*** Update File:",
+            Self::Move => "*** Move File:",
+            Self::MoveTo => "*** Move to:",
+            Self::EndOfFile => "*** End of File",
+        }
+    }
+
+    /// The marker that a line begins with.
+    #[must_use]
+    pub fn of(line: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|marker| line.starts_with(marker.as_str()))
+    }
+
+    /// How messages show it.
+    pub(crate) const fn symbol(self) -> &'static str {
+        match self {
+            Self::Begin => "`*** Begin Patch`",
+            Self::End => "`*** End Patch`",
+            Self::Add => "`*** Add File: path`",
+            Self::Delete => "`*** Delete File: path`",
+            Self::Update => "`*** Update File: path`",
+            Self::Move => "`*** Move File: old -> new`",
+            Self::MoveTo => "`*** Move to: path`",
+            Self::EndOfFile => "`*** End of File`",
+        }
+    }
+
+    /// The header line with this path.
+    #[must_use]
+    pub fn header(self, path: &str) -> String {
+        format!("{} {path}\n", self.as_str())
+    }
+}
+
+/// A whole patch with these sections.
+#[must_use]
+pub fn envelope(sections: &str) -> String {
+    format!("{}\n{sections}{}\n", Marker::Begin.as_str(), Marker::End.as_str())
+}
+
+/// Opens a hunk.
+pub fn push_header(out: &mut String, header: Option<&str>) {
+    out.push_str("@@");
+    if let Some(header) = header {
+        out.push(' ');
+        out.push_str(header);
+    }
+    out.push('\n');
+}
+
+/// Writes one line of a hunk or a new file. A reader takes one carriage return off its end.
+pub fn push_line(out: &mut String, sign: char, line: &str) {
+    out.push(sign);
+    out.push_str(line);
+    if line.ends_with('\r') {
+        out.push('\r');
+    }
+    out.push('\n');
+}
+
+/// Writes the line that says that the one before has no line feed.
+pub fn push_no_newline(out: &mut String) {
+    out.push_str(NO_NEWLINE);
+    out.push('\n');
+}
