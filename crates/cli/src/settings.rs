@@ -311,6 +311,7 @@ settings! {
     hard_links: HardLinks, "hard-links";
     color: When, "color";
     lock_timeout: Duration, "lock-timeout";
+    accept_open_state: bool, "accept-open-state";
     pager: Option<String>, "pager";
 }
 
@@ -383,6 +384,7 @@ impl Settings {
             hard_links: HardLinks::Refuse,
             color: When::Auto,
             lock_timeout: Duration::from_secs(10),
+            accept_open_state: false,
             pager: None,
         }
     }
@@ -407,6 +409,7 @@ impl Settings {
             HardLinks::Break => fs_guard::HardLinks::Break,
             HardLinks::Refuse => fs_guard::HardLinks::Refuse,
         };
+        policy.accept_open_private_dir = self.accept_open_state;
         Ok(policy)
     }
 }

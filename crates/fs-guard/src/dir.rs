@@ -8,6 +8,8 @@ use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
 use crate::sys::{self, Fd, Open, Rename, code};
 
+const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
+
 /// An open directory; a clone is the same handle.
 ///
 /// One is had from [`Root::state_dir`](crate::Root::state_dir) and its relatives (the program's own
@@ -16,11 +18,17 @@ use crate::sys::{self, Fd, Open, Rename, code};
 pub struct Dir {
     pub(crate) handle: Arc<Fd>,
     path: Arc<str>,
+    /// Directories in it may be open to others; see [`Policy`](crate::Policy::accept_open_private_dir).
+    accept_open: bool,
 }
 
 impl Dir {
     pub(crate) fn new(handle: Fd, path: &str) -> Self {
-        Self { handle: Arc::new(handle), path: path.into() }
+        Self { handle: Arc::new(handle), path: path.into(), accept_open: false }
+    }
+
+    pub(crate) fn accepting_open(self, yes: bool) -> Self {
+        Self { accept_open: yes, ..self }
     }
 
     /// Returns its path beneath the root; for messages.
@@ -59,7 +67,7 @@ impl Dir {
         let path = spot.path();
         match sys::open_at(&self.handle, name, Open::Directory) {
             Ok(handle) => {
-                let dir = Self::new(handle, &path);
+                let dir = Self::new(handle, &path).accepting_open(self.accept_open);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
@@ -89,12 +97,17 @@ impl Dir {
 
     fn open_new_dir(&self, name: &str, path: &str) -> Result<Self, Error> {
         let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", path)?;
-        let dir = Self::new(handle, path);
+        let dir = Self::new(handle, path).accepting_open(self.accept_open);
         let mut seen = dir.metadata()?;
         // A umask may have taken even the owner's bits.
         if seen.mode & 0o777 != 0o700 {
-            sys::set_mode(&dir.handle, 0o700).at("set the mode of", path)?;
+            let set = sys::set_mode(&dir.handle, 0o700).at("set the mode of", path);
             seen = dir.metadata()?;
+            if seen.mode & 0o777 != 0o700 && !self.accept_open {
+                return Err(Error::UntrustedState { path: path.into(), problem: NO_MODES });
+            }
+            // Where modes are not kept, they cannot be set either.
+            set.or_else(|error| if self.accept_open { Ok(()) } else { Err(error) })?;
         }
         dir.require_own(&seen)?;
         Ok(dir)
@@ -152,13 +165,13 @@ impl Dir {
         }
     }
 
-    /// Fails unless the directory belongs to this user, and nobody else may enter it.
+    /// Fails unless the directory belongs to this user, and nobody else may enter it or that is accepted.
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
             return Err(Error::UntrustedState { path: path(), problem: "it belongs to another user" });
         }
-        if seen.mode & 0o777 != 0o700 {
+        if seen.mode & 0o777 != 0o700 && !self.accept_open {
             return Err(Error::UntrustedState { path: path(), problem: "its mode is not 0700" });
         }
         Ok(())

@@ -50,6 +50,8 @@ pub struct Policy {
     ///
     /// Directories above them can be looked into, and show these only.
     pub within: Vec<RelPath>,
+    /// The private directory may be one that others may enter: there are file systems that keep no modes.
+    pub accept_open_private_dir: bool,
 }
 
 impl Policy {
@@ -65,6 +67,7 @@ impl Policy {
             allow: Globs::default(),
             hard_links: HardLinks::default(),
             within: Vec::new(),
+            accept_open_private_dir: false,
         }
     }
 }

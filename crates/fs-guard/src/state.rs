@@ -13,7 +13,7 @@ impl Root {
     /// Opens the private directory; `None` when there is none.
     ///
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
-    /// user's that nobody else may enter.
+    /// user's that nobody else may enter (unless the policy accepts that).
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let name = &*self.policy().private_dir;
         let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
@@ -21,7 +21,7 @@ impl Root {
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => {
-                let dir = Dir::new(handle, name);
+                let dir = Dir::new(handle, name).accepting_open(self.policy().accept_open_private_dir);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
@@ -40,7 +40,7 @@ impl Root {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
         }
-        let root = self.as_dir("")?;
+        let root = self.as_dir("")?.accepting_open(self.policy().accept_open_private_dir);
         let before = root.metadata()?.mtime;
         match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {

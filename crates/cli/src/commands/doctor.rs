@@ -80,6 +80,10 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     tell(global, found)
 }
 
+/// What is lost where the state directory is open to others.
+const OPEN_STATE: &str =
+    "others on this machine can read and change what was displaced or deleted (journals stay signed)";
+
 /// The name of the directory in the state directory in which [`file_system`] tries things out.
 const SCRATCH: &str = "doctor";
 
@@ -117,6 +121,16 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
                 some => format!("; not: {some}"),
             };
             found.add("file system", text(true) + &missing, value);
+            if workspace.root().policy().accept_open_private_dir {
+                found.lines.push(("".into(), format!("`accept-open-state`: {OPEN_STATE}")));
+            }
+        }
+        Err(error @ fs_guard::Error::UntrustedState { .. }) => {
+            let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+            found.problem(
+                "state",
+                format!("{error}; if the file system keeps no modes, `accept-open-state = true` in {place} accepts that {OPEN_STATE}"),
+            );
         }
         Err(error) => found.problem("file system", format!("files cannot be made in the root: {error}")),
     }
