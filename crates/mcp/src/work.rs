@@ -24,7 +24,7 @@ impl Workers {
         let permit = self.free.clone().acquire_owned().await.expect("it is never closed");
         let (done, ran) = oneshot::channel();
         let job = move || {
-            // Nobody may be waiting any more.
+            // The receiver is gone when the caller stopped waiting.
             let _ = done.send(work());
             drop(permit);
         };

@@ -130,6 +130,11 @@ fn section(out: &mut String, file: &FilePatch<'_, str>, git: bool) -> Result<(),
                 }
                 push(out, '+', text);
             }
+            // An empty last line adds no line feed in the `strict` profile, and one in `codex`: this suits both.
+            if hunks.last().and_then(|hunk| hunk.lines().last()).is_some_and(|line| text(line) == "\n") {
+                push_line(out, '+', "");
+                push_no_newline(out);
+            }
         }
         FileOperation::Delete(path) => *out += &Marker::Delete.header(path),
         FileOperation::Modify { original, modified } if original == modified || !git => {
@@ -218,6 +223,11 @@ mod tests {
             (
                 "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
                 "*** Add File: n\n+a\n+b\n\\ No newline at end of file\n",
+            ),
+            // The empty last line is there in both profiles.
+            (
+                "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+\n",
+                "*** Add File: n\n+a\n+\n+\n\\ No newline at end of file\n",
             ),
             (
                 "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
