@@ -25,7 +25,9 @@ def check(era: str, folder: pathlib.Path) -> int:
     root, config = folder / era, folder / f"{era}.json"
     prepare(root)
     args = ["serve", "--mcp", "--root", str(root), "--durability", "process"]
-    config.write_text(json.dumps({"mcpServers": {"ours": {"command": program, "args": args, "env": ENV}}}))
+    # The Inspector says in the legacy era that it has roots, so it has to name one.
+    server = {"command": program, "args": args, "env": ENV, "roots": [{"uri": root.as_uri(), "name": "workspace"}]}
+    config.write_text(json.dumps({"mcpServers": {"ours": server}}))
 
     code, listed, complaints = inspect(config, era, "--method", "tools/list", "--strict")
     assert code == 0, (era, code, complaints)
