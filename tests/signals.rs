@@ -14,8 +14,10 @@ fn interrupted(signal: &str, call: &str, before: &str) -> Option<(Option<i32>, S
     let name = call.split(':').next()?;
     let script = format!("{before} exec \"$0\" ../p");
     let output = Command::new("strace")
-        .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={name}")])
+        .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={name},fsync")])
         .args(["-e", &format!("inject={call}:signal={signal}")])
+        // Another thread takes the signal: on a busy machine it needs time before the commit goes on.
+        .args(if name == "fsync" { &[][..] } else { &["-e", "inject=fsync:delay_enter=100000"] })
         .args(["sh", "-c", &script, env!("CARGO_BIN_EXE_apply-patch")])
         .current_dir(dir.path().join("w"))
         .env("HOME", dir.path())
