@@ -1,10 +1,7 @@
 //! What a call answers when it fails: one shape for every cause.
 
 use patch_engine::transaction::{self, CommitError};
-use patch_engine::{
-    Advice, ApplyError, Candidate, ErrorKind, Expected, Failed, Nearest, ParseError, Problem, Reject, RejectReason,
-    Sha256,
-};
+use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -340,101 +337,21 @@ fn drift(drift: &transaction::Drift) -> Value {
 
 /// One entry of `details.rejects`.
 fn reject(reject: &Reject) -> Value {
-    let mut value = problem_details(reject);
-    value["kind"] = reject.kind().as_str().into();
-    value["message"] = reject.to_string().into();
+    let mut value = value_of(reject);
     value["suggestedNextAction"] = advice(reject).into();
     value
 }
 
-/// What is known of a reject beside its message.
+/// What is known of a reject beside its kind and message.
 fn problem_details(reject: &Reject) -> Value {
-    let mut value = json!({ "path": reject.path, "reason": reject.reason() });
-    let mut set = |key: &str, what: Value| {
-        if !what.is_null() {
-            value[key] = what;
-        }
-    };
-    set("section", reject.section.into());
-    set("hunkIndex", reject.hunk.into());
-    set("patchLine", reject.patch_line.into());
-    match &reject.problem {
-        Problem::Stale { expected, actual } => {
-            let expected = match expected {
-                Expected::Absent => String::new(),
-                Expected::Hash(hash) => hash.to_string(),
-            };
-            set("expectedSha256", expected.into());
-            set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
-        }
-        Problem::Binary { size, sha256 } => {
-            set("sizeBytes", (*size).into());
-            set("sha256", sha256.to_string().into());
-        }
-        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => set("realPath", real_path.clone().into()),
-        Problem::InOtherFile { file, line, .. } => {
-            set("otherFile", file.clone().into());
-            set("otherLine", (*line).into());
-        }
-        _ => {}
-    }
-    match reject.hunk_reason() {
-        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
-            set("nearest", nearest_place(nearest));
-        }
-        Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
-            set("candidates", candidates.iter().map(candidate).collect());
-            set("moreCandidates", (*more).into());
-        }
-        Some(
-            RejectReason::OutsideScope { header, candidates } | RejectReason::HeaderNotFound { header, candidates },
-        ) => {
-            set("header", header.clone().into());
-            set("candidates", candidates.iter().map(candidate).collect());
-        }
-        Some(RejectReason::AlreadyApplied { lines }) => {
-            set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
-        }
-        Some(RejectReason::OverlappingEdits { other, lines }) => {
-            set("otherHunkIndex", (*other).into());
-            if let Some(lines) = lines {
-                set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
-            }
-        }
-        _ => {}
+    let mut value = value_of(reject);
+    if let Value::Object(details) = &mut value {
+        details.retain(|key, _| key != "kind" && key != "message");
     }
     value
 }
 
-fn candidate(candidate: &Candidate) -> Value {
-    let mut value = json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
-    match &candidate.advice {
-        Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
-        Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
-        Some(Advice::Header(header)) => value["addHeader"] = json!(header),
-        None => {}
-    }
-    value
-}
-
-/// The region of the file that is most like what was looked for.
-pub(crate) fn nearest_place(nearest: &Nearest) -> Value {
-    let difference = nearest.difference.as_ref().map(|difference| {
-        json!({
-            "patchLine": difference.patch_line,
-            "fileLine": difference.file_line,
-            "wanted": difference.wanted,
-            "found": difference.found,
-            "column": difference.column,
-        })
-    });
-    json!({
-        "startLine": nearest.lines.start(),
-        "endLine": nearest.lines.end(),
-        "agreeingLines": nearest.agreeing,
-        "oldLines": nearest.of,
-        "firstDifference": difference,
-        "wouldMatchWith": nearest.pass.map(patch_engine::Pass::as_str),
-        "scattered": nearest.scattered,
-    })
+/// A reject, or a place, as the engine writes it.
+pub(crate) fn value_of(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).expect("text keys")
 }

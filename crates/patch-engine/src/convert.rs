@@ -1,7 +1,7 @@
 //! Unified and git diffs as patches in the envelope.
 //!
 //! The way back needs the files, because a unified diff has line numbers: plan the patch and take
-//! [`Plan::diffs`](crate::Plan::diffs).
+//! [`Images::diffs`](crate::Images::diffs).
 
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{Hunk, Line};

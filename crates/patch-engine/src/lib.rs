@@ -23,6 +23,8 @@ mod policy;
 mod prefetch;
 mod reject;
 mod report;
+#[cfg(feature = "serde")]
+mod serialize;
 pub mod transaction;
 mod turn_diff;
 pub mod write;

@@ -28,6 +28,8 @@ pub mod marker;
 mod options;
 mod parse;
 mod runtime;
+#[cfg(feature = "serde")]
+mod serialize;
 mod stream;
 mod wrapper;
 

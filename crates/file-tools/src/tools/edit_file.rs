@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::audit::Operation;
 use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
-use crate::error::{ToolError, nearest_place};
+use crate::error::{ToolError, value_of};
 use crate::session::{Session, expected, finish};
 use crate::text::{is_binary, normalised, without_bom};
 
@@ -313,7 +313,7 @@ impl<'f> Edits<'f> {
                     ),
                 };
                 next = format!("read lines {first}-{last} of {} and copy oldText from there", self.path);
-                details["nearest"] = nearest_place(&nearest);
+                details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
                 let (first, last) = (lines.start(), lines.end());

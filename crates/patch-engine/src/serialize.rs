@@ -1,0 +1,162 @@
+//! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0, lines from 1.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::locate::{Advice, Candidate, Nearest, Pass, RejectReason};
+use crate::options::Expected;
+use crate::plan::{Change, Plan};
+use crate::reject::{Problem, Reject};
+
+/// Writes `hunkCount`, `digest` and `changedFiles`. Diffs are not in it: they may need the files; see [`Images::diffs`](crate::Images::diffs).
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct PlanData<'p> {
+            hunk_count: usize,
+            digest: String,
+            changed_files: &'p [Change],
+        }
+        let digest = self.digest().to_string();
+        PlanData { hunk_count: self.hunk_count(), digest, changed_files: self.changes() }.serialize(serializer)
+    }
+}
+
+/// Writes `path` and `operation`; `toPath`, `beforeSha256` and `afterSha256` where the change has them.
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct ChangeData<'c> {
+            path: &'c str,
+            operation: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            to_path: Option<&'c str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            before_sha256: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            after_sha256: Option<String>,
+        }
+        let data = ChangeData {
+            path: self.path.as_str(),
+            operation: self.operation.as_str(),
+            to_path: self.to_path.as_ref().map(|path| path.as_str()),
+            before_sha256: self.before.map(|hash| hash.to_string()),
+            after_sha256: self.after.map(|hash| hash.to_string()),
+        };
+        data.serialize(serializer)
+    }
+}
+
+/// Writes `kind`, `message`, `path` and `reason`, and what else is known: `section`, `hunkIndex`, `patchLine`, `nearest`,
+/// `candidates` and so on.
+impl Serialize for Reject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_reject(self).serialize(serializer)
+    }
+}
+
+/// Writes the lines of the place, how much of the hunk is there, and the first difference.
+impl Serialize for Nearest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_nearest(self).serialize(serializer)
+    }
+}
+
+fn of_reject(reject: &Reject) -> Value {
+    let mut value = json!({
+        "kind": reject.kind().as_str(),
+        "message": reject.to_string(),
+        "path": reject.path,
+        "reason": reject.reason(),
+    });
+    // What is not known is left out.
+    let mut set = |key: &str, what: Value| {
+        if !what.is_null() {
+            value[key] = what;
+        }
+    };
+    set("section", reject.section.into());
+    set("hunkIndex", reject.hunk.into());
+    set("patchLine", reject.patch_line.into());
+    match &reject.problem {
+        Problem::Stale { expected, actual } => {
+            let expected = match expected {
+                Expected::Absent => String::new(),
+                Expected::Hash(hash) => hash.to_string(),
+            };
+            set("expectedSha256", expected.into());
+            set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
+        }
+        Problem::Binary { size, sha256 } => {
+            set("sizeBytes", (*size).into());
+            set("sha256", sha256.to_string().into());
+        }
+        Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => set("realPath", real_path.clone().into()),
+        Problem::InOtherFile { file, line, .. } => {
+            set("otherFile", file.clone().into());
+            set("otherLine", (*line).into());
+        }
+        _ => {}
+    }
+    match reject.hunk_reason() {
+        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+            set("nearest", of_nearest(nearest));
+        }
+        Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
+            set("candidates", candidates.iter().map(of_candidate).collect());
+            set("moreCandidates", (*more).into());
+        }
+        Some(
+            RejectReason::OutsideScope { header, candidates } | RejectReason::HeaderNotFound { header, candidates },
+        ) => {
+            set("header", header.clone().into());
+            set("candidates", candidates.iter().map(of_candidate).collect());
+        }
+        Some(RejectReason::AlreadyApplied { lines }) => {
+            set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+        }
+        Some(RejectReason::OverlappingEdits { other, lines }) => {
+            set("otherHunkIndex", (*other).into());
+            if let Some(lines) = lines {
+                set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+fn of_candidate(candidate: &Candidate) -> Value {
+    let mut value = json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
+    match &candidate.advice {
+        Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
+        Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
+        Some(Advice::Header(header)) => value["addHeader"] = json!(header),
+        None => {}
+    }
+    value
+}
+
+/// The region of the file that is most like what was looked for.
+fn of_nearest(nearest: &Nearest) -> Value {
+    let difference = nearest.difference.as_ref().map(|difference| {
+        json!({
+            "patchLine": difference.patch_line,
+            "fileLine": difference.file_line,
+            "wanted": difference.wanted,
+            "found": difference.found,
+            "column": difference.column,
+        })
+    });
+    json!({
+        "startLine": nearest.lines.start(),
+        "endLine": nearest.lines.end(),
+        "agreeingLines": nearest.agreeing,
+        "oldLines": nearest.of,
+        "firstDifference": difference,
+        "wouldMatchWith": nearest.pass.map(Pass::as_str),
+        "scattered": nearest.scattered,
+    })
+}
