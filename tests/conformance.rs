@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
-use patch_grammar::{Hunk, LineKind, Section, SectionOperation};
+use patch_grammar::{Hunk, Line, LineKind, Section, SectionOperation};
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
@@ -196,10 +196,11 @@ fn section(section: &Section<'_>) -> Value {
     let path = section.path.text;
     match &section.operation {
         SectionOperation::Add(added) => {
-            let contents: String = added.lines().flat_map(|line| [line, "\n"]).collect();
+            let contents: String = added.lines().map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
             json!({ "add": path, "contents": contents })
         }
         SectionOperation::Delete => json!({ "delete": path }),
+        SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
         SectionOperation::Update { move_to, hunks } => {
             let mut value = json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });
             if let Some(to) = move_to {
@@ -213,7 +214,7 @@ fn section(section: &Section<'_>) -> Value {
 fn hunk(hunk: &Hunk<'_>) -> Value {
     let lines = &hunk.lines[..hunk.lines.len() - hunk.separators];
     let side =
-        |other: LineKind| lines.iter().filter(|line| line.kind != other).map(|line| line.text).collect::<Vec<_>>();
+        |other: LineKind| lines.iter().filter(|line| line.kind != other).map(Line::text_lossy).collect::<Vec<_>>();
     json!({
         "change_context": hunk.headers.last().map(|header| header.text),
         "old": side(LineKind::Insert),

@@ -12,9 +12,10 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
             SectionOperation::Add(lines) => {
-                all.extend(lines.lines().map(str::to_owned).chain([format!("{}", lines.no_newline)]))
+                all.extend(lines.lines().map(|line| line.escape_ascii().to_string()).chain([format!("{}", lines.no_newline)]))
             }
             SectionOperation::Delete => all.push("delete".into()),
+            SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
                 all.push(format!("to {:?}", move_to.as_ref().map(|to| to.text)));
                 for hunk in hunks {
@@ -24,7 +25,9 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
                         hunk.end_of_file
                     ));
                     all.extend(
-                        hunk.lines.iter().map(|line| format!("{:?} {} {}", line.kind, line.text, line.no_newline)),
+                        hunk.lines.iter().map(|line| {
+                            format!("{:?} {} {} {}", line.kind, line.text.escape_ascii(), line.crlf, line.no_newline)
+                        }),
                     );
                 }
             }

@@ -73,7 +73,7 @@ impl Person {
         left_out: &mut Vec<String>,
     ) -> std::io::Result<Result<String, Failure>> {
         let path = section.path.text;
-        let whole = ended(&patch.text[section.span.clone()]);
+        let whole = ended(&String::from_utf8_lossy(&patch.text[section.span.clone()]));
         let (move_to, hunks) = match &section.operation {
             SectionOperation::Add(_) => {
                 let taken = self.takes(&whole, format!("A {path}"), "Add this file", left_out)?;
@@ -84,6 +84,7 @@ impl Person {
                 return Ok(Ok(if taken { Marker::Delete.header(path) } else { String::new() }));
             }
             SectionOperation::Update { move_to, hunks } => (move_to, hunks),
+            SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
         };
         let mut header = Marker::Update.header(path);
         let mut takes_move = false;
@@ -184,7 +185,7 @@ impl Person {
 /// The text of a hunk, with all of its lines ended.
 fn hunk_text(patch: &Patch<'_>, hunk: &Hunk<'_>) -> String {
     const END: &str = Marker::EndOfFile.as_str();
-    let mut text = ended(&patch.text[hunk.span.clone()]);
+    let mut text = ended(&String::from_utf8_lossy(&patch.text[hunk.span.clone()]));
     if hunk.end_of_file && !text.lines().any(|line| line == END) {
         text = text + END + "\n";
     }

@@ -7,7 +7,7 @@
 //! the file.
 
 use patch_grammar::marker::{NO_NEWLINE, envelope};
-use patch_grammar::{Marker, ParseOptions, Patch, SectionOperation};
+use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 
 /// One `apply_patch_call` item.
@@ -190,16 +190,24 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
             SectionOperation::Update { move_to: Some(_), .. } => {
                 return Err(OpsError::Inexpressible { path, problem: "these operations cannot move a file" });
             }
+            SectionOperation::Copy { .. } => {
+                return Err(OpsError::Inexpressible { path, problem: "these operations cannot copy a file" });
+            }
             SectionOperation::Update { move_to: None, hunks } => {
-                let diff = hunks.iter().map(|hunk| &patch.text[hunk.span.clone()]).collect();
-                FileOperation::UpdateFile { path, diff }
+                let text = |hunk: &Hunk<'_>| {
+                    let text = String::from_utf8_lossy(&patch.text[hunk.span.clone()]);
+                    if hunk.endings == LineEndings::Framing { text.replace("\r\n", "\n") } else { text.into_owned() }
+                };
+                FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect() }
             }
             SectionOperation::Add(added) => {
-                let mut lines: Vec<&str> = added.lines().collect();
+                let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
                 // Joined by line feeds here; an empty last line is how a final one is said.
-                let ends = !added.no_newline && !lines.is_empty() && (ends_every_line || lines.last() != Some(&""));
+                let ends = !added.no_newline
+                    && !lines.is_empty()
+                    && (ends_every_line || lines.last().is_some_and(|last| !last.is_empty()));
                 if ends {
-                    lines.push("");
+                    lines.push("".into());
                 }
                 let lines: Vec<_> = lines.iter().map(|line| format!("+{line}")).collect();
                 FileOperation::CreateFile { path, diff: lines.join("\n") }

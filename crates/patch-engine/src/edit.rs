@@ -50,9 +50,9 @@ pub fn edit<'p>(
 /// The bytes of a new file.
 pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(added.text.len());
-    let mut last = "";
+    let mut last: &[u8] = b"";
     for line in added.lines() {
-        bytes.extend_from_slice(line.as_bytes());
+        bytes.extend_from_slice(line);
         bytes.push(b'\n');
         last = line;
     }

@@ -66,7 +66,7 @@ pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Pl
 fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in patch.sections.iter().enumerate() {
-        for path in [Some(&section.path), destination(section)].into_iter().flatten() {
+        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
             named.entry(path.text).or_default().push(index);
         }
     }
@@ -124,12 +124,13 @@ impl<'p> Planner<'_, 'p> {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete => self.delete(section),
             SectionOperation::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
+            SectionOperation::Copy { .. } => unreachable!("no reader gives it yet"),
         };
         for path in std::mem::take(&mut self.checked) {
             self.builder.settle(&path);
         }
         let Err(failures) = result else { return };
-        for path in [Some(&section.path), destination(section)].into_iter().flatten() {
+        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
             if let Ok(path) = self.root().check(path.text, Access::Read)
                 && let Some(entry) = self.builder.known(&path)
             {
@@ -361,12 +362,5 @@ impl From<Problem> for Failure {
 impl From<Problem> for Vec<Failure> {
     fn from(problem: Problem) -> Self {
         vec![problem.into()]
-    }
-}
-
-fn destination<'s, 'p>(section: &'s Section<'p>) -> Option<&'s patch_grammar::Spanned<'p>> {
-    match &section.operation {
-        SectionOperation::Update { move_to, .. } => move_to.as_ref(),
-        SectionOperation::Add(_) | SectionOperation::Delete => None,
     }
 }

@@ -206,6 +206,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Delete => (Access::Delete, &[][..]),
             SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
             SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            SectionOperation::Copy { .. } => return None,
         };
         let path = self.root.check(section.path.text, access).ok()?;
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;

@@ -7,8 +7,8 @@ use crate::error::Warning;
 /// A whole patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch<'p> {
-    /// The text that was parsed; all spans are byte ranges of it.
-    pub text: &'p str,
+    /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need not be.
+    pub text: &'p [u8],
     /// The file operations in the order of the text.
     pub sections: Vec<Section<'p>>,
     /// What was overlooked to read the text.
@@ -41,17 +41,29 @@ pub struct Section<'p> {
     pub path: Spanned<'p>,
     /// What happens to the file.
     pub operation: SectionOperation<'p>,
+    /// Whether the owner may run the file afterwards, if the section says so: only git diffs do.
+    pub executable: Option<bool>,
     /// The byte range from the header to the last line of the section.
     pub span: Range<usize>,
 }
 
 impl<'p> Section<'p> {
-    /// The hunks of an update; none for other operations.
+    /// The hunks of an update or a copy; none for other operations.
     #[must_use]
     pub fn hunks(&self) -> &[Hunk<'p>] {
         match &self.operation {
-            SectionOperation::Update { hunks, .. } => hunks,
+            SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. } => hunks,
             SectionOperation::Add(_) | SectionOperation::Delete => &[],
+        }
+    }
+
+    /// Where the file goes, or its copy.
+    #[must_use]
+    pub fn destination(&self) -> Option<&Spanned<'p>> {
+        match &self.operation {
+            SectionOperation::Update { move_to, .. } => move_to.as_ref(),
+            SectionOperation::Copy { to, .. } => Some(to),
+            SectionOperation::Add(_) | SectionOperation::Delete => None,
         }
     }
 
@@ -76,21 +88,52 @@ pub enum SectionOperation<'p> {
         /// What changes.
         hunks: Vec<Hunk<'p>>,
     },
+    /// A copy of it is created elsewhere. An envelope cannot express this, a git diff can.
+    Copy {
+        /// The path of the copy.
+        to: Spanned<'p>,
+        /// What is different in the copy.
+        hunks: Vec<Hunk<'p>>,
+    },
+}
+
+/// What the end of a line in a patch says of the end of the line in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineEndings {
+    /// Nothing: the patch itself was stored with CRLF, as the line of `*** Begin Patch` shows.
+    Framing,
+    /// A carriage return is meant for the file; its absence says nothing.
+    Stated,
+    /// All lines end in the file as they do here: the rule of unified diffs.
+    Exact,
 }
 
 /// The lines of a new file, still as they stand in the patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedLines<'p> {
     /// The lines, each with its plus sign and its terminator; empty for an empty file.
-    pub text: &'p str,
+    pub text: &'p [u8],
+    /// What the terminators mean.
+    pub endings: LineEndings,
     /// Whether a marker says that the last line has no line feed.
     pub no_newline: bool,
 }
 
 impl<'p> AddedLines<'p> {
-    /// Iterates over the lines without plus signs and terminators.
-    pub fn lines(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        TextLines { rest: self.text }.map(|line| &line[1..])
+    /// A new file without lines.
+    #[must_use]
+    pub fn empty(endings: LineEndings) -> Self {
+        Self { text: b"", endings, no_newline: false }
+    }
+
+    /// Iterates over the lines without plus signs and line feeds. A carriage return at the end of a line belongs to the
+    /// file.
+    pub fn lines(&self) -> impl Iterator<Item = &'p [u8]> + use<'p> {
+        let framed = self.endings == LineEndings::Framing;
+        TextLines { rest: self.text }.map(move |line| {
+            let line = &line[1..];
+            if framed { line.strip_suffix(b"\r").unwrap_or(line) } else { line }
+        })
     }
 }
 
@@ -108,6 +151,11 @@ pub struct Hunk<'p> {
     pub separators: usize,
     /// Whether `*** End of File` follows.
     pub end_of_file: bool,
+    /// What the terminators of the lines mean.
+    pub endings: LineEndings,
+    /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it says so: only unified
+    /// diffs do.
+    pub old_start: Option<u32>,
     /// The byte range from `@@` to the last line.
     pub span: Range<usize>,
     /// The 1-based line where it begins.
@@ -132,14 +180,44 @@ pub type Header<'p> = Spanned<'p>;
 /// One line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'p> {
-    /// Its text, without prefix and terminator.
-    pub text: &'p str,
+    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
+    pub text: &'p [u8],
+    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
+    /// [`LineEndings`].
+    pub crlf: bool,
     /// The 1-based line of the patch it stands in.
     pub line: u32,
     /// Context, deleted or inserted.
     pub kind: LineKind,
     /// Whether a marker says that it has no line feed in the file.
     pub no_newline: bool,
+}
+
+impl<'p> Line<'p> {
+    /// A line of a hunk: `text` is the line after its prefix, without the line feed.
+    #[must_use]
+    pub fn new(text: &'p [u8], endings: LineEndings, line: u32, kind: LineKind) -> Self {
+        let (text, crlf) = match text.strip_suffix(b"\r") {
+            Some(text) => (text, endings != LineEndings::Framing),
+            None => (text, false),
+        };
+        Self { text, crlf, line, kind, no_newline: false }
+    }
+
+    /// Takes note of a marker: the line has no line feed in the file, so that a carriage return is part of its text.
+    /// `text` is the line after its prefix.
+    pub(crate) fn without_newline(&mut self, text: &'p [u8]) {
+        self.no_newline = true;
+        if self.crlf {
+            (self.text, self.crlf) = (text, false);
+        }
+    }
+
+    /// The text for people: bytes that are not UTF-8 are replaced.
+    #[must_use]
+    pub fn text_lossy(&self) -> std::borrow::Cow<'p, str> {
+        String::from_utf8_lossy(self.text)
+    }
 }
 
 /// The three kinds of line in a hunk.
@@ -153,23 +231,23 @@ pub enum LineKind {
     Insert,
 }
 
-/// Splits a text at line feeds and drops one carriage return before each; the last line needs none.
+/// Splits a text after line feeds and drops them; the last line needs none.
 pub(crate) struct TextLines<'p> {
-    pub(crate) rest: &'p str,
+    pub(crate) rest: &'p [u8],
 }
 
 impl<'p> Iterator for TextLines<'p> {
-    type Item = &'p str;
+    type Item = &'p [u8];
 
-    fn next(&mut self) -> Option<&'p str> {
+    fn next(&mut self) -> Option<&'p [u8]> {
         if self.rest.is_empty() {
             return None;
         }
-        let (line, rest) = match memchr::memchr(b'\n', self.rest.as_bytes()) {
+        let (line, rest) = match memchr::memchr(b'\n', self.rest) {
             Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
-            None => (self.rest, ""),
+            None => (self.rest, &[][..]),
         };
         self.rest = rest;
-        Some(line.strip_suffix('\r').unwrap_or(line))
+        Some(line)
     }
 }

@@ -33,7 +33,7 @@ mod serialize;
 mod stream;
 mod wrapper;
 
-pub use ast::{AddedLines, Header, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
+pub use ast::{AddedLines, Header, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 pub use error::{ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};
 pub use marker::Marker;

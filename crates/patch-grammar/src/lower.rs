@@ -2,7 +2,7 @@
 
 use pest_itself::iterators::Pair;
 
-use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
+use crate::ast::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, TextLines};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
@@ -14,6 +14,7 @@ pub(crate) struct Lowering<'p, 'o> {
     text: &'p str,
     base: usize,
     options: &'o ParseOptions,
+    endings: LineEndings,
     warnings: Vec<Warning>,
     counted: usize,
     line: u32,
@@ -22,12 +23,19 @@ pub(crate) struct Lowering<'p, 'o> {
 impl<'p, 'o> Lowering<'p, 'o> {
     pub(crate) fn new(text: &'p str, peeled: &Peeled, options: &'o ParseOptions) -> Self {
         let warnings = peeled.warnings.clone();
-        Self { text, base: peeled.body.start, options, warnings, counted: 0, line: 1 }
+        let endings = endings(&text[peeled.body.clone()]);
+        Self { text, base: peeled.body.start, options, endings, warnings, counted: 0, line: 1 }
     }
 
     /// A walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
-    pub(crate) fn from_line(text: &'p str, base: usize, line: u32, options: &'o ParseOptions) -> Self {
-        Self { text, base, options, warnings: Vec::new(), counted: base, line }
+    pub(crate) fn from_line(
+        text: &'p str,
+        base: usize,
+        line: u32,
+        endings: LineEndings,
+        options: &'o ParseOptions,
+    ) -> Self {
+        Self { text, base, options, endings, warnings: Vec::new(), counted: base, line }
     }
 
     pub(crate) fn patch(mut self, root: Pair<'_, Rule>) -> Result<Patch<'p>, ParseError> {
@@ -56,7 +64,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let mut warnings = self.warnings;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: self.text, sections, warnings })
+        Ok(Patch { text: self.text.as_bytes(), sections, warnings })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
@@ -73,12 +81,12 @@ impl<'p, 'o> Lowering<'p, 'o> {
             _ => (rest, None),
         };
         self.refuse_empty(&path, span.start)?;
-        let mut added = AddedLines { text: "", no_newline: false };
+        let mut added = AddedLines::empty(self.endings);
         let mut hunks = Vec::new();
         for pair in inner {
             let start = self.base + pair.as_span().start();
             match pair.as_rule() {
-                Rule::add_lines => added.text = &self.text[start..self.base + pair.as_span().end()],
+                Rule::add_lines => added.text = &self.text.as_bytes()[start..self.base + pair.as_span().end()],
                 Rule::accepted_no_newline => added.no_newline = true,
                 Rule::accepted_move_to => {
                     self.refuse_padding(start)?;
@@ -90,7 +98,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
                 Rule::accepted_hunk | Rule::bare_hunk => {
                     let bare = pair.as_rule() == Rule::bare_hunk;
                     let hunk = self.hunk(pair);
-                    let visible = |line: &Line<'_>| line.kind != LineKind::Context || !line.text.trim().is_empty();
+                    let visible =
+                        |line: &Line<'_>| line.kind != LineKind::Context || !line.text.trim_ascii().is_empty();
                     if bare && !hunk.lines.iter().any(visible) {
                         continue;
                     }
@@ -114,7 +123,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
             }
             _ => SectionOperation::Update { move_to, hunks },
         };
-        Ok(Section { path, operation, span })
+        Ok(Section { path, operation, executable: None, span })
     }
 
     fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {
@@ -125,6 +134,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
             lines: Vec::new(),
             separators: 0,
             end_of_file: false,
+            endings: self.endings,
+            old_start: None,
             line: self.line_at(span.start),
             span,
         };
@@ -148,21 +159,25 @@ impl<'p, 'o> Lowering<'p, 'o> {
     /// Splits a run of hunk lines, which pest took as one token.
     fn hunk_lines(&mut self, range: std::ops::Range<usize>, hunk: &mut Hunk<'p>) {
         let mut number = self.line_at(range.start);
-        for text in (crate::ast::TextLines { rest: &self.text[range.clone()] }) {
-            let kind = match text.as_bytes().first() {
-                Some(b'+') => LineKind::Insert,
-                Some(b'-') => LineKind::Delete,
-                Some(b'\\') => {
+        let mut last: &[u8] = b"";
+        for text in (TextLines { rest: &self.text.as_bytes()[range.clone()] }) {
+            let (kind, content) = match text {
+                [b'+', content @ ..] => (LineKind::Insert, content),
+                [b'-', content @ ..] => (LineKind::Delete, content),
+                [b'\\', ..] => {
                     if let Some(line) = hunk.lines.last_mut() {
-                        line.no_newline = true;
+                        line.without_newline(last);
                     }
                     number += 1;
                     continue;
                 }
-                _ => LineKind::Context,
+                [b' ', content @ ..] => (LineKind::Context, content),
+                // An empty line that lost its blank.
+                content => (LineKind::Context, content),
             };
-            hunk.separators = if text.is_empty() { hunk.separators + 1 } else { 0 };
-            hunk.lines.push(Line { text: text.get(1..).unwrap_or(""), line: number, kind, no_newline: false });
+            hunk.separators = if matches!(text, b"" | b"\r") { hunk.separators + 1 } else { 0 };
+            hunk.lines.push(Line::new(content, self.endings, number, kind));
+            last = content;
             number += 1;
         }
         self.counted = range.end;
@@ -251,6 +266,12 @@ impl<'p, 'o> Lowering<'p, 'o> {
     fn error(&self, start: usize, kind: ParseErrorKind, expected: &'static str) -> ParseError {
         diagnose::at(self.text, start, kind, vec![expected])
     }
+}
+
+/// What the line endings of a patch mean: its first line is that of `*** Begin Patch`.
+pub(crate) fn endings(body: &str) -> LineEndings {
+    let first = body.split_inclusive('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if first.ends_with("\r\n") { LineEndings::Framing } else { LineEndings::Stated }
 }
 
 const HEADERS: &str =

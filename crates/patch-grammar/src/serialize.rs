@@ -6,7 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
 
-/// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start, end]`; lines count from 1.
+/// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start, end]`;
+/// lines count from 1. A line that is not UTF-8 is a list of its bytes.
 impl Serialize for Patch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let sections = self.sections.iter().map(SectionTree::of).collect();
@@ -26,6 +27,8 @@ struct SectionTree<'p> {
     path: SpannedTree<'p>,
     line: u32,
     span: [usize; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executable: Option<bool>,
     #[serde(flatten)]
     operation: OperationTree<'p>,
 }
@@ -33,9 +36,10 @@ struct SectionTree<'p> {
 #[derive(Serialize)]
 #[serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum OperationTree<'p> {
-    Add { lines: Vec<&'p str>, no_newline: bool },
+    Add { lines: Vec<Text<'p>>, no_newline: bool },
     Delete,
     Update { move_to: Option<SpannedTree<'p>>, hunks: Vec<HunkTree<'p>> },
+    Copy { to: SpannedTree<'p>, hunks: Vec<HunkTree<'p>> },
 }
 
 #[derive(Serialize)]
@@ -46,6 +50,8 @@ struct HunkTree<'p> {
     headers: Vec<SpannedTree<'p>>,
     end_of_file: bool,
     separators: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_start: Option<u32>,
     lines: Vec<LineTree<'p>>,
 }
 
@@ -53,9 +59,26 @@ struct HunkTree<'p> {
 #[serde(rename_all = "camelCase")]
 struct LineTree<'p> {
     kind: &'static str,
-    text: &'p str,
+    text: Text<'p>,
     line: u32,
+    /// Only where the patch says so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    crlf: bool,
     no_newline: bool,
+}
+
+/// A line: a text, or its bytes where it is not UTF-8.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Text<'p> {
+    Utf8(&'p str),
+    Bytes(&'p [u8]),
+}
+
+impl<'p> Text<'p> {
+    fn of(line: &'p [u8]) -> Self {
+        std::str::from_utf8(line).map_or(Self::Bytes(line), Self::Utf8)
+    }
 }
 
 #[derive(Serialize)]
@@ -66,32 +89,37 @@ struct SpannedTree<'p> {
 
 impl<'p> SectionTree<'p> {
     fn of(section: &Section<'p>) -> Self {
-        let Section { path, operation, span } = section;
+        let Section { path, operation, executable, span } = section;
         let operation = match operation {
             SectionOperation::Add(added) => {
-                let AddedLines { text: _, no_newline } = *added;
-                OperationTree::Add { lines: added.lines().collect(), no_newline }
+                let AddedLines { text: _, endings: _, no_newline } = *added;
+                OperationTree::Add { lines: added.lines().map(Text::of).collect(), no_newline }
             }
             SectionOperation::Delete => OperationTree::Delete,
             SectionOperation::Update { move_to, hunks } => OperationTree::Update {
                 move_to: move_to.as_ref().map(SpannedTree::of),
                 hunks: hunks.iter().map(HunkTree::of).collect(),
             },
+            SectionOperation::Copy { to, hunks } => {
+                OperationTree::Copy { to: SpannedTree::of(to), hunks: hunks.iter().map(HunkTree::of).collect() }
+            }
         };
-        Self { path: SpannedTree::of(path), line: section.line(), span: ends(span), operation }
+        let executable = *executable;
+        Self { path: SpannedTree::of(path), line: section.line(), span: ends(span), executable, operation }
     }
 }
 
 impl<'p> HunkTree<'p> {
     fn of(hunk: &Hunk<'p>) -> Self {
-        // Whether `@@` opened it can be seen in its byte range.
-        let Hunk { opened: _, headers, lines, separators, end_of_file, span, line } = hunk;
+        // Whether `@@` opened it can be seen in its byte range, and what the line endings mean in the lines.
+        let Hunk { opened: _, headers, lines, separators, end_of_file, endings: _, old_start, span, line } = hunk;
         Self {
             line: *line,
             span: ends(span),
             headers: headers.iter().map(SpannedTree::of).collect(),
             end_of_file: *end_of_file,
             separators: *separators,
+            old_start: *old_start,
             lines: lines.iter().map(LineTree::of).collect(),
         }
     }
@@ -99,13 +127,13 @@ impl<'p> HunkTree<'p> {
 
 impl<'p> LineTree<'p> {
     fn of(line: &Line<'p>) -> Self {
-        let Line { text, line, kind, no_newline } = *line;
+        let Line { text, crlf, line, kind, no_newline } = *line;
         let kind = match kind {
             LineKind::Context => "context",
             LineKind::Delete => "delete",
             LineKind::Insert => "insert",
         };
-        Self { kind, text, line, no_newline }
+        Self { kind, text: Text::of(text), line, crlf, no_newline }
     }
 }
 
@@ -143,6 +171,13 @@ mod tests {
                         "endOfFile": true, "separators": 0, "lines": [
                             { "kind": "context", "text": "x", "line": 5, "noNewline": false },
                             { "kind": "delete", "text": "y", "line": 6, "noNewline": false }] }] }),
+            ),
+            (
+                "*** Update File: a\n@@\n-x\r\n",
+                json!({ "operation": "update", "path": { "text": "a", "span": [33, 34] }, "line": 2, "span": [16, 42],
+                    "moveTo": null, "hunks": [{ "line": 3, "span": [35, 42], "headers": [], "endOfFile": false,
+                        "separators": 0,
+                        "lines": [{ "kind": "delete", "text": "x", "line": 4, "crlf": true, "noNewline": false }] }] }),
             ),
         ] {
             let text = format!("*** Begin Patch\n{sections}*** End Patch\n");

@@ -7,7 +7,7 @@ use pest_itself::Parser as _;
 use crate::ast::{Patch, Section};
 use crate::error::ParseError;
 use crate::grammar::{PatchParser, Rule};
-use crate::lower::Lowering;
+use crate::lower::{self, Lowering};
 use crate::marker::Marker;
 use crate::options::ParseOptions;
 use crate::parse::{decode, parse};
@@ -370,7 +370,8 @@ impl PatchStream {
         if !text[pair.as_span().end()..].trim_matches(BLANKS).is_empty() {
             return None;
         }
-        Some(Lowering::from_line(&self.text, part.span.start, part.line, &self.options).section(pair))
+        let endings = lower::endings(&self.text[self.begin.map_or(0, |(begin, _)| begin)..]);
+        Some(Lowering::from_line(&self.text, part.span.start, part.line, endings, &self.options).section(pair))
     }
 
     fn undecodable(&mut self, rest: &[u8], events: &mut Vec<StreamEvent>) {

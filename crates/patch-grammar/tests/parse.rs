@@ -15,10 +15,11 @@ fn show(patch: &Patch<'_>) -> String {
     for section in &patch.sections {
         match &section.operation {
             SectionOperation::Add(added) => {
-                let lines: Vec<_> = added.lines().collect();
+                let lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
                 out += &format!("add {} {lines:?}{}", section.path.text, if added.no_newline { "!" } else { "" });
             }
             SectionOperation::Delete => out += &format!("delete {}", section.path.text),
+            SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
                 out += &format!("update {}", section.path.text);
                 if let Some(to) = move_to {
@@ -33,7 +34,12 @@ fn show(patch: &Patch<'_>) -> String {
                             LineKind::Delete => '-',
                             LineKind::Insert => '+',
                         };
-                        out += &format!("|{mark}{}{}", line.text, if line.no_newline { "!" } else { "" });
+                        out += &format!(
+                            "|{mark}{}{}{}",
+                            line.text_lossy(),
+                            if line.crlf { "^M" } else { "" },
+                            if line.no_newline { "!" } else { "" }
+                        );
                     }
                     if hunk.separators > 0 {
                         out += &format!("~{}", hunk.separators);
@@ -77,7 +83,11 @@ fn reads_every_form_of_the_language() {
         ("*** Update File: a\n@@\n-x\n\n\n*** Delete File: b\n", "update a @|-x| | ~2\ndelete b\n"),
         ("*** Delete File: a\n\n \n*** Delete File: b\n\n", "delete a\ndelete b\n"),
         ("*** Update File: a\n\n@@\n-x\n", "update a @|-x\n"),
-        ("*** Update File: a\n@@\n-x\r\n+y\r\r\n", "update a @|-x|+y\r\n"),
+        ("*** Update File: a\n@@\n-x\r\n+y\r\r\n", "update a @|-x^M|+y\r^M\n"),
+        ("*** Add File: a\n+x\r\n+y\n", "add a [\"x\\r\", \"y\"]\n"),
+        ("*** Update File: a\n@@\n \r\n\r\n+y\n", "update a @| ^M| ^M|+y\n"),
+        // Without a line feed in the file there is no CRLF.
+        ("*** Update File: a\n@@\n-x\r\n\\ No newline at end of file\n", "update a @|-x\r!\n"),
         ("*** Update File: a\n@@\n *** Update File: b\n-x\n", "update a @| *** Update File: b|-x\n"),
         ("*** Update File: a\n@@\n *** End Patch\n-x\n", "update a @| *** End Patch|-x\n"),
         ("*** Add File:a\n+x\n", "add a [\"x\"]\n"),
@@ -85,6 +95,12 @@ fn reads_every_form_of_the_language() {
         let text = wrap(body);
         let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{body:?}: {error}"));
         assert_eq!(show(&patch), tree, "{body:?}");
+        // In a patch that is stored with CRLF a carriage return says nothing; one before it is text.
+        if !body.contains('\r') {
+            let framed = text.replace('\n', "\r\n");
+            let patch = parse(&framed, &ParseOptions::default()).unwrap_or_else(|error| panic!("{body:?}: {error}"));
+            assert_eq!(show(&patch), tree, "{body:?} in CRLF");
+        }
     }
 }
 

@@ -71,6 +71,7 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
         let (wanted, counts, to) = match &section.operation {
             SectionOperation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
             SectionOperation::Delete => (StreamOperation::Delete, (0, 0), None),
+            SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, .. } => {
                 let kind = if *operation == StreamOperation::Move { *operation } else { StreamOperation::Update };
                 (kind, (lines(LineKind::Insert), lines(LineKind::Delete)), move_to.as_ref().map(|to| to.text))

@@ -47,7 +47,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
         let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
         match args.to {
             Form::Envelope => {
-                render::raw(patch.text.as_bytes());
+                render::raw(patch.text);
             }
             Form::Openai => {
                 let every_line = options.add_newline == AddNewline::EveryLine;

@@ -70,6 +70,10 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
         SectionOperation::Update { move_to: None, hunks } => {
             format!("changes {path} in {}", count_of(hunks.len(), "hunk"))
         }
+        SectionOperation::Copy { to, hunks } if hunks.is_empty() => format!("copies {path} to {}", to.text),
+        SectionOperation::Copy { to, hunks } => {
+            format!("copies {path} to {}, changed in {}", to.text, count_of(hunks.len(), "hunk"))
+        }
     };
     format!("Section {} (patch line {}) {what}.", index + 1, section.line())
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use patch_engine::{ErrorKind, FinalNewline, Host, Options, PlanBuilder, Profile, RejectReason, Splices};
-use patch_grammar::{Hunk, Line, LineKind};
+use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -329,10 +329,20 @@ impl<'f> Edits<'f> {
     /// What the engine says of the same change as a hunk: where its lines nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
-        let of = |text, kind| str::lines(text).map(move |text| Line { text, line: 1, kind, no_newline: false });
+        let of =
+            |text, kind| str::lines(text).map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind));
         let lines = of(&old, LineKind::Delete).chain(of(&new, LineKind::Insert)).collect();
-        let hunk =
-            Hunk { opened: true, headers: Vec::new(), lines, separators: 0, end_of_file: false, span: 0..0, line: 1 };
+        let hunk = Hunk {
+            opened: true,
+            headers: Vec::new(),
+            lines,
+            separators: 0,
+            end_of_file: false,
+            endings: LineEndings::Framing,
+            old_start: None,
+            span: 0..0,
+            line: 1,
+        };
         let rules = Options::new(Profile::Strict).placement;
         let rejects =
             patch_engine::edit(&self.bytes[self.bom..], std::slice::from_ref(&hunk), &rules, FinalNewline::Keep);

@@ -109,11 +109,7 @@ impl EditPatchResult {
 }
 
 fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> + use<'s, 'p> {
-    let to = match &section.operation {
-        SectionOperation::Update { move_to, .. } => move_to.as_ref(),
-        SectionOperation::Add(_) | SectionOperation::Delete => None,
-    };
-    std::iter::once(section.path.text).chain(to.map(|to| to.text))
+    std::iter::once(section.path.text).chain(section.destination().map(|to| to.text))
 }
 
 /// A path of the patch beneath the root. One that the guard would refuse stays one that it refuses.

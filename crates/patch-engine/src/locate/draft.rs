@@ -156,7 +156,7 @@ impl<'f, 'p> Draft<'f, 'p> {
         hunk_lines: &'p [Line<'p>],
         matched: &[Node],
         after: Node,
-        mut reindent: impl FnMut(&'p str) -> Cow<'p, [u8]>,
+        mut reindent: impl FnMut(&'p [u8]) -> Cow<'p, [u8]>,
     ) -> Vec<Node> {
         let mut cursor = match matched.first() {
             Some(&first) => self.previous(first),

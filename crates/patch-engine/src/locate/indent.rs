@@ -6,7 +6,7 @@ use patch_grammar::LineKind;
 
 use super::draft::{Draft, Node};
 use super::needle::Needle;
-use super::pass::{Pass, indentation};
+use super::pass::{Pass, indentation, trim};
 use super::placed::Note;
 
 /// The difference between the indentation of a hunk and that of the lines it matched.
@@ -56,7 +56,7 @@ impl<'p> Needle<'p> {
         let inserted = || self.hunk.lines.iter().filter(|line| line.kind == LineKind::Insert);
         match &reindent {
             Reindent::Remove(blanks)
-                if !inserted().all(|line| is_blank(line.text) || line.text.as_bytes().starts_with(blanks)) =>
+                if !inserted().all(|line| is_blank(line.text) || line.text.starts_with(blanks)) =>
             {
                 Reindent::Keep
             }
@@ -68,11 +68,11 @@ impl<'p> Needle<'p> {
 
 impl Reindent {
     /// An inserted line as it goes into the file.
-    pub(crate) fn apply<'p>(&self, text: &'p str) -> Cow<'p, [u8]> {
+    pub(crate) fn apply<'p>(&self, text: &'p [u8]) -> Cow<'p, [u8]> {
         match self {
-            Self::Add(blanks) if !is_blank(text) => Cow::Owned([blanks, text.as_bytes()].concat()),
-            Self::Remove(blanks) => Cow::Borrowed(text.as_bytes().strip_prefix(&blanks[..]).unwrap_or(text.as_bytes())),
-            _ => Cow::Borrowed(text.as_bytes()),
+            Self::Add(blanks) if !is_blank(text) => Cow::Owned([blanks, text].concat()),
+            Self::Remove(blanks) => Cow::Borrowed(text.strip_prefix(&blanks[..]).unwrap_or(text)),
+            _ => Cow::Borrowed(text),
         }
     }
 
@@ -86,6 +86,6 @@ impl Reindent {
     }
 }
 
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
+fn is_blank(text: &[u8]) -> bool {
+    trim(text).is_empty()
 }

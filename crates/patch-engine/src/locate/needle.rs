@@ -37,7 +37,7 @@ pub(crate) enum Fixed {
 
 impl<'p> Needle<'p> {
     pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>) -> Self {
-        let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text.as_bytes()).collect();
+        let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text).collect();
         let at_end = hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline);
         let mut fixed = at_end.then_some(Fixed::End);
         if let Some(first) = old.first_mut()
@@ -128,7 +128,7 @@ impl Needle<'_> {
     /// included.
     pub(crate) fn deletes_bom(&self, start: usize) -> bool {
         let first = self.hunk.old_lines().next();
-        let marked = |line: &Line<'_>| line.text.as_bytes().starts_with(BOM);
+        let marked = |line: &Line<'_>| line.text.starts_with(BOM);
         start == 0 && first.is_some_and(|line| line.kind == LineKind::Delete && marked(line))
     }
 }

@@ -74,11 +74,10 @@ pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, e
 /// Where the new lines of a hunk stand in one block.
 fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
     let hunk = needle.lines(needle.separators);
-    let new: Vec<&[u8]> =
-        hunk.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text.as_bytes()).collect();
+    let new: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
     let changes = hunk.iter().any(|line| line.kind != LineKind::Context);
     let telling = new.iter().filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).count();
-    let inserts = hunk.iter().any(|line| line.kind == LineKind::Insert && !line.text.trim().is_empty());
+    let inserts = hunk.iter().any(|line| line.kind == LineKind::Insert && !trim(line.text).is_empty());
     // Context alone says little: two lines that stand side by side do so in many files.
     if !changes || telling == 0 || (!inserts && telling < 2) {
         return None;

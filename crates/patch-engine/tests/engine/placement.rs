@@ -1,7 +1,7 @@
 //! Placement held against an obviously right matcher: all placements by brute force, small inputs.
 
 use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
-use patch_grammar::{Hunk, LineKind, ParseOptions, SectionOperation};
+use patch_grammar::{Hunk, Line, LineKind, ParseOptions, SectionOperation};
 
 fn random(seed: &mut u64, below: usize) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -13,9 +13,13 @@ fn cases() -> usize {
     std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60_000)
 }
 
+fn text<'p>(line: &Line<'p>) -> &'p str {
+    std::str::from_utf8(line.text).expect("envelopes are UTF-8")
+}
+
 /// The lines that the hunk wants, and whether each is deleted.
 fn old<'p>(hunk: &'p Hunk<'p>) -> Vec<(&'p str, bool)> {
-    hunk.old_lines().map(|line| (line.text, line.kind == LineKind::Delete)).collect()
+    hunk.old_lines().map(|line| (text(line), line.kind == LineKind::Delete)).collect()
 }
 
 /// Places one hunk after the other in the text as it stands then.
@@ -48,7 +52,7 @@ fn naive_post_state(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> 
                 }
                 LineKind::Delete if lines[from].1 => return None,
                 LineKind::Delete => from += 1,
-                LineKind::Insert => now.push((line.text.to_owned(), true)),
+                LineKind::Insert => now.push((text(line).to_owned(), true)),
             }
         }
         lines.splice(at..from, now);
@@ -179,7 +183,7 @@ fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> {
                 }
                 LineKind::Insert => {
                     core = Some((core.map_or(at, |core| core.0), at));
-                    gaps[at].push((start, index, line.text.to_owned()));
+                    gaps[at].push((start, index, text(line).to_owned()));
                 }
             }
         }
