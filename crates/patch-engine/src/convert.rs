@@ -202,7 +202,7 @@ fn text<'t>(line: &Line<'t, str>) -> &'t str {
 fn push(out: &mut String, sign: char, line: &str) {
     match line.strip_suffix('\n') {
         // Of a CRLF the line has to name nothing; what goes before it is text.
-        Some(text) => push_line(out, sign, text.strip_suffix('\r').unwrap_or(text)),
+        Some(text) => push_line(out, sign, text),
         None => {
             push_line(out, sign, line);
             push_no_newline(out);
@@ -241,8 +241,7 @@ mod tests {
                 "diff --git a/o b/p\nsimilarity index 60%\nrename from o\nrename to p\n--- a/o\n+++ b/p\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n",
                 "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
             ),
-            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\n-b\n+c\n"),
-            // A carriage return that is text is kept: a reader takes one off.
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n", "*** Update File: x\n@@\n a\r\n-b\r\n+c\r\n"),
             ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n", "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n"),
             // Lines that read like headers, the signature of a mail, and an empty line that lost its blank.
             (

@@ -1,12 +1,12 @@
 //! One file, in memory: hunks in, replaced byte ranges out.
 //!
-//! Bytes that no hunk touches are never copied or rewritten. An inserted line takes the terminator
-//! of the line it replaces, or else of its neighbour.
+//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch says; where it does not,
+//! like the line it replaces, or else like its neighbour.
 
-use patch_grammar::Hunk;
+use patch_grammar::{Hunk, LineEndings};
 
 use crate::lines::Lines;
-use crate::locate::{self, Draft, HunkReject, Placed, RejectReason, Rules};
+use crate::locate::{self, Draft, HunkReject, Inserted, Placed, RejectReason, Rules};
 use crate::options::{AddNewline, FinalNewline};
 use crate::plan::{Splice, Splices};
 
@@ -93,7 +93,7 @@ impl Writer<'_, '_, '_> {
                 && lines.terminator(line).is_empty()
                 && !inserted.is_empty()
             {
-                text.extend_from_slice(self.terminator(Some(line)));
+                text.extend_from_slice(self.draft.terminator_near(Some(line)));
             }
             for (nth, &node) in inserted.iter().enumerate() {
                 let line = self.draft.inserted(node).expect("an inserted line");
@@ -102,8 +102,8 @@ impl Writer<'_, '_, '_> {
                 if line.no_newline && !last {
                     rejects.push(self.reject(line.hunk, RejectReason::FinalNewline));
                 }
-                if !last || self.ends_in_newline(line.hunk, line.no_newline) {
-                    text.extend_from_slice(self.terminator(line.model));
+                if !last || self.ends_in_newline(line) {
+                    text.extend_from_slice(self.draft.terminator(node));
                 }
             }
             if lines.bytes()[start..end] != text {
@@ -120,21 +120,15 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Whether a new last line has a line feed.
-    fn ends_in_newline(&self, hunk: usize, marked: bool) -> bool {
-        let was_marked = || self.hunks[hunk].old_lines().any(|line| line.no_newline);
-        !marked && (was_marked() || self.final_newline == FinalNewline::Add || self.draft.lines.ends_in_newline())
-    }
-
-    /// The terminator of a pre-image line, or of the one before it if it has none, or else the one
-    /// that most lines have.
-    fn terminator(&self, model: Option<usize>) -> &[u8] {
-        let lines = self.draft.lines;
-        let near = model.map(|line| (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line))));
-        match near {
-            Some((own, _)) if !own.is_empty() => own,
-            Some((_, Some(before))) => before,
-            _ => lines.dominant_terminator(),
-        }
+    fn ends_in_newline(&self, line: &Inserted<'_>) -> bool {
+        let hunk = &self.hunks[line.hunk];
+        let stated = || line.terminator == Some(b"\r\n") || hunk.endings == LineEndings::Exact;
+        let was_marked = || hunk.old_lines().any(|line| line.no_newline);
+        !line.no_newline
+            && (stated()
+                || was_marked()
+                || self.final_newline == FinalNewline::Add
+                || self.draft.lines.ends_in_newline())
     }
 
     /// Rejects for hunks that insert more than ASCII into a file that is not UTF-8.

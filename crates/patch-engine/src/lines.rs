@@ -26,6 +26,16 @@ pub(crate) struct Lines<'f> {
     marked: OnceCell<Vec<Mark>>,
     /// Where each line begins, and one more entry for the end.
     starts: OnceCell<Vec<u32>>,
+    terminators: OnceCell<Terminators>,
+}
+
+/// How the terminated lines of a file end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terminators {
+    /// Some line ends in LF alone.
+    pub(crate) lf: bool,
+    /// Some line ends in CRLF.
+    pub(crate) crlf: bool,
 }
 
 /// A line, and the byte where it begins.
@@ -39,7 +49,14 @@ impl<'f> Lines<'f> {
     /// `bytes` must be shorter than 4 GiB (the engine's limit for one file is lower).
     pub(crate) fn new(bytes: &'f [u8]) -> Self {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        Self { bytes, bom, len: OnceCell::new(), marked: OnceCell::new(), starts: OnceCell::new() }
+        Self {
+            bytes,
+            bom,
+            len: OnceCell::new(),
+            marked: OnceCell::new(),
+            starts: OnceCell::new(),
+            terminators: OnceCell::new(),
+        }
     }
 
     pub(crate) fn bytes(&self) -> &'f [u8] {
@@ -144,7 +161,12 @@ impl<'f> Lines<'f> {
 
     /// The terminator of line `index`: `\n`, `\r\n`, or nothing at the end of the file.
     pub(crate) fn terminator(&self, index: usize) -> &'f [u8] {
-        let line = &self.bytes[self.range(index)];
+        self.terminator_of(self.range(index))
+    }
+
+    /// The terminator of a line of [`walk`](Self::walk).
+    pub(crate) fn terminator_of(&self, line: Range<usize>) -> &'f [u8] {
+        let line = &self.bytes[line];
         &line[line.len() - terminator_len(line)..]
     }
 
@@ -156,6 +178,23 @@ impl<'f> Lines<'f> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
         let starts = self.starts();
         (1..starts.len()).map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
+    }
+
+    /// Which terminators occur.
+    pub(crate) fn terminators(&self) -> Terminators {
+        *self.terminators.get_or_init(|| {
+            let mut found = Terminators { lf: false, crlf: false };
+            for at in memchr::memchr_iter(b'\n', self.bytes) {
+                match at.checked_sub(1).map(|before| self.bytes[before]) {
+                    Some(b'\r') => found.crlf = true,
+                    _ => found.lf = true,
+                }
+                if found.lf && found.crlf {
+                    break;
+                }
+            }
+            found
+        })
     }
 
     /// The terminator that most lines have; LF when none has any.

@@ -12,8 +12,7 @@
 //! );
 //! ```
 //!
-//! What comes out says exactly the change, or nothing comes out: a patch names no line endings, no
-//! modes and no bytes that are not UTF-8, so not every change can be expressed, and each one that cannot
+//! What comes out says exactly the change, or nothing comes out: a patch names no modes and no bytes that are not UTF-8, so not every change can be expressed, and each one that cannot
 //! is an [`InexpressibleChange`] that names the file. Whether a patch that can be written has one place only is
 //! another question: more [context](Style::context) and [headers](Style::headers) make it likely.
 
@@ -124,7 +123,7 @@ pub enum Inexpressible {
     /// A line that has to be shown is not UTF-8, or one that is not ASCII comes into a file that is
     /// not UTF-8.
     Encoding,
-    /// An inserted line does not end like its neighbours.
+    /// Nothing in the hunk can say how an inserted line ends.
     LineEnding,
     /// The dialect has no marker for a missing final line feed.
     FinalNewline,
@@ -335,9 +334,8 @@ impl<'t, 's> Writer<'t, 's> {
         for group in group_diff_ops(ops, self.style.context.max(1)) {
             let Some(first) = group.first() else { continue };
             self.open(&mut out, first.old_range().start)?;
-            for op in &group {
-                self.op(&mut out, op)?;
-            }
+            let lines: Vec<_> = group.iter().flat_map(|op| self.lines(op)).collect();
+            self.write(&mut out, &lines)?;
             let ends = group.last().is_some_and(|last| last.old_range().end == self.before.len());
             if self.style.end_of_file && ends {
                 out += Marker::EndOfFile.as_str();
@@ -356,9 +354,7 @@ impl<'t, 's> Writer<'t, 's> {
         let len = (wanted..=lines.len()).find(|len| *len > 0 && alone(len)).ok_or(Inexpressible::Empty)?;
         let mut out = String::new();
         push_header(&mut out, None);
-        for line in &self.before[..len] {
-            self.old_line(&mut out, ' ', line)?;
-        }
+        self.write(&mut out, &self.before[..len].iter().map(|line| Line::old(' ', line)).collect::<Vec<_>>())?;
         Ok(out)
     }
 
@@ -373,49 +369,51 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(())
     }
 
-    fn op(&self, out: &mut String, op: &DiffOp) -> Result<(), Inexpressible> {
+    /// The lines of a hunk that show one step of the diff.
+    fn lines(&self, op: &DiffOp) -> Vec<Line<'t>> {
         let (old, new) = (op.old_range(), op.new_range());
-        if matches!(op, DiffOp::Equal { .. }) {
-            for line in &self.before[old] {
-                self.old_line(out, ' ', line)?;
+        let sign = if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' };
+        let mut lines: Vec<Line<'t>> = self.before[old.clone()].iter().map(|line| Line::old(sign, line)).collect();
+        if sign == '-' {
+            lines.extend(new.enumerate().map(|(nth, index)| Line {
+                sign: '+',
+                text: self.after[index],
+                unstated: Some(self.terminator(&old, nth)),
+            }));
+        }
+        lines
+    }
+
+    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would end otherwise without them.
+    fn write(&self, out: &mut String, lines: &[Line<'t>]) -> Result<(), Inexpressible> {
+        let crlf = |line: &Line<'_>| ending(line.text) == b"\r\n";
+        let stated = lines.iter().any(|line| {
+            let differs = line.unstated.is_some_and(|unstated| ![unstated, b""].contains(&ending(line.text)));
+            differs || (crlf(line) && content(line.text).ends_with(b"\r"))
+        });
+        let shows_crlf = lines.iter().any(|line| line.sign != '+' && crlf(line));
+        for line in lines {
+            let unended = ending(line.text).is_empty();
+            if let Some(unstated) = line.unstated {
+                if unended && self.style.is_codex() {
+                    return Err(Inexpressible::FinalNewline);
+                }
+                if stated && !unended && !crlf(line) && !shows_crlf && unstated != b"\n" {
+                    return Err(Inexpressible::LineEnding);
+                }
             }
-            return Ok(());
-        }
-        for line in &self.before[old.clone()] {
-            self.old_line(out, '-', line)?;
-        }
-        for (nth, index) in new.enumerate() {
-            self.new_line(out, &old, nth, index)?;
-        }
-        Ok(())
-    }
-
-    fn old_line(&self, out: &mut String, sign: char, line: &[u8]) -> Result<(), Inexpressible> {
-        push_line(out, sign, text(content(line))?);
-        // Where the dialect has no marker, the line is found without it.
-        if !line.ends_with(b"\n") && !self.style.is_codex() {
-            push_no_newline(out);
-        }
-        Ok(())
-    }
-
-    /// Line `index` of the post-image, the `nth` of those that replace `old`.
-    fn new_line(&self, out: &mut String, old: &Range<usize>, nth: usize, index: usize) -> Result<(), Inexpressible> {
-        let line = self.after[index];
-        let last = index + 1 == self.after.len();
-        let unended = !line.ends_with(b"\n");
-        let inner = match (last && unended, self.terminator(old, nth)) {
-            (true, _) if self.style.is_codex() => return Err(Inexpressible::FinalNewline),
-            (true, _) => line,
-            (false, terminator) => line.strip_suffix(terminator).ok_or(Inexpressible::LineEnding)?,
-        };
-        let inner = text(inner)?;
-        if !self.utf8 && !inner.is_ascii() {
-            return Err(Inexpressible::Encoding);
-        }
-        push_line(out, '+', inner);
-        if unended {
-            push_no_newline(out);
+            let inner = if stated { line.text.strip_suffix(b"\n").unwrap_or(line.text) } else { content(line.text) };
+            let inner = text(inner)?;
+            if line.sign == '+' && !self.utf8 && !inner.is_ascii() {
+                return Err(Inexpressible::Encoding);
+            }
+            push_line(out, line.sign, inner);
+            match unended {
+                // Where the dialect has no marker, the line is found without it.
+                true if !self.style.is_codex() => push_no_newline(out),
+                true if inner.ends_with('\r') => return Err(Inexpressible::LineEnding),
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -428,13 +426,28 @@ impl<'t, 's> Writer<'t, 's> {
             0 => Some(old.start),
             len => Some(old.start + nth.min(len - 1)),
         };
-        let ending = |index: usize| self.before.get(index).map_or(&b""[..], |line| &line[content(line).len()..]);
+        let ending = |index: usize| ending(self.before[index]);
         let model = model.filter(|&index| index < self.before.len());
         match model {
             Some(index) if !ending(index).is_empty() => ending(index),
             Some(index) if index > 0 => ending(index - 1),
             _ => self.dominant,
         }
+    }
+}
+
+/// A line of a hunk.
+struct Line<'t> {
+    sign: char,
+    /// With its terminator.
+    text: &'t [u8],
+    /// How it ends when the hunk says nothing; `None` for lines of the old file.
+    unstated: Option<&'t [u8]>,
+}
+
+impl<'t> Line<'t> {
+    fn old(sign: char, text: &'t [u8]) -> Self {
+        Self { sign, text, unstated: None }
     }
 }
 
@@ -449,6 +462,10 @@ fn content(line: &[u8]) -> &[u8] {
         Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
         None => line,
     }
+}
+
+fn ending(line: &[u8]) -> &[u8] {
+    &line[content(line).len()..]
 }
 
 fn text(line: &[u8]) -> Result<&str, Inexpressible> {
@@ -496,7 +513,7 @@ mod tests {
             (Codex, "", Err(Inexpressible::Empty)),
             (Strict, "x", Ok("+x\n\\ No newline at end of file\n")),
             (Codex, "x", Err(Inexpressible::FinalNewline)),
-            (Strict, "x\r\ny\r", Ok("+x\r\r\n+y\r\r\n\\ No newline at end of file\n")),
+            (Strict, "x\r\ny\r", Ok("+x\r\n+y\r\n\\ No newline at end of file\n")),
             (Strict, "x\0\n", Err(Inexpressible::Binary)),
         ] {
             let wanted = wanted.map(|body| format!("*** Add File: f\n{body}"));
@@ -527,8 +544,9 @@ mod tests {
             (Codex, b"a\nb", b"c\nb", Ok("@@\n-a\n+c\n b\n")),
             (Codex, b"a\nb", b"a\nc\n", Ok("@@\n a\n-b\n+c\n")),
             (Strict, b"a\r\nb\r\n", b"a\r\nc\r\n", Ok("@@\n a\n-b\n+c\n")),
-            (Strict, b"a\r\nb\r\n", b"a\r\nc\n", Err(Inexpressible::LineEnding)),
-            (Strict, b"a\nb\n", b"a\nc\r\n", Ok("@@\n a\n-b\n+c\r\r\n")),
+            (Strict, b"a\r\nb\r\n", b"a\r\nc\n", Ok("@@\n a\r\n-b\r\n+c\n")),
+            (Strict, b"a\n", b"a\r\n", Ok("@@\n-a\n+a\r\n")),
+            (Strict, b"a\nb\n", b"a\nc\r\n", Ok("@@\n a\n-b\n+c\r\n")),
             (Strict, b"a\nb\0\n", b"a\nc\n", Err(Inexpressible::Binary)),
             (Strict, b"\xff\nb\n", b"\xff\nc\n", Err(Inexpressible::Encoding)),
             (Strict, b"\xff\n1\n2\n3\nb\n", b"\xff\n1\n2\n3\nc\n", Ok("@@\n 1\n 2\n 3\n-b\n+c\n")),

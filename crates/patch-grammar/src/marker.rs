@@ -80,13 +80,10 @@ pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push('\n');
 }
 
-/// Writes one line of a hunk or a new file. A reader takes one carriage return off its end.
+/// Writes one line of a hunk or a new file. A carriage return at its end says that it ends in CRLF in the file.
 pub fn push_line(out: &mut String, sign: char, line: &str) {
     out.push(sign);
     out.push_str(line);
-    if line.ends_with('\r') {
-        out.push('\r');
-    }
     out.push('\n');
 }
 

@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use patch_grammar::{Line, LineKind};
+use patch_grammar::LineKind;
+
+use super::needle::Needle;
 
 use crate::lines::Lines;
 
@@ -20,8 +22,10 @@ pub(crate) struct Node(pub(crate) usize);
 pub(crate) struct Inserted<'p> {
     pub(crate) text: Cow<'p, [u8]>,
     pub(crate) hunk: usize,
-    /// The pre-image line whose terminator it takes.
-    pub(crate) model: Option<usize>,
+    /// Its terminator, if the patch says it.
+    pub(crate) terminator: Option<&'static [u8]>,
+    /// The pre-image line whose terminator it takes otherwise.
+    model: Option<usize>,
     /// Whether a marker says that it has no line feed.
     pub(crate) no_newline: bool,
 }
@@ -99,6 +103,26 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
+    /// The terminator of a line.
+    pub(crate) fn terminator(&self, node: Node) -> &[u8] {
+        match self.inserted(node) {
+            Some(inserted) => inserted.terminator.unwrap_or_else(|| self.terminator_near(inserted.model)),
+            None => self.lines.terminator(node.0),
+        }
+    }
+
+    /// The terminator of a pre-image line, or of the one before it if it has none, or else the one
+    /// that most lines have.
+    pub(crate) fn terminator_near(&self, line: Option<usize>) -> &'f [u8] {
+        let lines = self.lines;
+        let near = line.map(|line| (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line))));
+        match near {
+            Some((own, _)) if !own.is_empty() => own,
+            Some((_, Some(before))) => before,
+            _ => lines.dominant_terminator(),
+        }
+    }
+
     /// Whether a line is the pre-image's next one after another.
     pub(crate) fn follows_in_pre_image(&self, left: Node, right: Node) -> bool {
         right.0 < self.lines.len() && right.0 == left.0 + 1
@@ -152,12 +176,13 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// `reindent` gives the text of an inserted line. Gives back the hunk's lines as they now stand.
     pub(crate) fn apply(
         &mut self,
-        hunk: usize,
-        hunk_lines: &'p [Line<'p>],
+        needle: &Needle<'p>,
+        dropped: usize,
         matched: &[Node],
         after: Node,
         mut reindent: impl FnMut(&'p [u8]) -> Cow<'p, [u8]>,
     ) -> Vec<Node> {
+        let (hunk, hunk_lines) = (needle.index, needle.lines(dropped));
         let mut cursor = match matched.first() {
             Some(&first) => self.previous(first),
             None => after,
@@ -186,12 +211,18 @@ impl<'f, 'p> Draft<'f, 'p> {
                 self.deleted.insert(line, hunk);
                 self.broken.remove(&line);
             }
-            let before = self.model(cursor).or_else(|| self.old(self.next(cursor)));
+            // The hunk's own lines are the nearest neighbours.
+            let own = matched.clone().next().filter(|_| result.is_empty() && gone.is_empty());
+            let before = own
+                .map(|node| self.model(node))
+                .unwrap_or_else(|| self.model(cursor))
+                .or_else(|| self.old(self.next(cursor)));
             for (nth, line) in run.iter().filter(|line| line.kind == LineKind::Insert).enumerate() {
                 let node = self.lines.len() + 2 + self.inserted.len();
                 self.inserted.push(Inserted {
                     text: reindent(line.text),
                     hunk,
+                    terminator: needle.terminator(line),
                     model: gone.get(nth).or(gone.last()).copied().or(before),
                     no_newline: line.no_newline,
                 });

@@ -1,12 +1,17 @@
 //! Finds where the hunks' lines stand in a file, for both rules of placement.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use super::interner::Interner;
+use super::needle::Needle;
 use super::pass::Pass;
 use super::prefilter::{self, Spot};
 use super::search::{Automaton, Occurrences};
 use crate::lines::{Lines, Mark};
+
+/// How many terminators are compared for the hunks of a file. Without a bound, many hunks whose texts stand everywhere in
+/// a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere.
+const COMPARED_ENDINGS: usize = 16_000_000;
 
 /// Blocks of lines, and all places of each in a file.
 pub(crate) struct Blocks<'a, 'f, 'p> {
@@ -16,6 +21,8 @@ pub(crate) struct Blocks<'a, 'f, 'p> {
     spots: Option<Vec<Vec<Spot>>>,
     /// Otherwise what the automaton finds, for each pass that is asked for.
     occurrences: [OnceCell<Occurrences>; Pass::ALL.len()],
+    /// How many terminators may still be compared.
+    effort: Cell<usize>,
 }
 
 impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
@@ -25,7 +32,7 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
             Some(&most_lenient) if !blocks.is_empty() => prefilter::find(lines, &blocks, most_lenient),
             _ => Some(vec![Vec::new(); blocks.len()]),
         };
-        Self { lines, blocks, spots, occurrences: Default::default() }
+        Self { lines, blocks, spots, occurrences: Default::default(), effort: Cell::new(COMPARED_ENDINGS) }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [&'p [u8]]> {
@@ -73,6 +80,28 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         match self.spots(pass, block) {
             Some(spots) => spots.map(|mark| mark.line as usize).find(|&line| line >= from),
             None => self.occurrences(pass).next(block, from),
+        }
+    }
+
+    /// The first place of the block of a hunk in `from..` where the lines also end as the hunk says.
+    pub(crate) fn next_of(
+        &self,
+        needle: &Needle<'_>,
+        dropped: usize,
+        pass: Pass,
+        block: usize,
+        mut from: usize,
+    ) -> Option<usize> {
+        loop {
+            let start = self.next(pass, block, from)?;
+            if !needle.wants_endings(pass) {
+                return Some(start);
+            }
+            self.effort.set(self.effort.get().checked_sub(self.blocks[block].len())?);
+            if needle.endings_fit(self.lines, start, dropped, pass) {
+                return Some(start);
+            }
+            from = start + 1;
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct AllMatches<'a, 'f, 'p> {
 pub(crate) struct Matches {
     pub(crate) pass: Pass,
     pub(crate) dropped: usize,
-    /// The first lines of the first [`SATURATION`] ones, ascending.
+    /// The first lines of the first [`SATURATION`] ones, ascending; of all, where their terminators had to be looked at.
     pub(crate) starts: Vec<u32>,
     /// How to find the others, if there are any.
     pub(crate) rest: Option<Rest>,
@@ -100,6 +100,15 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
             for (block, &(needle, dropped)) in wanted.iter().enumerate() {
                 let matches = &mut self.found.matches[needle.index];
                 if matches.is_some() {
+                    continue;
+                }
+                if needle.wants_endings(pass) {
+                    let next = |from| blocks.next_of(needle, dropped, pass, block, from);
+                    let starts = std::iter::successors(next(0), |&start| next(start + 1));
+                    let starts: Vec<u32> = starts.map(|start| start as u32).collect();
+                    if !starts.is_empty() {
+                        *matches = Some(Matches { pass, dropped, starts, rest: None });
+                    }
                     continue;
                 }
                 let starts = blocks.first(pass, block, SATURATION);

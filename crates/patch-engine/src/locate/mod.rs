@@ -25,7 +25,7 @@ mod search;
 
 use patch_grammar::Hunk;
 
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, Inserted};
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use patch_grammar::{Hunk, Line, LineKind};
+use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 
 use super::pass::Pass;
 use super::reject::{HunkReject, RejectReason};
@@ -16,6 +16,10 @@ pub(crate) struct Needle<'p> {
     pub(crate) hunk: &'p Hunk<'p>,
     /// Context and deleted lines; separators included.
     pub(crate) old: Vec<&'p [u8]>,
+    /// How the old lines must end for an exact match; empty when any terminators do.
+    endings: Vec<Ending>,
+    /// Whether the hunk shows some old line that ends in CRLF: those that are shown without it end in LF then.
+    shows_crlf: bool,
     /// How many of the last old lines may be separators.
     pub(crate) separators: usize,
     /// Headers that name a line.
@@ -24,6 +28,14 @@ pub(crate) struct Needle<'p> {
     pub(crate) numbered: bool,
     /// Where the hunk must be, if it says so itself.
     pub(crate) fixed: Option<Fixed>,
+}
+
+/// How a line of the file must end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Any,
+    Lf,
+    CrLf,
 }
 
 /// A place that a hunk names.
@@ -53,10 +65,12 @@ impl<'p> Needle<'p> {
             old.clear();
             separators = 0;
         }
+        let endings = if old.is_empty() { Vec::new() } else { endings(hunk, lines) };
         let headers = hunk.headers.iter().map(|header| without_line_numbers(header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
         let numbered = headers.len() < hunk.headers.len();
-        Self { index, hunk, old, separators, headers, numbered, fixed }
+        let shows_crlf = hunk.old_lines().any(|line| line.crlf);
+        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed }
     }
 
     /// Whether the hunk has no lines to look for.
@@ -78,7 +92,33 @@ impl<'p> Needle<'p> {
     /// Whether the hunk's lines stand from a line of the file on.
     pub(crate) fn fits(&self, lines: &Lines<'_>, at: Mark, dropped: usize, pass: Pass) -> bool {
         let mut found = lines.walk_from(at.byte as usize);
-        self.old_without(dropped).iter().all(|text| found.next().is_some_and(|line| pass.same(text, lines.text(line))))
+        self.old_without(dropped).iter().enumerate().all(|(offset, text)| {
+            found.next().is_some_and(|line| {
+                pass.same(text, lines.text(line.clone())) && self.ends_like(offset, pass, || lines.terminator_of(line))
+            })
+        })
+    }
+
+    /// Whether the terminators of the lines decide where the hunk is, beside their text. The passes that overlook blanks
+    /// overlook terminators too.
+    pub(crate) fn wants_endings(&self, pass: Pass) -> bool {
+        pass == Pass::Exact && !self.endings.is_empty()
+    }
+
+    /// Whether a terminator will do for the old line at `offset`.
+    pub(crate) fn ends_like<'t>(&self, offset: usize, pass: Pass, terminator: impl FnOnce() -> &'t [u8]) -> bool {
+        match self.endings.get(offset).filter(|_| pass == Pass::Exact) {
+            None | Some(Ending::Any) => true,
+            Some(Ending::Lf) => terminator() == b"\n",
+            Some(Ending::CrLf) => terminator() == b"\r\n",
+        }
+    }
+
+    /// Whether the lines of the file from `start` on, of which the texts are known to match, end as they must.
+    pub(crate) fn endings_fit(&self, lines: &Lines<'_>, start: usize, dropped: usize, pass: Pass) -> bool {
+        let len = self.old_without(dropped).len();
+        !self.wants_endings(pass)
+            || (0..len).all(|offset| self.ends_like(offset, pass, || lines.terminator(start + offset)))
     }
 
     /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and if
@@ -93,6 +133,16 @@ impl<'p> Needle<'p> {
                 let byte = (0..len).try_fold(end, |byte, _| Some(lines.line_before(byte)?.start))?;
                 Some(Mark { line: line as u32, byte: byte as u32 })
             }
+        }
+    }
+
+    /// The terminator of an inserted line, if the hunk says it.
+    pub(crate) fn terminator(&self, line: &Line<'_>) -> Option<&'static [u8]> {
+        match (line.crlf, self.hunk.endings) {
+            (true, _) => Some(b"\r\n"),
+            (false, LineEndings::Framing) => None,
+            (false, LineEndings::Exact) if self.hunk.old_lines().next().is_none() => Some(b"\n"),
+            (false, LineEndings::Exact | LineEndings::Stated) => self.shows_crlf.then_some(b"\n"),
         }
     }
 
@@ -116,6 +166,26 @@ impl<'p> Needle<'p> {
         }
         core
     }
+}
+
+/// How the old lines must end, unless all lines of the file end like that.
+fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
+    let exact = hunk.endings == LineEndings::Exact;
+    if !exact && !hunk.old_lines().any(|line| line.crlf) {
+        return Vec::new();
+    }
+    let ending = |line: &Line<'_>| match line.crlf {
+        true => Ending::CrLf,
+        // A marker fixes the line to the end of the file.
+        false if exact && !line.no_newline => Ending::Lf,
+        false => Ending::Any,
+    };
+    let endings: Vec<Ending> = hunk.old_lines().map(ending).collect();
+    let terminators = lines.terminators();
+    let wanted = |wanted| endings.contains(&wanted);
+    let may_differ = (wanted(Ending::Lf) && (terminators.crlf || !lines.ends_in_newline()))
+        || (wanted(Ending::CrLf) && (terminators.lf || !lines.ends_in_newline()));
+    if may_differ { endings } else { Vec::new() }
 }
 
 impl Needle<'_> {

@@ -142,7 +142,7 @@ pub(crate) fn locate<'f, 'p>(
         let separators = (dropped > 0).then_some(Note::SeparatorsDropped);
         let notes = notes.into_iter().chain(further).chain(reindent.note()).chain(separators).collect();
         let after = draft.previous(Node(start));
-        draft.apply(needle.index, needle.lines(dropped), &matched, after, |text| reindent.apply(text));
+        draft.apply(needle, dropped, &matched, after, |text| reindent.apply(text));
         draft.drops_bom |= needle.deletes_bom(start);
         placed.push(Placed { hunk: needle.index, first_line: start + 1, line_count: len, pass, notes });
     }

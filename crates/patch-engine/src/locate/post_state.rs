@@ -54,9 +54,8 @@ pub(crate) fn locate<'f, 'p>(
             notes.push(Note::SeparatorsDropped);
         }
         draft.drops_bom |= place.matched.first() == Some(&Node(0)) && needle.deletes_bom(0);
-        let hunk_lines = needle.lines(place.dropped);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
-        let nodes = draft.apply(needle.index, hunk_lines, &place.matched, place.after, |text| reindent.apply(text));
+        let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, |text| reindent.apply(text));
         finder.search_around(&draft, needle.index, around, &nodes);
         placed.push(Placed {
             hunk: needle.index,
@@ -95,8 +94,9 @@ struct Finder<'a, 'f, 'p> {
 /// What one pass knows of the post-state.
 struct PassState<'p> {
     pass: Pass,
-    /// The places of each block in the pre-image that still stand.
-    standing: HashMap<usize, Standing, foldhash::fast::RandomState>,
+    /// The places of each block in the pre-image that still stand: of hunks that are equal in text once, unless their
+    /// terminators count.
+    standing: HashMap<(usize, bool), Standing, foldhash::fast::RandomState>,
     /// The places that touch changed lines, by block.
     in_changes: HashMap<usize, BTreeSet<Node>, foldhash::fast::RandomState>,
     window: OnceCell<Window<'p>>,
@@ -238,12 +238,23 @@ impl<'p> PassState<'p> {
 
     /// Where a block begins in the post-state: at most `limit` places of the pre-image, and as many
     /// that changes made.
-    fn places(&mut self, blocks: &Blocks<'_, '_, '_>, draft: &Draft<'_, '_>, block: usize, limit: usize) -> Vec<Node> {
+    fn places(
+        &mut self,
+        blocks: &Blocks<'_, '_, '_>,
+        draft: &Draft<'_, '_>,
+        needle: &Needle<'_>,
+        (dropped, block): (usize, usize),
+        limit: usize,
+    ) -> Vec<Node> {
         let lines = blocks.block(block);
-        let Standing { starts, from } = self.standing.entry(blocks.same_as(self.pass, block)).or_default();
+        let key = match needle.wants_endings(self.pass) {
+            true => (block, true),
+            false => (blocks.same_as(self.pass, block), false),
+        };
+        let Standing { starts, from } = self.standing.entry(key).or_default();
         starts.retain(|&start| draft.is_intact(start, lines.len()));
         while starts.len() < limit
-            && let Some(start) = blocks.next(self.pass, block, *from)
+            && let Some(start) = blocks.next_of(needle, dropped, self.pass, block, *from)
         {
             *from = match draft.last_change(start, lines.len()) {
                 Some(line) => line + 1,
@@ -262,7 +273,11 @@ impl<'p> PassState<'p> {
                 if places.len() == starts.len() + limit {
                     break;
                 }
-                if stands(self.pass, draft, lines, start) { places.push(start) } else { broken.push(start) }
+                match stands(self.pass, draft, lines, start) {
+                    false => broken.push(start),
+                    true if endings_stand(self.pass, draft, needle, lines.len(), start) => places.push(start),
+                    true => {}
+                }
             }
             // What is broken stays so.
             for start in broken {
@@ -291,6 +306,12 @@ fn stands(pass: Pass, draft: &Draft<'_, '_>, block: &[&[u8]], start: Node) -> bo
     !draft.is_untouched(start, last, block.len())
 }
 
+/// Whether the `len` lines from `start` on end as the hunk says.
+fn endings_stand(pass: Pass, draft: &Draft<'_, '_>, needle: &Needle<'_>, len: usize, start: Node) -> bool {
+    let nodes = std::iter::successors(Some(start), |&node| Some(draft.next(node)));
+    nodes.take(len).enumerate().all(|(offset, node)| needle.ends_like(offset, pass, || draft.terminator(node)))
+}
+
 fn find(
     draft: &Draft<'_, '_>,
     finder: &mut Finder<'_, '_, '_>,
@@ -313,7 +334,7 @@ fn find(
             let old = needle.old_without(dropped).len();
             let mut places: Vec<Node> = match needle.fixed {
                 Some(fixed) => fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect(),
-                None => state.places(blocks, draft, of_hunk[needle.index][variant].1, limit),
+                None => state.places(blocks, draft, needle, of_hunk[needle.index][variant], limit),
             };
             if places.len() > 1 && rules.ambiguous == Ambiguous::Reject {
                 return Err(several(draft, &places, old, rules, effort));
@@ -355,7 +376,9 @@ fn fixed_place(draft: &Draft<'_, '_>, needle: &Needle<'_>, fixed: Fixed, dropped
     if fixed == Fixed::End {
         nodes.reverse();
     }
-    let same = old.iter().zip(&nodes).all(|(wanted, &node)| pass.same(wanted, draft.text(node)));
+    let same = old.iter().zip(&nodes).enumerate().all(|(offset, (wanted, &node))| {
+        pass.same(wanted, draft.text(node)) && needle.ends_like(offset, pass, || draft.terminator(node))
+    });
     (same && (fixed == Fixed::End || nodes[0] == Node(0))).then(|| nodes[0])
 }
 

@@ -163,11 +163,17 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     for (offset, (wanted, line)) in old.iter().zip(needle.hunk.old_lines()).enumerate() {
         let index = usize::try_from(start + offset as isize).ok();
         let found = index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
-        if found == Some(wanted) {
+        let ends_alike =
+            found.is_none() || needle.ends_like(offset, Pass::Exact, || lines.terminator(index.unwrap_or_default()));
+        if found == Some(wanted) && ends_alike {
             agreeing += 1;
         } else if difference.is_none() {
-            let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-            let (wanted, found) = (text(wanted), found.map(text));
+            // Where only the terminators differ they have to be seen.
+            let text = |text: &[u8], crlf: bool| {
+                String::from_utf8_lossy(text).into_owned() + if crlf && !ends_alike { "\r" } else { "" }
+            };
+            let found_crlf = index.filter(|_| !ends_alike).is_some_and(|index| lines.terminator(index) == b"\r\n");
+            let (wanted, found) = (text(wanted, line.crlf), found.map(|found| text(found, found_crlf)));
             let same = |found: &String| wanted.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
             let column = found.as_ref().map_or(0, same) + 1;
             let file_line = index.map_or(1, |index| index.min(lines.len()) + 1);
@@ -187,6 +193,7 @@ pub(crate) fn candidates(
     order: Order,
     effort: &Effort,
 ) -> Vec<Candidate> {
+    let starts = &starts[..starts.len().min(SATURATION)];
     let advise = starts.len() > 1 && starts.len() < SATURATION && effort.spend();
     let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
     let candidate = |(nth, &start): (usize, &u32)| {

@@ -1,12 +1,20 @@
 //! The byte rules: terminators, byte-order marks, final line feeds, encodings. One table.
 
 use patch_engine::{FinalNewline, Options, Profile, RejectReason, edit, parse};
+use patch_grammar::{Hunk, LineEndings};
 
 fn apply(profile: Profile, file: &[u8], body: &str) -> Result<Vec<u8>, &'static str> {
+    apply_as(profile, file, body, None)
+}
+
+/// The same with another meaning of the terminators.
+fn apply_as(profile: Profile, file: &[u8], body: &str, endings: Option<LineEndings>) -> Result<Vec<u8>, &'static str> {
     let options = Options::new(profile);
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let patch = parse(&text, &options.parse).expect("it parses");
-    match edit(file, patch.sections[0].hunks(), &options.placement, options.final_newline) {
+    let mut hunks: Vec<Hunk<'_>> = patch.sections[0].hunks().to_vec();
+    hunks.iter_mut().for_each(|hunk| hunk.endings = endings.unwrap_or(hunk.endings));
+    match edit(file, &hunks, &options.placement, options.final_newline) {
         Ok(edit) => Ok(edit.apply(file)),
         Err(rejects) => Err(rejects[0].reason.as_str()),
     }
@@ -19,7 +27,6 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
         // CRLF, also through a patch that has LF.
         (&b"a\r\nb\r\n"[..], "@@\n-a\n+c\n", Ok(&b"c\r\nb\r\n"[..])),
         (b"a\r\nb\r\n", "@@\n a\n+c\n b\n", Ok(b"a\r\nc\r\nb\r\n")),
-        (b"a\nb\n", "@@\r\n-a\r\n+c\r\n", Ok(b"c\nb\n")),
         // Mixed: the replaced line's own, or the line above.
         (b"a\r\nb\nc\r\n", "@@\n-b\n+x\n+y\n", Ok(b"a\r\nx\ny\nc\r\n")),
         (b"a\r\nb\nc\r\n", "@@\n-a\n-b\n+x\n+y\n+z\n", Ok(b"x\r\ny\nz\nc\r\n")),
@@ -65,6 +72,83 @@ fn bytes_that_no_hunk_touches_stay_and_new_ones_look_like_their_neighbours() {
             assert_eq!(found.as_deref(), wanted.as_ref().map(|bytes| &bytes[..]), "{profile} {file:?} {body:?}");
         }
     }
+}
+
+#[test]
+fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
+    const NOT_FOUND: Result<&[u8], &str> = Err("context_not_found");
+    for (file, body, strict, codex) in [
+        // Terminators alone.
+        (&b"x\r\ny\n"[..], "@@\n-x\r\n+x\n", Ok(&b"x\ny\n"[..]), None),
+        (b"x\ny\n", "@@\n-x\n+x\r\n", Ok(b"x\r\ny\n"), None),
+        (b"x\r\ny\r\n", "@@\n x\n-y\n+y\n", Ok(b"x\r\ny\r\n"), None),
+        // An inserted line ends as shown, where an old line shows a CR.
+        (b"x\r\ny\r\n", "@@\n x\r\n+z\n y\n", Ok(b"x\r\nz\ny\r\n"), None),
+        (b"x\r\ny\r\n", "@@\n x\n+z\r\n y\n", Ok(b"x\r\nz\r\ny\r\n"), None),
+        (b"x\ny\n", "@@\n x\n+z\r\n y\n", Ok(b"x\nz\r\ny\n"), None),
+        // An old line with a CR is a line that ends in CRLF; the pass for trailing blanks takes either.
+        (b"x\ny\n", "@@\n-x\r\n+z\r\n", NOT_FOUND, Some(Ok(&b"z\r\ny\n"[..]))),
+        (b"x\nx\r\nx\n", "@@\n-x\r\n+z\r\n", Ok(b"x\nz\r\nx\n"), None),
+        (b"a\nx\r\na\r\nx\r\na\nx\n", "@@\n a\r\n-x\n+z\r\n", Ok(b"a\nx\r\na\r\nz\r\na\nx\n"), None),
+        // What an earlier hunk inserted counts as well.
+        (b"x\ny\n", "@@\n x\n+z\r\n y\n@@\n z\r\n+w\r\n", Ok(b"x\nz\r\nw\r\ny\n"), Some(NOT_FOUND)),
+        (b"x\ny\n", "@@\n x\n+z\n y\n@@\n z\r\n+w\n", NOT_FOUND, Some(NOT_FOUND)),
+        // A first or last line, and one without a line feed.
+        (b"x\ny", "@@\n-y\n+z\r\n", Ok(b"x\nz\r\n"), None),
+        (b"x\ny", "@@\n-y\r\n+z\n", NOT_FOUND, Some(Ok(b"x\nz\n"))),
+        (
+            b"x\ny\r",
+            "@@\n-y\r\n\\ No newline at end of file\n+z\r\n\\ No newline at end of file\n",
+            Ok(b"x\nz\r"),
+            None,
+        ),
+        (b"y\nx\r\ny\r\n", "@@\n-y\r\n+z\r\n*** End of File\n", Ok(b"y\nx\r\nz\r\n"), None),
+        (b"y\r\nx\ny\n", "@@\n-y\r\n+z\r\n*** End of File\n", NOT_FOUND, Some(Ok(b"y\r\nx\nz\r\n"))),
+        (b"x\r\r\n", "@@\n-x\r\r\n+y\r\r\n", Ok(b"y\r\r\n"), None),
+        (b"\xef\xbb\xbfx\r\ny\n", "@@\n-x\r\n+z\n", Ok(b"\xef\xbb\xbfz\ny\n"), None),
+    ] {
+        assert_eq!(apply(Profile::Strict, file, body).as_deref(), strict.as_deref(), "strict {file:?} {body:?}");
+        let codex = codex.unwrap_or(strict);
+        assert_eq!(apply(Profile::Codex, file, body).as_deref(), codex.as_deref(), "codex {file:?} {body:?}");
+    }
+}
+
+#[test]
+fn the_lines_of_a_diff_end_as_they_are_shown() {
+    const NOT_FOUND: Result<&[u8], &str> = Err("context_not_found");
+    for (file, body, wanted) in [
+        (&b"x\r\ny\r\n"[..], "@@\n x\r\n-y\r\n+z\r\n", Ok(&b"x\r\nz\r\n"[..])),
+        (b"x\r\ny\r\n", "@@\n x\r\n-y\r\n+z\n", Ok(b"x\r\nz\n")),
+        (b"x\r\ny\r\n", "@@\n x\n-y\n+z\n", NOT_FOUND),
+        (b"x\r\ny\n", "@@\n-y\n+z\n", Ok(b"x\r\nz\n")),
+        (b"y\r\ny\n", "@@\n-y\n+z\n", Ok(b"y\r\nz\n")),
+        (b"y\r\ny\n", "@@\n-y\r\n+z\n", Ok(b"z\ny\n")),
+        // The neighbour outside the hunk does not count, and the final line feed is as shown.
+        (b"a\r\ny\n", "@@\n+z\n y\n", Ok(b"a\r\nz\ny\n")),
+        (b"x\ny", "@@\n x\n-y\n\\ No newline at end of file\n+z\n", Ok(b"x\nz\n")),
+        (b"x\ny", "@@\n-x\n+z\n y\n", NOT_FOUND),
+        (b"x\ny", "@@\n-x\n+z\n y\n\\ No newline at end of file\n", Ok(b"z\ny")),
+        (b"x\ny\n", "@@\n x\n-y\n+z\n\\ No newline at end of file\n", Ok(b"x\nz")),
+    ] {
+        let found = apply_as(Profile::Strict, file, body, Some(LineEndings::Exact));
+        assert_eq!(found.as_deref(), wanted.as_deref(), "{file:?} {body:?}");
+    }
+}
+
+#[test]
+fn terminators_tell_places_apart_however_many_there_are() {
+    // More places by their text than are listed.
+    let mut file = b"x\n".repeat(500);
+    file.splice(600..602, *b"x\r\n");
+    for profile in [Profile::Strict, Profile::Codex] {
+        let found = apply(profile, &file, "@@\n-x\r\n+z\r\n").expect("one place");
+        assert_eq!(found.len(), file.len());
+        assert_eq!(&found[600..603], b"z\r\n");
+        assert_eq!(apply(profile, &file, "@@\n-x\n+z\r\n"), Err("multiple_matches"));
+    }
+    // All of them, each twice in the file but for one.
+    let mixed = b"x\r\n".repeat(70).into_iter().chain(b"x\n".repeat(70)).collect::<Vec<_>>();
+    assert_eq!(apply(Profile::Codex, &mixed, "@@\n-x\r\n+z\r\n"), Err("multiple_matches"));
 }
 
 #[test]
