@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
-use patch_grammar::{Hunk, Line, LineKind, Section, SectionOperation};
+use patch_grammar::{Hunk, Line, LineKind, ParseOptions, Section, SectionOperation};
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
@@ -182,7 +182,8 @@ fn peer(case: &Value) -> Outcome {
 
 fn upstream_parse(case: &Value) -> Outcome {
     let text = case["patch"].as_str().expect("a patch");
-    let parsed = parse(text, &Options::new(Profile::Codex).parse);
+    let environment = case["expect"]["environment_id"].as_str().map(str::to_owned);
+    let parsed = parse(text, &ParseOptions { environment, ..Options::new(Profile::Codex).parse });
     let found = match &parsed {
         Ok(patch) => patch.sections.iter().map(section).collect(),
         Err(_) => Value::Null,

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use patch_engine::Host;
 
+use crate::arguments;
 use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
@@ -129,6 +130,13 @@ impl<'a> From<&'a RawValue> for Arguments<'a> {
 }
 
 impl Arguments<'_> {
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Text(text) => serde_json::from_str(text.get()).ok(),
+        }
+    }
+
     fn read<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
         let list = match self {
             Self::Value(value) => value.is_array(),
@@ -305,7 +313,12 @@ impl Session {
         match args.read::<A>() {
             Ok(args) => then(&args, host),
             Err(error) => {
-                let error = ToolError::arguments(format!("the arguments of {} do not fit: {error}", tool.as_str()))
+                let problems = match args.value() {
+                    Some(args) => arguments::problems(&tool.info().input_schema, &args),
+                    None => Vec::new(),
+                };
+                let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
+                let error = ToolError::arguments(format!("the arguments of {} do not fit: {problems}", tool.as_str()))
                     .next("correct the arguments; the tool's schema says what they are");
                 match tool.operation() {
                     // A failed call, as far as the log is concerned.

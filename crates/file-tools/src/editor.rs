@@ -2,8 +2,9 @@
 
 use patch_engine::{ErrorKind, Host};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::arguments;
 use crate::error::ToolError;
 use crate::session::Session;
 use crate::tools::create_file::CreateFile;
@@ -53,6 +54,29 @@ pub enum EditorCommand {
     },
 }
 
+/// The schema of a command's arguments; of one that is not known it says only that.
+fn arguments_of(command: &str) -> Value {
+    let text = || json!({ "type": "string" });
+    let (properties, required) = match command {
+        "view" => (
+            json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "integer" } } }),
+            &["path"][..],
+        ),
+        "str_replace" => (json!({ "path": text(), "old_str": text(), "new_str": text() }), &["path", "old_str"][..]),
+        "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
+        "insert" => (
+            json!({ "path": text(), "insert_line": { "type": "integer" }, "insert_text": text() }),
+            &["path", "insert_line", "insert_text"][..],
+        ),
+        _ => {
+            return json!({ "properties": { "command": { "enum": ["view", "str_replace", "create", "insert"] } }, "required": ["command"] });
+        }
+    };
+    let mut schema = json!({ "type": "object", "properties": properties, "required": required });
+    schema["properties"]["command"] = text();
+    schema
+}
+
 /// The answer, as the API's `tool_result` has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditorReply {
@@ -89,7 +113,9 @@ impl Session {
         host: &mut dyn Host,
     ) -> Result<String, ToolError> {
         let command = EditorCommand::deserialize(input).map_err(|error| {
-            ToolError::arguments(format!("the command does not fit: {error}"))
+            let problems = arguments::problems(&arguments_of(input["command"].as_str().unwrap_or_default()), input);
+            let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
+            ToolError::arguments(format!("the command does not fit: {problems}"))
                 .next("use view, str_replace, create or insert with their own arguments")
         })?;
         match command {

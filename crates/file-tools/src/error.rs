@@ -1,7 +1,7 @@
 //! What a call answers when it fails: one shape for every cause.
 
 use patch_engine::transaction::{self, CommitError};
-use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
+use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, ParseErrorKind, Problem, Reject, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -142,9 +142,14 @@ impl ToolError {
             "expected": error.expected,
             "seen": error.seen,
         });
-        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
-            .details(details)
-            .next(format!("correct line {} of the patch and send the whole patch again", error.line))
+        let next = match &error.kind {
+            ParseErrorKind::OtherEnvironment { id } => format!(
+                "leave the `*** Environment ID:` line out if this is the right place, or ask the person in charge to \
+                 confirm it (`--environment {id}`)"
+            ),
+            _ => format!("correct line {} of the patch and send the whole patch again", error.line),
+        };
+        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string()).details(details).next(next)
     }
 
     /// Tells that the workspace could not be used, or something in it not be planned.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod arguments;
 pub mod audit;
 mod call;
 mod catalogue;

@@ -9,6 +9,9 @@
 use patch_grammar::marker::{NO_NEWLINE, envelope};
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::arguments;
 
 /// One `apply_patch_call` item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +24,7 @@ pub struct PatchCall {
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FileOperation {
     /// A new file; every line of the diff begins with `+`.
     CreateFile {
@@ -34,8 +37,11 @@ pub enum FileOperation {
     UpdateFile {
         /// The file.
         path: String,
-        /// The hunks.
+        /// The hunks; none where the file only moves.
         diff: String,
+        /// Where the file goes, if it moves.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        move_to: Option<String>,
     },
     /// The file goes away.
     DeleteFile {
@@ -76,6 +82,14 @@ pub enum OpsError {
     /// There is no call among the items.
     #[error("there is no `apply_patch_call` among the items")]
     NoCalls,
+    /// An item says something that is not known here.
+    #[error("item {index}: {problems}")]
+    BadItem {
+        /// The item, counted from 1.
+        index: usize,
+        /// What is wrong.
+        problems: String,
+    },
     /// A call's diff or path is wrong.
     #[error("call {call_id}: {message}")]
     BadCall {
@@ -98,7 +112,8 @@ pub enum OpsError {
 ///
 /// # Errors
 ///
-/// [`OpsError::NotItems`] and [`OpsError::NoCalls`].
+/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for a field or an operation that is not known,
+/// and for a call that is not complete: what it says would be lost.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
     let value: serde_json::Value = serde_json::from_str(json).map_err(OpsError::NotItems)?;
     let items = match value {
@@ -113,12 +128,53 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
         },
         other => vec![other],
     };
-    let wanted = items.into_iter().filter(|item| item["type"] == "apply_patch_call");
-    let calls: Result<Vec<PatchCall>, _> = wanted.map(serde_json::from_value).collect();
-    match calls.map_err(OpsError::NotItems)? {
-        calls if calls.is_empty() => Err(OpsError::NoCalls),
-        calls => Ok(calls),
+    let mut calls = Vec::new();
+    for (nth, item) in items.into_iter().enumerate() {
+        // An operation that stands in something else is not passed over.
+        if item["type"] == "apply_patch_call" || item.get("operation").is_some() {
+            calls.push(read_call(item).map_err(|problems| OpsError::BadItem { index: nth + 1, problems })?);
+        }
     }
+    if calls.is_empty() { Err(OpsError::NoCalls) } else { Ok(calls) }
+}
+
+fn read_call(mut item: Value) -> Result<PatchCall, String> {
+    if let Some(operation) = item["operation"].as_object_mut() {
+        // A field that is null says nothing.
+        operation.retain(|_, value| !value.is_null());
+    }
+    let problems = arguments::problems(&call_schema(item["operation"]["type"].as_str().unwrap_or_default()), &item);
+    if !problems.is_empty() {
+        return Err(problems.join("; "));
+    }
+    let call = json!({ "call_id": item["call_id"], "operation": item["operation"] });
+    serde_json::from_value(call).map_err(|error| error.to_string())
+}
+
+/// The schema of a call with an operation of this type: fields as the API documents them and its SDKs add them.
+fn call_schema(operation: &str) -> Value {
+    let text = || json!({ "type": "string" });
+    let (properties, required) = match operation {
+        "create_file" => (json!({ "path": text(), "diff": text() }), &["path", "diff"][..]),
+        "update_file" => (json!({ "path": text(), "diff": text(), "move_to": text() }), &["path", "diff"][..]),
+        "delete_file" => (json!({ "path": text() }), &["path"][..]),
+        _ => (json!({}), &["type"][..]),
+    };
+    let mut operation = json!({ "type": "object", "properties": properties, "required": required });
+    operation["properties"]["type"] = json!({ "enum": ["create_file", "update_file", "delete_file"] });
+    json!({
+        "type": "object",
+        "properties": {
+            "type": { "enum": ["apply_patch_call"] },
+            "id": text(),
+            "call_id": text(),
+            "status": { "enum": ["completed"] },
+            "operation": operation,
+            "caller": {},
+            "created_by": {},
+        },
+        "required": ["type", "call_id", "operation"],
+    })
 }
 
 /// What the parser tolerates in the diffs of calls: they come without an envelope, and the first
@@ -149,7 +205,10 @@ fn section(call: &PatchCall) -> String {
         FileOperation::CreateFile { path, diff } => {
             format!("{}{diff}{}{NO_NEWLINE}\n", Marker::Add.header(path), end(diff))
         }
-        FileOperation::UpdateFile { path, diff } => format!("{}{diff}{}", Marker::Update.header(path), end(diff)),
+        FileOperation::UpdateFile { path, diff, move_to } => {
+            let to = move_to.as_ref().map(|to| Marker::MoveTo.header(to)).unwrap_or_default();
+            format!("{}{to}{diff}{}", Marker::Update.header(path), end(diff))
+        }
         FileOperation::DeleteFile { path } => Marker::Delete.header(path),
     }
 }
@@ -160,14 +219,15 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let text = envelope(section);
     let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
         // The line of the diff, not of the envelope around it.
-        bad(format!("diff line {}: {error}", error.line.saturating_sub(2)))
+        let headers = 2 + u32::from(matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. }));
+        bad(format!("diff line {}: {error}", error.line.saturating_sub(headers)))
     })?;
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
-            | (FileOperation::DeleteFile { path }, SectionOperation::Delete)
-            | (FileOperation::UpdateFile { path, .. }, SectionOperation::Update { move_to: None, .. }) => {
-                path == only.path.text
+            | (FileOperation::DeleteFile { path }, SectionOperation::Delete) => path == only.path.text,
+            (FileOperation::UpdateFile { path, move_to: to, .. }, SectionOperation::Update { move_to, .. }) => {
+                path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| to.text)
             }
             _ => false,
         },
@@ -180,25 +240,23 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
 ///
 /// # Errors
 ///
-/// [`OpsError::Inexpressible`] for a move, which these operations do not have.
+/// [`OpsError::Inexpressible`] for a copy, which these operations do not have.
 pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchCall>, OpsError> {
     let mut calls = Vec::with_capacity(patch.sections.len());
     for (index, section) in patch.sections.iter().enumerate() {
         let path = section.path.text.to_owned();
         let operation = match &section.operation {
             SectionOperation::Delete => FileOperation::DeleteFile { path },
-            SectionOperation::Update { move_to: Some(_), .. } => {
-                return Err(OpsError::Inexpressible { path, problem: "these operations cannot move a file" });
-            }
             SectionOperation::Copy { .. } => {
                 return Err(OpsError::Inexpressible { path, problem: "these operations cannot copy a file" });
             }
-            SectionOperation::Update { move_to: None, hunks } => {
+            SectionOperation::Update { move_to, hunks } => {
                 let text = |hunk: &Hunk<'_>| {
                     let text = String::from_utf8_lossy(&patch.text[hunk.span.clone()]);
                     if hunk.endings == LineEndings::Framing { text.replace("\r\n", "\n") } else { text.into_owned() }
                 };
-                FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect() }
+                let move_to = move_to.as_ref().map(|to| to.text.to_owned());
+                FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect(), move_to }
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
@@ -239,13 +297,42 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_not_known_is_an_error() {
+        let call = |operation: Value| json!({ "type": "apply_patch_call", "call_id": "c", "operation": operation });
+        let update = json!({ "type": "update_file", "path": "a", "diff": "-x" });
+        let with = |mut value: Value, key: &str, new: Value| {
+            value[key] = new;
+            value
+        };
+        for (item, wanted) in [
+            (
+                call(with(update.clone(), "moveTo", json!("b"))),
+                "`operation.moveTo` is not known; did you mean `move_to`?",
+            ),
+            (call(with(update.clone(), "type", json!("rename_file"))), "`operation.type` must be one of"),
+            (call(json!({ "type": "delete_file", "path": "a", "move_to": "b" })), "`operation.move_to` is not known"),
+            (call(json!({ "path": "a" })), "`operation.type` is missing"),
+            (with(call(update.clone()), "status", json!("in_progress")), "`status` must be one of \"completed\""),
+            (with(call(update.clone()), "type", json!("apply_patch")), "`type` must be one of \"apply_patch_call\""),
+            (with(call(update.clone()), "workdir", json!("sub")), "`workdir` is not known"),
+        ] {
+            let error = calls(&item.to_string()).expect_err("it is refused").to_string();
+            assert!(error.starts_with("item 1: ") && error.contains(wanted), "{item}: {error}");
+        }
+        let moved = with(update, "move_to", json!("b"));
+        let calls = calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");
+        assert_eq!(section(&calls[0]), "*** Update File: a\n*** Move to: b\n-x\n");
+    }
+
     fn call(operation: FileOperation) -> PatchCall {
         PatchCall { call_id: "c".into(), operation }
     }
 
     #[test]
     fn each_operation_is_one_section() {
-        let update = |path: &str, diff: &str| FileOperation::UpdateFile { path: path.into(), diff: diff.into() };
+        let update =
+            |path: &str, diff: &str| FileOperation::UpdateFile { path: path.into(), diff: diff.into(), move_to: None };
         let create = |path: &str, diff: &str| FileOperation::CreateFile { path: path.into(), diff: diff.into() };
         for (operation, wanted) in [
             (update("a", "@@\n-x\n+y\n"), Some("*** Update File: a\n@@\n-x\n+y\n")),
@@ -277,6 +364,12 @@ mod tests {
         assert_eq!(back.sections[1].hunks()[0].lines.len(), 3);
         let moved = "*** Begin Patch\n*** Move File: a -> b\n*** End Patch\n";
         let moved = patch_grammar::parse(moved, &ParseOptions::default()).expect("it parses");
-        assert!(matches!(from_patch(&moved, true), Err(OpsError::Inexpressible { .. })));
+        let calls = from_patch(&moved, true).expect("it can be expressed");
+        let to = Some("b".to_owned());
+        assert_eq!(
+            calls[0].operation,
+            FileOperation::UpdateFile { path: "a".into(), diff: String::new(), move_to: to }
+        );
+        assert!(to_envelope(&calls).is_ok());
     }
 }

@@ -42,7 +42,7 @@ pub use locate::{
 pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
-pub use patch_grammar::{ParseError, Patch, decode, parse};
+pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use plan::images::Images;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};

@@ -64,7 +64,7 @@ fn enclosing(before: &str) -> Context {
             Some(Marker::Add) => return Context::Add,
             Some(Marker::Update | Marker::Move) => return Context::Update { open_hunk, at_just_before },
             Some(Marker::Delete | Marker::Begin) => return Context::Other,
-            Some(Marker::MoveTo | Marker::EndOfFile) => {}
+            Some(Marker::MoveTo | Marker::EndOfFile | Marker::Environment) => {}
             None if header.starts_with("*** ") => {}
             None => {
                 open_hunk = true;

@@ -66,6 +66,15 @@ pub enum ParseErrorKind {
     EmptyHunk,
     /// The first hunk of an update does not begin with `@@`, and the options do not allow it.
     NoAt,
+    /// The `*** Environment ID:` line names no environment.
+    EnvironmentMissing,
+    /// There is a second `*** Environment ID:` line.
+    EnvironmentTwice,
+    /// The patch is meant for another environment than the options name.
+    OtherEnvironment {
+        /// The one that the patch names.
+        id: String,
+    },
     /// There are no file operations.
     NoSections,
     /// There are more file operations than the options allow.
@@ -100,6 +109,7 @@ impl ParseErrorKind {
             Self::NoHunks => "no_hunks",
             Self::EmptyHunk => "empty_hunk",
             Self::NoAt => "no_at",
+            Self::EnvironmentMissing | Self::EnvironmentTwice | Self::OtherEnvironment { .. } => "environment",
             Self::NoSections => "no_sections",
             Self::TooManySections { .. } => "too_many_sections",
             Self::Unexpected => "unexpected",
@@ -131,6 +141,11 @@ impl fmt::Display for ParseErrorKind {
             Self::NoHunks => "the update has no hunks and no `*** Move to:`",
             Self::EmptyHunk => "the hunk has no lines",
             Self::NoAt => "the first hunk of an update must begin with `@@`",
+            Self::EnvironmentMissing => "the `*** Environment ID:` line names no environment",
+            Self::EnvironmentTwice => "the patch names its environment twice",
+            Self::OtherEnvironment { id } => {
+                return write!(f, "the patch is meant for the environment `{}`", id.escape_debug());
+            }
             Self::NoSections => "the patch has no file operations",
             Self::TooManySections { limit } => {
                 return write!(f, "the patch has more than {limit} file operations");
@@ -179,8 +194,6 @@ pub enum WarningKind {
     Fence,
     /// Blanks around a marker or before a header were removed.
     Padded,
-    /// A `*** Environment ID:` line was ignored.
-    Environment,
 }
 
 impl fmt::Display for Warning {
@@ -189,7 +202,6 @@ impl fmt::Display for Warning {
             WarningKind::Heredoc => "a heredoc around the patch was removed",
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
-            WarningKind::Environment => "the `*** Environment ID:` line was ignored",
         };
         write!(f, "line {}: {what}", self.line)
     }

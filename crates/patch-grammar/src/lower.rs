@@ -6,6 +6,7 @@ use crate::ast::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, 
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
+use crate::marker::Marker;
 use crate::options::ParseOptions;
 use crate::wrapper::Peeled;
 
@@ -41,6 +42,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     pub(crate) fn patch(mut self, root: Pair<'_, Rule>) -> Result<Patch<'p>, ParseError> {
         let mut sections = Vec::new();
         let mut end = self.base;
+        let mut named = false;
         for pair in root.into_inner() {
             let start = self.base + pair.as_span().start();
             end = self.base + pair.as_span().end();
@@ -52,7 +54,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
                     }
                     sections.push(self.section(pair)?);
                 }
-                Rule::environment => self.tolerate(WarningKind::Environment, start)?,
+                Rule::environment => {
+                    self.check_environment(pair.as_str(), named, start)?;
+                    named = true;
+                }
                 Rule::accepted_end if sections.is_empty() => {
                     return Err(self.error(start, ParseErrorKind::NoSections, HEADERS));
                 }
@@ -242,24 +247,28 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(())
     }
 
+    /// Checks an `*** Environment ID:` line; `named` says whether there was one before.
+    fn check_environment(&self, line: &str, named: bool, start: usize) -> Result<(), ParseError> {
+        let id = line.trim_start_matches(Marker::Environment.as_str()).trim();
+        let (kind, expected) = match &self.options.environment {
+            _ if named => (ParseErrorKind::EnvironmentTwice, HEADERS),
+            _ if id.is_empty() => (ParseErrorKind::EnvironmentMissing, "an id after the colon"),
+            Some(own) if own == id => return Ok(()),
+            _ => (ParseErrorKind::OtherEnvironment { id: id.to_owned() }, "no environment, or that of this place"),
+        };
+        Err(self.error(start, kind, expected))
+    }
+
+    /// Blanks before a header: a warning, or an error when the options do not allow them.
     fn refuse_padding(&mut self, start: usize) -> Result<(), ParseError> {
         if self.text[start..].starts_with("***") {
             return Ok(());
         }
-        self.tolerate(WarningKind::Padded, start)
-    }
-
-    /// Warns, or refuses when the options do.
-    fn tolerate(&mut self, kind: WarningKind, start: usize) -> Result<(), ParseError> {
         if !self.options.strip_wrappers {
-            let (kind, expected) = match kind {
-                WarningKind::Padded => (ParseErrorKind::Padded, "a header without blanks before it"),
-                _ => (ParseErrorKind::UnknownHeader { closest: None }, HEADERS),
-            };
-            return Err(self.error(start, kind, expected));
+            return Err(self.error(start, ParseErrorKind::Padded, "a header without blanks before it"));
         }
         let line = self.line_at(start);
-        self.warnings.push(Warning { kind, line });
+        self.warnings.push(Warning { kind: WarningKind::Padded, line });
         Ok(())
     }
 

@@ -12,6 +12,7 @@ pub enum Marker {
     Move,
     MoveTo,
     EndOfFile,
+    Environment,
 }
 
 /// The line after a line of a file that has no line feed.
@@ -19,8 +20,17 @@ pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Begin, Self::End, Self::Add, Self::Delete, Self::Update, Self::Move, Self::MoveTo, Self::EndOfFile];
+    pub const ALL: [Self; 9] = [
+        Self::Begin,
+        Self::End,
+        Self::Add,
+        Self::Delete,
+        Self::Update,
+        Self::Move,
+        Self::MoveTo,
+        Self::EndOfFile,
+        Self::Environment,
+    ];
 
     /// Its text, with the colon where a path follows.
     #[must_use]
@@ -34,6 +44,7 @@ impl Marker {
             Self::Move => "*** Move File:",
             Self::MoveTo => "*** Move to:",
             Self::EndOfFile => "*** End of File",
+            Self::Environment => "*** Environment ID:",
         }
     }
 
@@ -54,6 +65,7 @@ impl Marker {
             Self::Move => "`*** Move File: old -> new`",
             Self::MoveTo => "`*** Move to: path`",
             Self::EndOfFile => "`*** End of File`",
+            Self::Environment => "`*** Environment ID: id`",
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pest_itself::Parser as _;
 
 use crate::ast::{Patch, Section};
-use crate::error::ParseError;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::{self, Lowering};
 use crate::marker::Marker;
@@ -320,6 +320,9 @@ impl PatchStream {
             self.ended = true;
             return;
         }
+        if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
+            return self.check_so_far(end, events);
+        }
         let header = |operation: &StreamOperation| trimmed.strip_prefix(operation.header());
         let Some(operation) = StreamOperation::ALL.into_iter().find(|operation| header(operation).is_some()) else {
             return;
@@ -353,10 +356,16 @@ impl PatchStream {
             events.push(StreamEvent::Finished { section, inserted, deleted });
             return;
         }
-        // What is wrong is found as the parser finds it, with the text so far; this happens once.
+        self.check_so_far(end, events);
+    }
+
+    /// Finds what is wrong with the text up to `end` as the parser finds it. This happens once or twice.
+    fn check_so_far(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
-        if let Err(mut error) = parse(&text, &self.options) {
+        if let Err(mut error) = parse(&text, &self.options)
+            && error.kind != ParseErrorKind::NoSections
+        {
             error.span = error.span.start + begin..error.span.end + begin;
             error.line += line - 1;
             self.fail(error, events);

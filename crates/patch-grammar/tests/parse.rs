@@ -105,6 +105,41 @@ fn reads_every_form_of_the_language() {
 }
 
 #[test]
+fn an_environment_must_be_that_of_the_options() {
+    for (lines, own, wanted) in [
+        ("*** Environment ID: x\n", Some("x"), Ok(())),
+        ("*** Environment ID:x \r\n\n", Some("x"), Ok(())),
+        ("", Some("x"), Ok(())),
+        ("*** Environment ID: x\n", None, Err(("the patch is meant for the environment `x`", 2))),
+        ("*** Environment ID: y z\n", Some("x"), Err(("the patch is meant for the environment `y z`", 2))),
+        ("*** Environment ID: \n", Some("x"), Err(("the `*** Environment ID:` line names no environment", 2))),
+        (
+            "*** Environment ID: x\n*** Environment ID: x\n",
+            Some("x"),
+            Err(("the patch names its environment twice", 3)),
+        ),
+    ] {
+        let text = wrap(&format!("{lines}*** Delete File: a\n"));
+        for options in [ParseOptions::default(), codex()] {
+            let options = ParseOptions { environment: own.map(str::to_owned), ..options };
+            let found = parse(&text, &options).map(|_| ()).map_err(|error| {
+                assert_eq!(error.kind.as_str(), "environment", "{text:?}");
+                (error.kind.to_string(), error.line)
+            });
+            assert_eq!(found, wanted.map_err(|(message, line)| (message.to_owned(), line)), "{text:?} {own:?}");
+            // A stream fails as soon as the line is complete.
+            let mut stream = patch_grammar::PatchStream::new(options);
+            let events = stream.push(text.split("*** Delete").next().expect("a part").as_bytes());
+            let failed = events.iter().any(|event| matches!(event, patch_grammar::StreamEvent::Failed(_)));
+            assert_eq!(failed, wanted.is_err(), "{text:?} {own:?}");
+        }
+    }
+    let late = wrap("*** Delete File: a\n*** Environment ID: x\n");
+    let options = ParseOptions { environment: Some("x".into()), ..codex() };
+    assert_eq!(parse(&late, &options).expect_err("it comes too late").kind.as_str(), "unknown_header");
+}
+
+#[test]
 fn codex_options_strip_what_is_around_the_patch_and_say_so() {
     let body = "*** Update File: a\n-x\n+y\n";
     let tree = "update a @|-x|+y\n";
@@ -122,10 +157,6 @@ fn codex_options_strip_what_is_around_the_patch_and_say_so() {
         (plain.replace("Begin Patch", "Begin Patch "), "warning: line 1: blanks around a `***` line were removed\n"),
         (plain.replace("*** End", "  *** End"), "warning: line 5: blanks around a `***` line were removed\n"),
         (plain.replace("*** Update", "  *** Update"), "warning: line 2: blanks around a `***` line were removed\n"),
-        (
-            plain.replace("*** Update", "*** Environment ID: x\n*** Update"),
-            "warning: line 2: the `*** Environment ID:` line was ignored\n",
-        ),
     ] {
         let patch = parse(&text, &codex()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(show(&patch), format!("{tree}{warnings}"), "{text:?}");

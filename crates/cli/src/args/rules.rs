@@ -12,6 +12,9 @@ pub(crate) struct Rules {
     /// to write
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
+    /// The environment that this is: a patch that names another one, or one at all without this, is refused
+    #[arg(long, value_name = "ID")]
+    pub(crate) environment: Option<String>,
     /// Apply only if the file has this SHA-256; with nothing after `=`, only if there is no such file
     #[arg(long, value_name = "PATH=SHA256")]
     pub(crate) expect: Vec<String>,

@@ -85,6 +85,7 @@ pub(crate) struct CheckArgs {
 /// The options that the settings and the expectations of the command line ask for.
 pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Result<Options, Failure> {
     let mut options = Options::new(settings.profile.into());
+    options.parse.environment = rules.environment.clone();
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.allow_delete = settings.allow_delete;
     options.allow_move = settings.allow_move;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use patch_engine::{Options, Patch};
+use patch_grammar::ParseOptions;
 
 use crate::args;
 use crate::exit::Exit;
@@ -18,13 +19,16 @@ pub(crate) struct ParseArgs {
     /// Profile whose tolerance of odd spellings holds
     #[arg(long, value_name = "PROFILE", default_value = "strict")]
     pub(crate) profile: args::Profile,
+    /// The environment that this is: a patch that names another one, or one at all without this, is refused
+    #[arg(long, value_name = "ID")]
+    pub(crate) environment: Option<String>,
 }
 
 pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Exit {
     let profile = args.profile.into();
     let run = || -> Result<Exit, Failure> {
         let input = input::read(args.input.file.as_deref())?;
-        let options = Options::new(profile).parse;
+        let options = ParseOptions { environment: args.environment.clone(), ..Options::new(profile).parse };
         let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
         let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
         json::done(summary(&patch), &patch);
