@@ -95,7 +95,7 @@ impl fmt::Display for Spelling {
             Self::DotComponent => f.write_str("the path has a `.` component"),
             Self::Control(c) => write!(f, "the path has the control character U+{:04X}", u32::from(*c)),
             Self::Backslash => f.write_str("the path has a backslash; components are separated by `/`"),
-            Self::Tilde => f.write_str("the path starts with `~`, which is not expanded"),
+            Self::Tilde => f.write_str("the path starts at a home directory (`~`), which is not expanded"),
             Self::Invisible(c) => write!(f, "the path has the invisible character U+{:04X}", u32::from(*c)),
             Self::LongComponent => f.write_str("a component is longer than 255 bytes"),
             Self::LongPath => f.write_str("the path is longer than 4096 bytes"),
@@ -144,7 +144,8 @@ pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
     if path.contains('\\') {
         return Refused(S::Backslash);
     }
-    if path.starts_with('~') {
+    // `~`, `~/…` and `~name/…` are what a shell expands to a home directory; `~name` alone is a file in practice.
+    if path == "~" || (path.starts_with('~') && path.contains('/')) {
         return Refused(S::Tilde);
     }
     let (whole, trailing) = match path.strip_suffix('/') {
@@ -302,7 +303,8 @@ mod tests {
             ("a/./b", "dot_component"),
             ("a/.", "dot_component"),
             ("~/x", "tilde"),
-            ("~x", "tilde"),
+            ("~", "tilde"),
+            ("~x/y", "tilde"),
             ("a\0b", "control_character"),
             ("a\nb", "control_character"),
             ("a\u{1b}[31mb", "control_character"),
@@ -390,6 +392,7 @@ mod tests {
             "file.txt~",
             "a~b",
             "~1",
+            "~backup.txt",
             "much-longer~1",
         ] {
             assert_eq!(check_portable(name), Ok(()), "{name:?}");
