@@ -169,6 +169,8 @@ fn notes(plan: &Plan) -> Vec<String> {
         .iter()
         .map(|note| match note {
             PlanNote::Text(warning) => format!("patch {warning}"),
+            PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
+            PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
             PlanNote::Hunk { path, hunk, note } => format!("{path}: hunk {} {}", hunk + 1, note_text(note)),
         })

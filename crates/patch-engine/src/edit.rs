@@ -5,6 +5,7 @@
 
 use patch_grammar::{Hunk, LineEndings};
 
+use crate::encoding::FileText;
 use crate::lines::Lines;
 use crate::locate::{self, Draft, HunkReject, Inserted, Placed, RejectReason, Rules};
 use crate::options::{AddNewline, FinalNewline};
@@ -61,6 +62,32 @@ pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> 
         bytes.pop();
     }
     bytes
+}
+
+/// Rejects for the hunks that insert more than ASCII, which is what a file's encoding may not have.
+fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
+    let inserts = |hunk: &Hunk<'_>| {
+        hunk.new_lines().any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
+    };
+    let rejected = hunks.iter().enumerate().filter(|(_, hunk)| inserts(hunk));
+    rejected.map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding }).collect()
+}
+
+/// Places the hunks of one update in the text of a file, and gives what changes of its bytes.
+pub(crate) fn edit_text<'p>(
+    text: &FileText<'_>,
+    hunks: &'p [Hunk<'p>],
+    placement: &Rules,
+    final_newline: FinalNewline,
+) -> Result<Edit, Vec<HunkReject>> {
+    let Edit { splices, placed } = edit(text.bytes(), hunks, placement, final_newline)?;
+    if let Some(splices) = text.stored(splices) {
+        return Ok(Edit { splices, placed });
+    }
+    let rejects = not_storable(hunks);
+    // Else it is the byte-order mark that would go.
+    let first = || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
+    Err(if rejects.is_empty() { first() } else { rejects })
 }
 
 /// Turns a draft into replaced byte ranges.
@@ -137,12 +164,7 @@ impl Writer<'_, '_, '_> {
         {
             return Vec::new();
         }
-        let inserts = |hunk: &usize| {
-            self.hunks[*hunk]
-                .new_lines()
-                .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
-        };
-        (0..self.hunks.len()).filter(inserts).map(|hunk| self.reject(hunk, RejectReason::Encoding)).collect()
+        not_storable(self.hunks)
     }
 
     fn reject(&self, hunk: usize, reason: RejectReason) -> HunkReject {

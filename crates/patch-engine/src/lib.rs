@@ -9,9 +9,11 @@
 
 mod apply;
 pub mod approval;
+mod conventions;
 pub mod convert;
 mod diff;
 mod edit;
+mod encoding;
 mod host;
 mod kind;
 mod lines;
@@ -32,6 +34,7 @@ pub mod write;
 pub use apply::{ApplyError, Failed, Settings, gravest};
 pub use diff::line_counts;
 pub use edit::{Edit, edit};
+pub use encoding::{EncodingError, Encodings, FileText};
 pub use fs_guard::Sha256;
 pub use host::{CommitLog, Event, Host};
 pub use kind::ErrorKind;

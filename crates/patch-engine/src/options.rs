@@ -7,6 +7,7 @@ use std::str::FromStr;
 use fs_guard::Sha256;
 use patch_grammar::ParseOptions;
 
+use crate::encoding::Encodings;
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 
 /// A named preset of [`Options`].
@@ -114,6 +115,8 @@ pub struct Options {
     /// How many bytes of files a plan keeps in memory; those beyond are read again when they are needed, and have to be
     /// the same still.
     pub max_memory: u64,
+    /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
+    pub encodings: Encodings,
     /// What files must be before the patch, by path; files that are not named are not checked.
     pub expected: BTreeMap<String, Expected>,
 }
@@ -149,6 +152,7 @@ impl Options {
             allow_move: true,
             max_file_size: MAX_FILE_SIZE,
             max_memory: MAX_MEMORY,
+            encodings: Encodings::default(),
             expected: BTreeMap::new(),
         }
     }

@@ -8,13 +8,14 @@ use std::thread;
 use fs_guard::{Access, Metadata, RelPath, Root, Sha256};
 use patch_grammar::{Patch, Section, SectionOperation};
 
+use crate::conventions::Conventions;
 use crate::edit;
-use crate::lines::is_binary;
+use crate::encoding::FileText;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder};
 use crate::plan::{Plan, PlanNote};
-use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
+use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
@@ -38,13 +39,16 @@ pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Pl
         // What is expected of a file is checked before, and its bytes are here then.
         named[path].len() == 1 && !options.expected.contains_key(path)
     });
-    let prefetcher = Prefetcher::new(root, patch, options, alone.map(|(index, _)| index).collect());
+    let conventions = Conventions::new(root);
+    let alone = alone.map(|(index, _)| index).collect();
+    let prefetcher = Prefetcher::new(root, patch, options, &conventions, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
             builder: PlanBuilder::with_capacity(root, options, patch.sections.len()),
             patch,
             options,
+            conventions: &conventions,
             named,
             prefetched: None,
             checked: Vec::new(),
@@ -77,6 +81,7 @@ struct Planner<'a, 'p> {
     builder: PlanBuilder<'a>,
     patch: &'p Patch<'p>,
     options: &'a Options,
+    conventions: &'a Conventions<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
     /// What was worked out ahead of the section that is planned now.
@@ -163,7 +168,9 @@ impl<'p> Planner<'_, 'p> {
         }
         let replaced = self.make_way(index, &path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let (bytes, sha256) = added.unwrap_or_else(|| prefetch::added(lines, self.options));
+        let added = added.or_else(|| prefetch::added(&path, lines, self.options, self.conventions));
+        let Added { bytes, sha256, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
+        self.notes.extend(notes);
         Ok(self.builder.put(&path, bytes, sha256, replaced)?)
     }
 
@@ -256,17 +263,18 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        if is_binary(&source) {
+        let charset = prefetch::charset(path, hunks, self.options, self.conventions);
+        let Some(text) = FileText::of(&source, charset) else {
             return Err(Problem::Binary { size: base.post.size, sha256: base.post.sha256 }.into());
-        }
+        };
         // It was made of the file on disk: it holds if that is where this section found it.
         let holds = !self.builder.is_offered();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
-            None => Edited::new(&source, hunks, self.options),
+            None => Edited::new(&source, &text, hunks, self.options),
         };
-        let Edited { edit, sha256, size } = match edited {
+        let Edited { edit, sha256, size, encoding } = match edited {
             Ok(edited) => edited,
             Err(rejects) => {
                 let failure = |reject: HunkReject| Failure {
@@ -278,6 +286,8 @@ impl<'p> Planner<'_, 'p> {
                 return Err(rejects.into_iter().map(failure).collect());
             }
         };
+        let named = || section.path.text.to_owned();
+        self.notes.extend(encoding.map(|encoding| PlanNote::Encoded { path: named(), encoding }));
         for placed in edit.placed {
             let note = |note: &Note| PlanNote::Hunk {
                 path: section.path.text.to_owned(),

@@ -11,13 +11,17 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use encoding_rs::{Encoding, UTF_8};
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
-use patch_grammar::{AddedLines, Hunk, Patch, Section, SectionOperation};
+use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, Section, SectionOperation};
 
+use crate::conventions::Conventions;
 use crate::edit::{self, Edit};
-use crate::lines::is_binary;
+use crate::encoding::{self, FileText};
+use crate::lines::BOM;
 use crate::locate::HunkReject;
 use crate::options::Options;
+use crate::plan::PlanNote;
 use crate::plan::disk::{Disk, load_unhashed};
 
 /// How many sections are prefetched at most before the planner takes them: their files are in memory together.
@@ -43,15 +47,15 @@ pub(crate) struct Prefetched {
     pub(crate) disk: Option<Disk>,
     /// What the hunks make of it; holds only for what was taken.
     pub(crate) edited: Option<Edited>,
-    /// The bytes of a file that is added, and their hash.
-    pub(crate) added: Option<(Vec<u8>, Sha256)>,
+    /// A file that is added.
+    pub(crate) added: Option<Added>,
 }
 
 impl Prefetched {
     /// How many bytes of files it holds.
     fn size(&self) -> usize {
         let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
-        read + self.added.as_ref().map_or(0, |(bytes, _)| bytes.len())
+        read + self.added.as_ref().map_or(0, |added| added.bytes.len())
     }
 }
 
@@ -61,43 +65,108 @@ pub(crate) struct Edited {
     pub(crate) edit: Edit,
     pub(crate) sha256: Sha256,
     pub(crate) size: u64,
+    /// The encoding of the file, if it had to be decoded.
+    pub(crate) encoding: Option<&'static str>,
 }
 
 impl Edited {
-    /// Applies hunks to a file.
-    pub(crate) fn new<'p>(source: &[u8], hunks: &'p [Hunk<'p>], options: &Options) -> Result<Self, Vec<HunkReject>> {
-        let edit = edit::edit(source, hunks, &options.placement, options.final_newline)?;
-        Ok(Self::hash(edit, source, 0, Hasher::new()))
+    /// Applies hunks to the text of a file.
+    pub(crate) fn new<'p>(
+        source: &[u8],
+        text: &FileText<'_>,
+        hunks: &'p [Hunk<'p>],
+        options: &Options,
+    ) -> Result<Self, Vec<HunkReject>> {
+        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
+        Ok(Self::hash(edit, text, source, 0, Hasher::new()))
     }
 
     /// The same, and the hash of the file itself: they share the work up to the first change.
     fn with_source<'p>(
         source: &[u8],
+        text: &FileText<'_>,
         hunks: &'p [Hunk<'p>],
         options: &Options,
     ) -> Result<(Sha256, Self), Vec<HunkReject>> {
-        let edit = edit::edit(source, hunks, &options.placement, options.final_newline)?;
+        let edit = edit::edit_text(text, hunks, &options.placement, options.final_newline)?;
         let (same, rest) = source.split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
         hasher.update(same);
-        let edited = Self::hash(edit, source, same.len(), hasher.clone());
+        let edited = Self::hash(edit, text, source, same.len(), hasher.clone());
         hasher.update(rest);
         Ok((hasher.finish(), edited))
     }
 
     /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
-    fn hash(edit: Edit, source: &[u8], from: usize, mut hasher: Hasher) -> Self {
+    fn hash(edit: Edit, text: &FileText<'_>, source: &[u8], from: usize, mut hasher: Hasher) -> Self {
         edit.splices.hash(source, from, &mut hasher);
         let size = edit.splices.size_of(source.len()) as u64;
-        Self { edit, sha256: hasher.finish(), size }
+        Self { edit, sha256: hasher.finish(), size, encoding: text.encoding() }
     }
 }
 
-/// The bytes of a new file, and their hash.
-pub(crate) fn added(lines: &AddedLines<'_>, options: &Options) -> (Vec<u8>, Sha256) {
-    let bytes = edit::added(lines, options.add_newline);
+/// The charset of a file, as far as it matters: conventions are looked up only where more than ASCII is matched or written.
+pub(crate) fn charset(
+    path: &RelPath,
+    hunks: &[Hunk<'_>],
+    options: &Options,
+    conventions: &Conventions<'_>,
+) -> Option<&'static Encoding> {
+    let asked = || hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
+    options.encodings.of(path.as_str()).or_else(|| asked().then(|| conventions.of(path).charset).flatten())
+}
+
+/// A new file.
+#[derive(Debug)]
+pub(crate) struct Added {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sha256: Sha256,
+    /// What was done to the text by declaration or convention.
+    pub(crate) notes: Vec<PlanNote>,
+}
+
+/// Makes a new file of its lines, by the conventions of the workspace where the patch says nothing. `None` when its
+/// charset cannot store them.
+pub(crate) fn added(
+    path: &RelPath,
+    lines: &AddedLines<'_>,
+    options: &Options,
+    conventions: &Conventions<'_>,
+) -> Option<Added> {
+    let mut bytes = edit::added(lines, options.add_newline);
+    let mut notes = Vec::new();
+    // A diff says it all.
+    if lines.endings != LineEndings::Exact {
+        let convention = conventions.of(path);
+        let named = || path.to_string();
+        let says_nothing = lines.endings == LineEndings::Framing || !lines.lines().any(|line| line.ends_with(b"\r"));
+        if let Some((true, by)) = convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n')) {
+            bytes = with_crlf(&bytes);
+            notes.push(PlanNote::Crlf { path: named(), by });
+        }
+        if convention.bom && !bytes.is_empty() && !bytes.starts_with(BOM) {
+            bytes.splice(0..0, BOM.iter().copied());
+        }
+        if let Some(charset) =
+            options.encodings.of(path.as_str()).or(convention.charset).filter(|&charset| charset != UTF_8)
+        {
+            bytes = encoding::new_file(&bytes, charset)?;
+            notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
+        }
+    }
     let sha256 = Sha256::of(&bytes);
-    (bytes, sha256)
+    Some(Added { bytes, sha256, notes })
+}
+
+fn with_crlf(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => out.extend(line.iter().chain(b"\r\n")),
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
 }
 
 /// Works out sections ahead of the planner.
@@ -105,6 +174,7 @@ pub(crate) struct Prefetcher<'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,
     options: &'a Options,
+    conventions: &'a Conventions<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<Progress>,
@@ -142,9 +212,15 @@ impl Progress {
 
 impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Will prepare `sections`: of each no other names its path.
-    pub(crate) fn new(root: &'a Root, patch: &'p Patch<'p>, options: &'a Options, sections: Vec<usize>) -> Self {
+    pub(crate) fn new(
+        root: &'a Root,
+        patch: &'p Patch<'p>,
+        options: &'a Options,
+        conventions: &'a Conventions<'a>,
+        sections: Vec<usize>,
+    ) -> Self {
         let progress = Mutex::default();
-        Self { root, patch, options, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
+        Self { root, patch, options, conventions, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -201,7 +277,8 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
                 let path = self.root.check(section.path.text, Access::Create).ok()?;
-                return Some(Prefetched { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
+                let added = Some(added(&path, lines, self.options, self.conventions)?);
+                return Some(Prefetched { path, disk: None, edited: None, added });
             }
             SectionOperation::Delete => (Access::Delete, &[][..]),
             SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
@@ -211,16 +288,18 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let path = self.root.check(section.path.text, access).ok()?;
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;
         let bytes = bytes?;
-        let editable = !hunks.is_empty() && metadata.kind == FileKind::File && !is_binary(&bytes);
-        let (sha256, edited) = if editable && bytes.len() >= SIZE_WORTH_A_THREAD {
+        let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
+        let charset = || charset(&path, hunks, self.options, self.conventions);
+        let text = editable.then(|| FileText::of(&bytes, charset())).flatten();
+        let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
             thread::scope(|scope| {
                 let hash = || Sha256::of(&bytes);
                 let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                let edited = Edited::new(&bytes, hunks, self.options).ok();
+                let edited = Edited::new(&bytes, text, hunks, self.options).ok();
                 (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
             })
         } else {
-            let both = editable.then(|| Edited::with_source(&bytes, hunks, self.options).ok()).flatten();
+            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, self.options).ok());
             both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
@@ -289,11 +368,11 @@ mod tests {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
-            let (before, edited) = Edited::with_source(source.as_bytes(), patch.sections[0].hunks(), &options).unwrap();
+            let (before, edited) = Edited::with_source(source.as_bytes(), &text, patch.sections[0].hunks(), &options).unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
             assert_eq!((edited.sha256, edited.size), (Sha256::of(&after), after.len() as u64), "{source:?} {hunks}");
-            let alone = Edited::new(source.as_bytes(), patch.sections[0].hunks(), &options).unwrap();
+            let alone = Edited::new(source.as_bytes(), &text, patch.sections[0].hunks(), &options).unwrap();
             assert_eq!((alone.sha256, alone.size), (edited.sha256, edited.size), "{source:?} {hunks}");
         }
     }

@@ -288,7 +288,7 @@ impl fmt::Display for RejectReason {
             Self::FinalNewline => {
                 f.write_str("its marker for a missing line feed does not fit: that line is not the last, or the file ends in a line feed")
             }
-            Self::Encoding => f.write_str("it inserts text that is not ASCII, and the file is not UTF-8"),
+            Self::Encoding => f.write_str("it inserts text that the encoding of the file cannot store; the file is not UTF-8"),
         }
     }
 }

@@ -87,6 +87,8 @@ pub(crate) fn notes(plan: &Plan) {
     for note in plan.notes() {
         message(&match note {
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
+            PlanNote::Encoded { path, encoding } => format!("note: {path}: it is stored as {encoding}"),
+            PlanNote::Crlf { path, by } => format!("note: {path}: its lines end in CRLF, as {by} has it"),
             PlanNote::Unchanged { path } => format!("warning: {path}: the patch changes nothing in it"),
             PlanNote::Hunk { path, hunk, note } => format!("note: {path}: hunk {} {}", hunk + 1, note_text(note)),
         });

@@ -334,6 +334,20 @@ pub enum PlanNote {
         /// The word.
         note: Note,
     },
+    /// A file is stored in another encoding than UTF-8, and is written back in it.
+    Encoded {
+        /// The file.
+        path: String,
+        /// The name of the encoding, as the WHATWG has it.
+        encoding: &'static str,
+    },
+    /// A new file ends its lines in CRLF by the conventions of the workspace.
+    Crlf {
+        /// The file.
+        path: String,
+        /// The name of the file that says so.
+        by: &'static str,
+    },
     /// A section changes nothing.
     Unchanged {
         /// The file.
