@@ -12,6 +12,9 @@ pub mod approval;
 pub mod convert;
 mod diff;
 mod edit;
+#[cfg(test)]
+#[path = "../../../tests/holds.rs"]
+mod holds;
 mod host;
 mod kind;
 mod lines;
