@@ -4,6 +4,10 @@
 test:
     cargo test --workspace
 
+# The same with the long tests whole: attacks, races, and random texts and patches run at a tenth otherwise.
+test-whole:
+    APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
+
 # Everything that is checked before a change lands.
 ci:
     .ci/run
@@ -23,7 +27,7 @@ fuzz seconds="600":
 
 # Runs the attacks whose name has this text; none: all of them.
 hostile name="":
-    HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
+    APPLY_PATCH_LONG_TESTS=1 HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
 
 # Licences, duplicates, sources and advisories of the dependencies.
 deny:

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::scenarios::{STATE, step, unescape};
+use crate::share::whole;
 use crate::tree::{self, Tree};
 
 /// What is only outside the workspace, and must come neither into an answer nor into the workspace.
@@ -31,8 +32,10 @@ fn nothing_gets_out_and_nothing_is_lost() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
         .collect();
     files.sort();
-    let attacks: Vec<Attack> =
-        files.iter().flat_map(|file| read(file)).filter(|one| one.name.contains(&only)).collect();
+    let attacks = files.iter().flat_map(|file| read(file)).filter(|one| one.name.contains(&only));
+    // One in ten finds most mistakes; those that are asked for by name are all tried.
+    let every = if whole() || !only.is_empty() { 1 } else { 10 };
+    let attacks: Vec<Attack> = attacks.step_by(every).collect();
     assert!(!attacks.is_empty(), "no attack is called {only:?}");
     let next = AtomicUsize::new(0);
     let results = Mutex::new((Vec::new(), Vec::new()));

@@ -3,10 +3,8 @@
 //! Scenarios are data (`tests/scenarios`, see its README); conformance runs cases that were observed
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
 //! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
-//! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations and extreme texts;
-//! docs runs what the documentation shows.
-//! unsafe_code looks into the manifests; forms has the instructions' examples, diffs, operations and extreme texts;
-//! docs runs what the documentation shows; large has files that leave no room in memory for others.
+//! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations
+//! and extreme texts; docs runs what the documentation shows; large has files that leave no room in memory for others.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
@@ -30,7 +28,9 @@ mod replay;
 mod sandbox;
 mod scenarios;
 mod serve;
+mod share;
 mod signals;
+mod stop;
 mod stream;
 mod tool;
 mod tree;
@@ -43,7 +43,9 @@ fn no_file_is_forgotten() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     for entry in std::fs::read_dir(folder).expect("the folder of this file") {
         let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
-        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "runner") else { continue };
+        // `holds` is for the tests of the crates.
+        let module = name.strip_suffix(".rs").filter(|module| !["runner", "holds"].contains(module));
+        let Some(module) = module else { continue };
         assert!(source.contains(&format!("mod {module};")), "tests/{name} is no module of tests/runner.rs");
     }
 }

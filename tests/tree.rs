@@ -1,4 +1,5 @@
-//! Directory trees as values: what is there, and what is there afterwards.
+//! Directory trees as values: what is there, and what is there afterwards. The tests of the crates include this too.
+#![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -14,6 +14,9 @@ pub mod convert;
 mod diff;
 mod edit;
 mod encoding;
+#[cfg(test)]
+#[path = "../../../tests/holds.rs"]
+mod holds;
 mod host;
 mod kind;
 mod lines;

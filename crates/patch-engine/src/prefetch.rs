@@ -368,11 +368,13 @@ mod tests {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
-            let (before, edited) = Edited::with_source(source.as_bytes(), &text, patch.sections[0].hunks(), &options).unwrap();
+            let whole = FileText::of(source.as_bytes(), None).unwrap();
+            let (before, edited) =
+                Edited::with_source(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
             let after = edited.edit.apply(source.as_bytes());
             assert_eq!(before, Sha256::of(source.as_bytes()), "{source:?}");
             assert_eq!((edited.sha256, edited.size), (Sha256::of(&after), after.len() as u64), "{source:?} {hunks}");
-            let alone = Edited::new(source.as_bytes(), &text, patch.sections[0].hunks(), &options).unwrap();
+            let alone = Edited::new(source.as_bytes(), &whole, patch.sections[0].hunks(), &options).unwrap();
             assert_eq!((alone.sha256, alone.size), (edited.sha256, edited.size), "{source:?} {hunks}");
         }
     }

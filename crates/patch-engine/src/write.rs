@@ -477,7 +477,15 @@ fn text(line: &[u8]) -> Result<&str, Inexpressible> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use proptest::bool::weighted;
+    use proptest::collection::vec;
+    use proptest::prelude::any;
+    use proptest::sample::{Index, select};
+
     use super::*;
+    use crate::holds::holds;
     use crate::locate::RejectReason;
     use crate::options::Options;
 
@@ -600,46 +608,41 @@ mod tests {
     fn what_is_written_gives_the_post_image() {
         const LINES: [&[u8]; 11] = [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
         const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
-        let mut seed = 1;
-        let mut random = |below: usize| {
-            seed = u64::wrapping_mul(seed, 6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
-        let (mut right, mut refused, mut inexpressible) = (0, 0, 0);
-        for _ in 0..40_000 {
-            let alphabet = 2 + random(LINES.len() - 1);
-            let endings = ENDINGS[random(3)];
-            let line = |random: &mut dyn FnMut(usize) -> usize| {
-                [LINES[random(alphabet)], endings[random(endings.len())]].concat()
-            };
-            let mut old: Vec<Vec<u8>> = (0..random(9)).map(|_| line(&mut random)).collect();
+        type Line = (Index, Index);
+        let edits = vec((any::<Index>(), 0..3_usize, vec(any::<Line>(), 0..3)), 1..=3);
+        let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<Line>(), 0..9), edits);
+        // Whether a side has no end of its last line, and whether it begins with a mark.
+        let side = || (weighted(0.25), weighted(0.125));
+        let style = (select(&[Profile::Strict, Profile::Codex][..]), 0..4_usize, any::<bool>(), any::<bool>());
+        let (right, refused, inexpressible) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
+        holds(40_000, &(files, [side(), side()], style), |(files, ends, (dialect, context, headers, end_of_file))| {
+            let (alphabet, endings, old, edits) = files;
+            let line = |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
+            let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
             let mut new = old.clone();
-            for _ in 0..1 + random(3) {
-                let at = random(new.len() + 1);
-                let gone = random(3).min(new.len() - at);
-                let come: Vec<Vec<u8>> = (0..random(3)).map(|_| line(&mut random)).collect();
-                new.splice(at..at + gone, come);
+            for (at, gone, come) in &edits {
+                let at = at.index(new.len() + 1);
+                let gone = (*gone).min(new.len() - at);
+                new.splice(at..at + gone, come.iter().map(line));
             }
-            for side in [&mut old, &mut new] {
-                if random(4) == 0
-                    && let Some(last) = side.last_mut()
-                {
+            for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
+                if let Some(last) = side.last_mut().filter(|_| open) {
                     last.pop();
                 }
-                if random(8) == 0 {
+                if mark {
                     side.insert(0, BOM.to_vec());
                 }
             }
             let (old, new) = (old.concat(), new.concat());
-            let dialect = if random(2) == 0 { Profile::Strict } else { Profile::Codex };
-            let style = Style { dialect, context: random(4), headers: random(2) == 0, end_of_file: random(2) == 0 };
+            let style = Style { dialect, context, headers, end_of_file };
             let Ok(hunks) = write_hunks(&old, &new, &style) else {
-                inexpressible += 1;
-                continue;
+                count(&inexpressible);
+                return;
             };
             if hunks.is_empty() {
                 assert_eq!(old, new);
-                continue;
+                return;
             }
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::new(dialect);
@@ -655,7 +658,7 @@ mod tests {
                 Ok(edit) => {
                     let found = edit.apply(&old);
                     assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());
-                    right += 1;
+                    count(&right);
                 }
                 Err(rejects) => {
                     let several = |reason: &RejectReason| {
@@ -667,10 +670,11 @@ mod tests {
                         )
                     };
                     assert!(rejects.iter().any(|reject| several(&reject.reason)), "{rejects:?}\n{}", case());
-                    refused += 1;
+                    count(&refused);
                 }
             }
-        }
+        });
+        let (right, refused, inexpressible) = (right.get(), refused.get(), inexpressible.get());
         assert!(right > 15_000 && refused > 500 && inexpressible > 1_000, "{right} {refused} {inexpressible}");
     }
 }

@@ -4,28 +4,26 @@
 
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/grammar/support/mod.rs"]
 mod support;
 
 use std::time::Instant;
 
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, parse};
-use support::{Random, decode};
+use support::{decode, steps, values};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answers: usize = std::env::args().nth(1).map_or(Ok(200), |answers| answers.parse())?;
-    let mut random = Random(1);
-    let env = decode::vocabulary(&mut random);
+    let env = decode::vocabulary();
     println!("a vocabulary of {} tokens", decode::VOCABULARY);
     for dialect in Dialect::ALL {
         let begun = Instant::now();
         let mut model = decode::Model::new(&env, export::text(Format::Lark, dialect));
         let compiled = begun.elapsed();
         let (mut sections, mut hunks, mut bytes) = (0, 0, 0);
-        for _ in 0..answers {
-            let budget = random.below(400);
-            let text = String::from_utf8(model.write(budget, &mut random))?;
+        for steps in values(steps(400), 1).take(answers) {
+            let text = String::from_utf8(model.write(&steps))?;
             let patch = parse(&text, &ParseOptions::default())?;
             sections += patch.sections.len();
             hunks += patch.hunk_count();

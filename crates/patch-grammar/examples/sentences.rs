@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/grammar/support/mod.rs"]
 mod support;
 
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};

@@ -1,8 +1,17 @@
 //! What is taken for a patch, and above all what is not.
 #![allow(clippy::print_stderr)]
 
+#[path = "../../../tests/holds.rs"]
+mod holds;
+
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use holds::holds;
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::sample::{Index, select};
 use shell_intercept::{Intercept, Shell, intercept, intercept_script};
 
 const PATCH: &str = "*** Begin Patch\n*** Add File: foo\n+hi\n*** End Patch\n";
@@ -348,38 +357,19 @@ fn a_line_like_the_tag_does_not_end_a_heredoc() {
     assert_eq!(intercept_script(Shell::Posix, &script), Intercept::Body { patch: patch.into(), workdir: None });
 }
 
-/// Numbers that look random, the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
 #[test]
 fn a_patch_of_a_heredoc_is_a_part_of_the_script_byte_for_byte() {
     let pieces =
-        ["EOF", "X", " ", "\t", "\\", "'", "\"", "$X", "$(", "`", "<<EOF", ")", "}", "\r", "é", "a", "#", "&&", "***"];
-    let mut numbers = Numbers(1);
-    for _ in 0..3000 {
-        let mut lines = String::new();
-        for _ in 0..numbers.below(6) {
-            lines.push('+');
-            for _ in 0..numbers.below(6) {
-                lines.push_str(numbers.pick(&pieces));
-            }
-            lines.push('\n');
-        }
+        &["EOF", "X", " ", "\t", "\\", "'", "\"", "$X", "$(", "`", "<<EOF", ")", "}", "\r", "é", "a", "#", "&&", "***"]
+            [..];
+    let script = (
+        select(&["", "cd a && ", "cd 'a b' &&\n"][..]),
+        select(&["<<", "<<-", "<< "][..]),
+        select(&["'EOF'", "\"EOF\"", "\\EOF", "EOF"][..]),
+    );
+    holds(3000, &(vec(vec(select(pieces), 0..6), 0..6), script), |(lines, (cd, op, tag))| {
+        let lines: String = lines.iter().map(|pieces| format!("+{}\n", pieces.concat())).collect();
         let patch = format!("*** Begin Patch\n*** Add File: a\n+\n{lines}*** End Patch\n");
-        let cd = numbers.pick(&["", "cd a && ", "cd 'a b' &&\n"]);
-        let tag = numbers.pick(&["'EOF'", "\"EOF\"", "\\EOF", "EOF"]);
-        let op = numbers.pick(&["<<", "<<-", "<< "]);
         let script = format!("{cd}apply_patch {op}{tag}\n{patch}EOF\n");
         match intercept_script(Shell::Posix, &script) {
             Intercept::Body { patch: found, .. } => assert_eq!(found, patch, "{script}"),
@@ -389,13 +379,13 @@ fn a_patch_of_a_heredoc_is_a_part_of_the_script_byte_for_byte() {
             }
             other => panic!("{script}: {other:?}"),
         }
-    }
+    });
 }
 
 #[test]
 fn agrees_with_the_shell_about_what_it_takes() {
     // Scripts of pieces that fit together in surprising ways; whatever is taken, bash gives to `apply_patch` as well.
-    let pieces = [
+    let pieces = &[
         "apply_patch ",
         "cd a",
         " && ",
@@ -430,32 +420,27 @@ fn agrees_with_the_shell_about_what_it_takes() {
         "x",
         "=",
         "!",
-    ];
+    ][..];
     let shell = ["bash", "dash", "zsh"].into_iter().filter(|shell| {
         let run = std::process::Command::new(shell).args(["-c", ":"]).output();
         run.is_ok_and(|run| run.status.success())
     });
     let shells: Vec<_> = shell.collect();
-    let mut numbers = Numbers(7);
-    let (mut taken, mut run) = (0, 0);
-    for _ in 0..60_000 {
-        let mut script = numbers.pick(&["", "cd a && ", "\n"]).to_owned();
-        script.push_str("apply_patch ");
-        let (head, tail) =
-            ([("<<'EOF'\n", "EOF\n"), ("<<-EOF\n", "\tEOF"), ("'", "'"), ("\"", "\"")], numbers.below(4));
-        let mut parts = vec![head[tail].0, "*** Begin Patch\n*** Delete File: b\n*** End Patch\n", head[tail].1];
-        for _ in 0..numbers.below(3) {
-            let at = numbers.below(parts.len() + 1);
-            parts.insert(at, numbers.pick(&pieces));
+    let starts = &["apply_patch ", "cd a && apply_patch ", "\napply_patch "][..];
+    let quotes = &[("<<'EOF'\n", "EOF\n"), ("<<-EOF\n", "\tEOF"), ("'", "'"), ("\"", "\"")][..];
+    // Starting a shell takes long: one is asked about one in forty.
+    let scripts = (select(starts), select(quotes), vec((any::<Index>(), select(pieces)), 0..3), weighted(0.025));
+    let (taken, run) = (Cell::new(0), Cell::new(0));
+    holds(60_000, &scripts, |(start, (open, close), more, asks)| {
+        let mut parts = vec![open, "*** Begin Patch\n*** Delete File: b\n*** End Patch\n", close];
+        for (at, piece) in more {
+            parts.insert(at.index(parts.len() + 1), piece);
         }
-        script.extend(parts);
-        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else { continue };
-        taken += 1;
-        if taken % 40 != 0 {
-            continue;
-        }
-        for shell in &shells {
-            run += 1;
+        let script = start.to_owned() + &parts.concat();
+        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else { return };
+        taken.set(taken.get() + 1);
+        for shell in shells.iter().filter(|_| asks) {
+            run.set(run.get() + 1);
             let stub = "cd() { printf '%s|' \"$1\"; }; apply_patch() { if [ $# = 0 ]; then cat; else printf '%s' \"$1\"; fi; }\n";
             let output = std::process::Command::new(shell).args(["-c", &format!("{stub}{script}")]).output();
             let output = output.expect("it ran before");
@@ -463,7 +448,8 @@ fn agrees_with_the_shell_about_what_it_takes() {
             let found = String::from_utf8_lossy(&output.stdout);
             assert_eq!(found, wanted, "{shell}: {script:?}");
         }
-    }
+    });
+    let (taken, run) = (taken.get(), run.get());
     assert!(taken > 1000, "{taken}");
     eprintln!("{taken} of 60000 scripts taken, {run} runs of {shells:?} agree");
 }

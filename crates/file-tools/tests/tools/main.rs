@@ -8,6 +8,8 @@ mod catalogue;
 mod editor;
 mod events;
 mod guard;
+#[path = "../../../../tests/holds.rs"]
+mod holds;
 mod paging;
 mod patching;
 mod reading;
@@ -16,5 +18,7 @@ mod shown;
 mod stale;
 mod support;
 mod trash;
+#[path = "../../../../tests/tree.rs"]
+mod tree;
 mod undo;
 mod writing;

@@ -18,10 +18,11 @@ use patch_engine::{Change, Event, Host, Images, Options, Profile, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
+use crate::holds::holds;
 use crate::support::{Bench, sha};
+use crate::tree::{Entry, Kind, look};
 
 /// Files and links by path.
 type Tree = BTreeMap<String, Node>;
@@ -48,41 +49,26 @@ fn cases() -> u32 {
     std::env::var("SHOWN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
 }
 
-/// Runs a property on so many values; `false` where git is missing.
-fn holds<S: Strategy>(strategy: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) -> bool {
+/// Tries a property on so many values; `false` where git is missing.
+fn holds_with_git<S: Strategy>(strategy: &S, property: impl Fn(S::Value)) -> bool {
     if Command::new("git").arg("--version").output().is_err() {
         eprintln!("skipped: git is not installed");
         return false;
     }
-    let config = Config { cases: cases(), failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
-    if let Err(failure) = TestRunner::new(config).run(strategy, property) {
-        panic!("{failure}");
-    }
+    holds(cases(), strategy, property);
     true
 }
 
 // Trees.
 
 fn read_tree(dir: &Path) -> Tree {
-    fn walk(root: &Path, dir: &Path, tree: &mut Tree) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            let seen = fs::symlink_metadata(&path).unwrap();
-            if name == ".apply-patch" {
-            } else if seen.is_symlink() {
-                tree.insert(name, Node::Link(fs::read_link(&path).unwrap().into_os_string().into_string().unwrap()));
-            } else if seen.is_dir() {
-                walk(root, &path, tree);
-            } else {
-                let exec = seen.permissions().mode() & 0o100 != 0;
-                tree.insert(name, Node::File { bytes: fs::read(&path).unwrap(), exec });
-            }
-        }
-    }
-    let mut tree = Tree::new();
-    walk(dir, dir, &mut tree);
-    tree
+    let node = |(name, entry): (String, Entry)| match entry.kind {
+        _ if name.split('/').next() == Some(".apply-patch") => None,
+        Kind::File(bytes) => Some((name, Node::File { bytes, exec: entry.mode & 0o100 != 0 })),
+        Kind::Link(target) => Some((name, Node::Link(target))),
+        Kind::Directory | Kind::Special => None,
+    };
+    look(dir, false).into_iter().filter_map(node).collect()
 }
 
 fn write_tree(dir: &Path, tree: &Tree) {
@@ -517,7 +503,7 @@ fn a_patch_and_its_undo_do_what_they_show() {
     let memory = select(&[1 << 10, 1 << 11, 1 << 12, patch_engine::MAX_MEMORY][..]);
     let strategy = (trees(), acts(), any::<bool>(), any::<bool>(), memory);
     let applied = RefCell::new((0, 0));
-    let run = holds(&strategy, |(tree, acts, codex, atomic, max_memory)| {
+    let run = holds_with_git(&strategy, |(tree, acts, codex, atomic, max_memory)| {
         let bench = Bench::new(&[]);
         let dir = bench.dir.path();
         write_tree(dir, &tree);
@@ -525,7 +511,7 @@ fn a_patch_and_its_undo_do_what_they_show() {
         options.max_memory = max_memory;
         options.create_parents = true;
         let text = patch_of(&acts, &tree, codex);
-        let Ok(patch) = parse(&text, &options.parse) else { return Ok(()) };
+        let Ok(patch) = parse(&text, &options.parse) else { return };
         let mut watch = Watch::new(dir);
         watch.events.begin_call("c", "apply_patch", &text);
         let result = bench.tools().apply("apply_patch", &patch, options, atomic, &mut watch);
@@ -556,7 +542,6 @@ fn a_patch_and_its_undo_do_what_they_show() {
             assert_eq!(&read_tree(dir), wanted, "undo");
             ids = undone;
         }
-        Ok(())
     });
     let (applied, all) = applied.into_inner();
     assert!(!run || applied * 2 > all, "few patches fit: {applied} of {all}");
@@ -615,7 +600,7 @@ fn arguments(call: &ToolCall, tree: &Tree, trashed: &[String], ids: &[String]) -
 fn every_tool_does_what_it_shows() {
     let strategy = (trees(), vec((0..10_u8, any::<Index>(), any::<Index>(), 0..6_usize), 1..10));
     let done = RefCell::new(BTreeMap::<&str, usize>::new());
-    let run = holds(&strategy, |(tree, calls)| {
+    let run = holds_with_git(&strategy, |(tree, calls)| {
         let bench = Bench::new(&[]);
         let dir = bench.dir.path();
         write_tree(dir, &tree);
@@ -642,7 +627,6 @@ fn every_tool_does_what_it_shows() {
             );
             ids.extend(data["transactionId"].as_str().map(str::to_owned));
         }
-        Ok(())
     });
     let tools = ["create_file", "write_file", "edit_file", "delete_file", "move_file", "restore_file", "undo"];
     let done = done.into_inner();

@@ -14,4 +14,6 @@ mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod staging;
+#[path = "../../../../tests/stop.rs"]
+mod stop;
 mod support;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fs_guard::{Dirs, Spot};
 
+use crate::stop::Stop;
 use crate::support::*;
 
 /// While `d` is a directory and a link to the outside in turn, nothing outside is read or written.
@@ -17,6 +18,7 @@ fn swapping_a_directory_for_a_link_never_lets_anything_out() {
     symlink(&tree.outside, &link).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stopping = Stop(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 fs::rename(&dir, &away).unwrap();
@@ -48,7 +50,6 @@ fn swapping_a_directory_for_a_link_never_lets_anything_out() {
             let _ = fs::remove_file(tree.root.join("d/new"));
             stage.remove().unwrap();
         }
-        stop.store(true, Ordering::Relaxed);
         eprintln!("{reads} reads and {writes} writes went through");
         assert!(reads > 0 && writes > 0);
     });

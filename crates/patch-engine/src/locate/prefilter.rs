@@ -214,7 +214,16 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use proptest::bool::weighted;
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+
     use super::*;
+    use crate::holds::holds;
 
     /// The first lines and passes of all places, found by looking everywhere.
     fn naive(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Vec<(u32, u32, Pass)> {
@@ -289,36 +298,40 @@ mod tests {
     #[test]
     fn finds_what_a_naive_search_finds() {
         const WORDS: [&str; 8] = ["", "a", "aa", " a", "a\r", "a line that is longer than others are", "\u{e9}", "b "];
-        let mut seed: u64 = 11;
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
-        let mut places = 0;
-        for _ in 0..6000 {
-            let words = 1 + random(WORDS.len());
-            let mut file = if random(8) == 0 { "\u{feff}".to_owned() } else { String::new() };
-            let mut texts = Vec::new();
-            for _ in 0..random(12) {
-                texts.push(WORDS[random(words)]);
-                file += texts[texts.len() - 1];
-                file += ["\n", "\n", "\r\n"][random(3)];
-            }
-            if random(3) == 0 {
-                file += WORDS[random(words)];
-            }
-            let blocks: Vec<Vec<&[u8]>> = (0..1 + random(6))
-                .map(|_| match random(2) {
-                    0 => (0..1 + random(3)).map(|_| WORDS[random(words)].as_bytes()).collect(),
-                    _ => {
-                        let from = random(texts.len() + 1);
-                        let cut = texts[from..].iter().take(1 + random(4)).map(|line| line.as_bytes());
+        /// Some lines that are looked for: any, or some that are there.
+        #[derive(Debug, Clone)]
+        enum Block {
+            Any(Vec<Index>),
+            Cut(Index, usize),
+        }
+        let block = prop_oneof![
+            vec(any::<Index>(), 1..=3).prop_map(Block::Any),
+            (any::<Index>(), 1..=4_usize).prop_map(|(from, len)| Block::Cut(from, len)),
+        ];
+        let lines = vec((any::<Index>(), select(&["\n", "\n", "\r\n"][..])), 0..12);
+        let file = (1..=WORDS.len(), weighted(0.125), lines, option::weighted(0.33, any::<Index>()));
+        let places = Cell::new(0);
+        holds(6000, &(file, vec(block, 1..=6)), |((words, mark, lines, last), blocks)| {
+            let words = &WORDS[..words];
+            let texts: Vec<&str> = lines.iter().map(|(word, _)| *word.get(words)).collect();
+            let mut file = if mark { "\u{feff}".to_owned() } else { String::new() };
+            file.extend(texts.iter().zip(&lines).flat_map(|(text, (_, end))| [*text, *end]));
+            file.extend(last.map(|word| *word.get(words)));
+            let blocks: Vec<Vec<&[u8]>> = blocks
+                .iter()
+                .map(|block| match block {
+                    Block::Any(block) => block.iter().map(|word| word.get(words).as_bytes()).collect(),
+                    Block::Cut(from, len) => {
+                        let from = from.index(texts.len() + 1);
+                        let cut = texts[from..].iter().take(*len).map(|line| line.as_bytes());
                         if from == texts.len() { vec![&b"a"[..]] } else { cut.collect() }
                     }
                 })
                 .collect();
-            places += check(file.as_bytes(), &blocks.iter().map(|block| &block[..]).collect::<Vec<_>>());
-        }
+            let found = check(file.as_bytes(), &blocks.iter().map(|block| &block[..]).collect::<Vec<_>>());
+            places.set(places.get() + found);
+        });
+        let places = places.get();
         assert!(places > 6000, "only {places} places");
     }
 

@@ -330,7 +330,12 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
     use super::*;
+    use crate::holds::holds;
 
     fn naive(sequence: &[u32], ids: &[u32]) -> Vec<u32> {
         if sequence.is_empty() {
@@ -339,62 +344,49 @@ mod tests {
         (0..ids.len()).filter(|&start| ids[start..].starts_with(sequence)).map(|start| start as u32).collect()
     }
 
-    /// A small generator, so that a failure can be repeated from its seed.
-    fn random(seed: &mut u64, below: u32) -> u32 {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((*seed >> 33) as u32) % below
-    }
-
     #[test]
     fn finds_what_a_naive_search_finds() {
-        let mut seed = 7;
-        for round in 0..4000 {
-            let letters = 1 + random(&mut seed, 3);
-            let ids: Vec<u32> = (0..random(&mut seed, 40)).map(|_| random(&mut seed, letters)).collect();
-            let sequences: Vec<Vec<u32>> = (0..1 + random(&mut seed, 6))
-                .map(|_| (0..random(&mut seed, 6)).map(|_| random(&mut seed, letters)).collect())
-                .collect();
+        let letters = 1..=3_u32;
+        let texts = letters.prop_flat_map(|letters| (vec(0..letters, 0..40), vec(vec(0..letters, 0..6), 1..=6)));
+        holds(4000, &texts, |(ids, sequences)| {
             let automaton = Automaton::new(&sequences);
             let found = automaton.run(ids.iter().copied());
             let mut each = vec![Vec::new(); sequences.len()];
             automaton.run_each(&ids, |sequence, start| each[sequence].push(start as u32));
             for (index, sequence) in sequences.iter().enumerate() {
                 let wanted = naive(sequence, &ids);
-                assert_eq!(found.count(index), wanted.len(), "round {round}");
-                assert_eq!(found.first(index, usize::MAX), wanted, "round {round}");
-                assert_eq!(each[automaton.same_as(index)], wanted, "round {round}");
+                assert_eq!(found.count(index), wanted.len());
+                assert_eq!(found.first(index, usize::MAX), wanted);
+                assert_eq!(each[automaton.same_as(index)], wanted);
                 if sequence.is_empty() {
                     continue;
                 }
                 for from in 0..=ids.len() {
                     let next = wanted.iter().find(|&&start| start as usize >= from).map(|&start| start as usize);
                     let previous = wanted.iter().rfind(|&&start| start as usize <= from).map(|&start| start as usize);
-                    assert_eq!(found.next(index, from), next, "round {round} from {from}");
-                    assert_eq!(found.previous(index, from), previous, "round {round} until {from}");
+                    assert_eq!(found.next(index, from), next, "from {from}");
+                    assert_eq!(found.previous(index, from), previous, "until {from}");
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn a_range_of_a_wavelet_matrix_is_as_good_as_sorted() {
-        let mut seed = 8;
         for len in [0, 1, 63, 64, 65, 128, 200] {
-            for most in [1, 2, 100, 70_000] {
-                let numbers: Vec<u32> = (0..len).map(|_| random(&mut seed, most)).collect();
-                let matrix = WaveletMatrix::new(numbers.clone());
-                for _ in 0..40 {
-                    let start = random(&mut seed, len + 1) as usize;
-                    let end = start + random(&mut seed, len + 1 - start as u32) as usize;
-                    let mut sorted = numbers[start..end].to_vec();
+            for most in [1_u32, 2, 100, 70_000] {
+                let range = (0..=len, any::<Index>());
+                holds(40, &(vec(0..most, len), range, 0..2 * most), |(numbers, (start, end), limit)| {
+                    let range = start..start + end.index(len + 1 - start);
+                    let matrix = WaveletMatrix::new(numbers.clone());
+                    let mut sorted = numbers[range.clone()].to_vec();
                     sorted.sort_unstable();
                     for (nth, &number) in sorted.iter().enumerate() {
-                        assert_eq!(matrix.nth(start..end, nth), number);
+                        assert_eq!(matrix.nth(range.clone(), nth), number);
                     }
-                    let limit = random(&mut seed, 2 * most) as usize;
-                    let below = sorted.iter().filter(|&&number| (number as usize) < limit).count();
-                    assert_eq!(matrix.below(start..end, limit), below, "{numbers:?} {start}..{end} {limit}");
-                }
+                    let below = sorted.iter().filter(|&&number| number < limit).count();
+                    assert_eq!(matrix.below(range, limit as usize), below);
+                });
             }
         }
     }

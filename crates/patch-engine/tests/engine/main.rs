@@ -13,9 +13,17 @@ mod approval;
 mod bytes;
 mod capability;
 mod diffs;
+#[path = "../../../../tests/holds.rs"]
+mod holds;
 mod placement;
 mod prefetch;
+#[path = "../../../../tests/share.rs"]
+mod share;
+#[path = "../../../../tests/stop.rs"]
+mod stop;
 mod transaction;
+#[path = "../../../../tests/tree.rs"]
+mod tree;
 mod turn_diff;
 
 /// Files beside this one, and in the folders beneath, are modules.

@@ -1,16 +1,21 @@
 //! Placement held against an obviously right matcher: all placements by brute force, small inputs.
 
+use std::cell::Cell;
+
 use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
 use patch_grammar::{Hunk, Line, LineKind, ParseOptions, SectionOperation};
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 
-fn random(seed: &mut u64, below: usize) -> usize {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 33) as usize % below
-}
+use crate::holds::holds;
+use crate::share::share;
 
 /// How many cases each test tries; `PLACEMENT_CASES` asks for more.
-fn cases() -> usize {
-    std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60_000)
+fn cases() -> u32 {
+    std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or_else(|| share(60_000))
 }
 
 fn text<'p>(line: &Line<'p>) -> &'p str {
@@ -214,120 +219,136 @@ fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> {
     Some(result)
 }
 
-/// A random file and random hunks, most of them cut from it.
-fn random_case(seed: &mut u64, headers: bool, blanks: bool) -> (Vec<String>, String) {
+/// The lines of a file, and a patch of it.
+type Case = (Vec<String>, String);
+
+fn patch_of(body: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n")
+}
+
+/// Which word, how far it is indented, and whether a blank follows.
+type Word = (Index, usize, bool);
+
+/// A hunk; which lines it is about is known when the file is.
+#[derive(Debug, Clone)]
+struct Cut {
+    headers: Vec<Word>,
+    from: Index,
+    /// What becomes of each line, whether it is deleted, and which line it is instead.
+    lines: Vec<(bool, bool, Option<Word>)>,
+    /// Where a line is inserted, and which one; none: a new one.
+    inserts: Vec<(Index, Option<Word>)>,
+    end_of_file: bool,
+}
+
+/// A file and hunks, most of them cut from it.
+fn case(headers: bool, blanks: bool) -> impl Strategy<Value = Case> {
     const WORDS: [&str; 5] = ["a", "b", "@c", "}", "\u{e9}"];
-    let letters = 1 + random(seed, WORDS.len());
-    let word = |seed: &mut u64| {
-        let pad = if blanks || headers { " ".repeat(random(seed, 3)) } else { String::new() };
-        let end = if blanks && random(seed, 4) == 0 { " " } else { "" };
-        format!("{pad}{}{end}", WORDS[random(seed, letters)])
-    };
-    let file: Vec<String> = (0..random(seed, 14)).map(|_| word(seed)).collect();
-    let mut body = String::new();
-    for _ in 0..1 + random(seed, 4) {
-        body.push_str("@@");
-        if headers && random(seed, 2) == 0 {
-            body += &format!(" {}", word(seed));
-            while random(seed, 3) == 0 {
-                body += &format!("\n@@ {}", word(seed));
+    let indent = if blanks || headers { 0..3_usize } else { 0..1 };
+    let word = (any::<Index>(), indent, weighted(if blanks { 0.25 } else { 0.0 }));
+    let headers = if headers { 0..4_usize } else { 0..1 };
+    let line = (weighted(1.0 / 3.0), weighted(if blanks { 0.25 } else { 0.0 }), option::weighted(0.05, word.clone()));
+    let insert = (any::<Index>(), option::of(word.clone()));
+    let hunk = (vec(word.clone(), headers), any::<Index>(), vec(line, 0..4), vec(insert, 0..3), weighted(1.0 / 12.0));
+    let hunk = hunk.prop_map(|(headers, from, lines, inserts, end_of_file)| Cut {
+        headers,
+        from,
+        lines,
+        inserts,
+        end_of_file,
+    });
+    (1..=WORDS.len(), vec(word, 0..14), vec(hunk, 1..=4)).prop_map(|(letters, file, hunks)| {
+        let word = |(which, indent, blank): &Word| {
+            let end = if *blank { " " } else { "" };
+            format!("{}{}{end}", " ".repeat(*indent), which.get(&WORDS[..letters]))
+        };
+        let file: Vec<String> = file.iter().map(word).collect();
+        let mut body = String::new();
+        for hunk in &hunks {
+            let headers: Vec<String> = hunk.headers.iter().map(|header| format!("@@ {}\n", word(header))).collect();
+            body += if headers.is_empty() { "@@\n".into() } else { headers.concat() }.as_str();
+            let len = hunk.lines.len().min(file.len());
+            let from = hunk.from.index(file.len() - len + 1);
+            let cut = file[from..from + len].iter().zip(&hunk.lines).map(|(line, (deleted, moved, other))| {
+                let mark = if *deleted { '-' } else { ' ' };
+                match other {
+                    _ if *moved => format!("{mark} {} ", line.trim()),
+                    Some(other) => format!("{mark}{}", word(other)),
+                    None => format!("{mark}{line}"),
+                }
+            });
+            let mut lines: Vec<String> = cut.collect();
+            for (at, text) in &hunk.inserts {
+                let text = text.as_ref().map_or("new".into(), word);
+                lines.insert(at.index(lines.len() + 1), format!("+{text}"));
+            }
+            if lines.is_empty() {
+                lines.push("+x".into());
+            }
+            body.extend(lines.iter().map(|line| format!("{line}\n")));
+            if hunk.end_of_file {
+                body += "*** End of File\n";
             }
         }
-        body.push('\n');
-        let len = random(seed, 4).min(file.len());
-        let start = random(seed, file.len() - len + 1);
-        let mut lines = Vec::new();
-        for line in &file[start..start + len] {
-            let mut line = line.clone();
-            if blanks && random(seed, 4) == 0 {
-                line = format!(" {} ", line.trim());
-            } else if random(seed, 20) == 0 {
-                line = word(seed);
-            }
-            lines.push(format!("{}{line}", if random(seed, 3) == 0 { "-" } else { " " }));
-        }
-        for _ in 0..random(seed, 3) {
-            let at = random(seed, lines.len() + 1);
-            lines.insert(at, format!("+{}", if random(seed, 2) == 0 { word(seed) } else { "new".into() }));
-        }
-        if lines.is_empty() {
-            lines.push("+x".into());
-        }
-        for line in lines {
-            body += &format!("{line}\n");
-        }
-        if random(seed, 12) == 0 {
-            body += "*** End of File\n";
-        }
-    }
-    (file, format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n"))
+        (file, patch_of(&body))
+    })
 }
 
 /// A file of few different lines, so long that a hunk may have more places than are ever listed.
-fn random_long_case(seed: &mut u64) -> (Vec<String>, String) {
+fn long_case() -> impl Strategy<Value = Case> {
     const WORDS: [&str; 5] = ["a", "  a", " b", "c", "1"];
-    let letters = 1 + random(seed, WORDS.len());
-    let seldom = 2 + random(seed, 200);
-    let word = |seed: &mut u64| match random(seed, seldom) {
-        0 => WORDS[random(seed, WORDS.len())],
-        _ => WORDS[random(seed, letters)],
-    };
-    let mut file: Vec<String> = Vec::new();
-    for _ in 0..1 + random(seed, 3) {
-        let (line, times) = (word(seed), random(seed, 90));
-        file.extend((0..times).map(|_| if random(seed, 30) == 0 { word(seed) } else { line }.to_owned()));
-    }
-    file.insert(random(seed, file.len() + 1), "the only one".to_owned());
-    let mut body = String::new();
-    for _ in 0..1 + random(seed, 3) {
-        body.push_str("@@");
-        for nth in 0..random(seed, 4) {
-            let header = if random(seed, 8) == 0 { "the only one" } else { word(seed) };
-            body += &format!("{} {header}", if nth > 0 { "\n@@" } else { "" });
+    const ONCE: &str = "the only one";
+    // One of the first letters mostly, and seldom another.
+    let words = || (any::<Index>(), any::<Index>());
+    // A line again and again, and where others stand among it.
+    let run = (words(), 0..90_usize, vec((any::<Index>(), words()), 0..5));
+    let header = option::weighted(0.875, words());
+    let lines = vec(weighted(1.0 / 3.0), 1..=4);
+    let near = option::of(0..3_usize);
+    let hunk = (vec(header, 0..4), any::<Index>(), near, lines, any::<bool>());
+    let shape = (1..=WORDS.len(), 2..=201_usize);
+    (shape, vec(run, 1..=3), any::<Index>(), vec(hunk, 1..=3)).prop_map(|((letters, seldom), runs, once, hunks)| {
+        let word = |(which, among): &(Index, Index)| match among.index(seldom) {
+            1 => *which.get(&WORDS),
+            _ => *which.get(&WORDS[..letters]),
+        };
+        let mut file: Vec<String> = Vec::new();
+        for (line, times, others) in &runs {
+            let begin = file.len();
+            file.resize(begin + times, word(line).to_owned());
+            for (at, other) in others.iter().filter(|_| *times > 0) {
+                file[begin + at.index(*times)] = word(other).to_owned();
+            }
         }
-        let start = random(seed, file.len());
-        let near = file.iter().position(|line| line == "the only one").filter(|_| random(seed, 2) == 0);
-        let start = near.map_or(start, |near| near.saturating_sub(random(seed, 3)));
-        body.push('\n');
-        for line in &file[start..(start + 1 + random(seed, 4)).min(file.len())] {
-            body += &format!("{}{line}\n", if random(seed, 3) == 0 { "-" } else { " " });
+        file.insert(once.index(file.len() + 1), ONCE.to_owned());
+        let mut body = String::new();
+        for (headers, from, near, lines, inserts) in &hunks {
+            let headers: Vec<&str> = headers.iter().map(|header| header.as_ref().map_or(ONCE, word)).collect();
+            body += format!("@@ {}", headers.join("\n@@ ")).trim_end();
+            body.push('\n');
+            let once = file.iter().position(|line| line == ONCE).expect("it was put there");
+            let from = near.map_or(from.index(file.len()), |near| once.saturating_sub(near));
+            for (line, deleted) in file[from..].iter().zip(lines) {
+                body += &format!("{}{line}\n", if *deleted { "-" } else { " " });
+            }
+            if *inserts {
+                body += "+new\n";
+            }
         }
-        if random(seed, 2) == 0 {
-            body += "+new\n";
-        }
-    }
-    (file, format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n"))
+        (file, patch_of(&body))
+    })
 }
 
-fn check(
-    seed: u64,
-    rules: &Rules,
-    headers: bool,
-    blanks: bool,
-    naive: fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>,
-) {
-    let cases = cases();
-    let case = |seed: &mut u64| random_case(seed, headers, blanks);
-    check_cases(seed, cases, rules, headers || blanks, case, naive);
-}
+type Naive = fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>;
 
-fn check_cases(
-    seed: u64,
-    cases: usize,
-    rules: &Rules,
-    reindented: bool,
-    make: impl Fn(&mut u64) -> (Vec<String>, String),
-    naive: fn(&[String], &[Hunk<'_>]) -> Option<Vec<String>>,
-) {
-    let mut seed = seed;
-    let mut applied = 0;
-    for case in 0..cases {
-        let (file, text) = make(&mut seed);
+fn check(strategy: &impl Strategy<Value = Case>, cases: u32, rules: &Rules, reindented: bool, naive: Naive) {
+    let applied = Cell::new(0);
+    holds(cases, strategy, |(file, text)| {
         let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let SectionOperation::Update { hunks, .. } = &patch.sections[0].operation else { unreachable!() };
         // A hunk that only inserts has rules of its own, tested in tables.
         if rules.order == Order::File && hunks.iter().any(|hunk| hunk.old_lines().count() == 0) {
-            continue;
+            return;
         }
         let source: String = file.iter().map(|line| format!("{line}\n")).collect();
         let wanted = naive(&file, hunks).map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
@@ -338,46 +359,47 @@ fn check_cases(
                 let flat = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
                 // With blanks overlooked, inserted lines may be indented anew.
                 let same = if reindented { flat(&result) == flat(wanted) } else { &result == wanted };
-                assert!(same, "case {case}: {file:?}\n{text}\ngave {result:?}, not {wanted:?}");
-                applied += 1;
+                assert!(same, "{file:?}\n{text}\ngave {result:?}, not {wanted:?}");
+                applied.set(applied.get() + 1);
             }
             (None, Err(rejects)) => assert!(!rejects.is_empty()),
-            _ => panic!("case {case}: {file:?}\n{text}\ngave {found:?}, not {wanted:?}"),
+            _ => panic!("{file:?}\n{text}\ngave {found:?}, not {wanted:?}"),
         }
-    }
+    });
+    let applied = applied.get();
     assert!(applied > cases / 20, "only {applied} of {cases} cases applied: the test has no teeth");
 }
 
 #[test]
 fn strict_places_like_the_naive_matcher() {
     let rules = Options::new(Profile::Strict).placement;
-    check(1, &rules, false, false, naive_post_state);
+    check(&case(false, false), cases(), &rules, false, naive_post_state);
 }
 
 #[test]
 fn codex_places_like_the_naive_matcher() {
     let rules = Options::new(Profile::Codex).placement;
-    check(2, &rules, false, false, naive_ordered);
+    check(&case(false, false), cases(), &rules, false, naive_ordered);
 }
 
 #[test]
 fn codex_places_like_the_naive_matcher_with_headers() {
     let rules = Options::new(Profile::Codex).placement;
-    check(3, &rules, true, false, naive_ordered);
+    check(&case(true, false), cases(), &rules, true, naive_ordered);
 }
 
 #[test]
 fn codex_places_like_the_naive_matcher_with_blanks() {
     let rules = Options::new(Profile::Codex).placement;
-    check(4, &rules, false, true, naive_ordered);
-    check(5, &rules, true, true, naive_ordered);
+    check(&case(false, true), cases(), &rules, true, naive_ordered);
+    check(&case(true, true), cases(), &rules, true, naive_ordered);
 }
 
 #[test]
 fn places_beyond_those_that_are_listed_count_too() {
     let (strict, codex) = (Options::new(Profile::Strict).placement, Options::new(Profile::Codex).placement);
-    check_cases(6, cases() / 20, &strict, false, random_long_case, naive_post_state);
-    check_cases(7, cases() / 20, &codex, true, random_long_case, naive_ordered);
+    check(&long_case(), cases() / 20, &strict, false, naive_post_state);
+    check(&long_case(), cases() / 20, &codex, true, naive_ordered);
 }
 
 #[test]
@@ -530,14 +552,11 @@ fn places_that_are_not_listed_are_mentioned() {
 
 #[test]
 fn advice_that_is_followed_makes_the_hunk_unique() {
-    let mut seed = 9;
     let strict = Options::new(Profile::Strict).placement;
-    let mut followed = 0;
-    for _ in 0..3000 {
-        let file: Vec<String> =
-            (0..4 + random(&mut seed, 12)).map(|_| ["a", "b", "c"][random(&mut seed, 3)].to_owned()).collect();
+    let followed = Cell::new(0);
+    holds(3000, &(vec(select(&["a", "b", "c"][..]), 4..16), any::<Index>()), |(file, start)| {
+        let start = start.index(file.len());
         let source: String = file.iter().map(|line| format!("{line}\n")).collect();
-        let start = random(&mut seed, file.len());
         let hunk = |before: &[String], after: &[String]| {
             let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}\n")).collect::<String>();
             format!(
@@ -551,7 +570,7 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
             let patch = parse(text, &ParseOptions::default()).expect("it parses");
             edit(source.as_bytes(), patch.sections[0].hunks(), &strict, FinalNewline::Keep)
         };
-        let Err(rejects) = apply(&hunk(&[], &[])) else { continue };
+        let Err(rejects) = apply(&hunk(&[], &[])) else { return };
         let RejectReason::MultipleMatches { candidates, .. } = &rejects[0].reason else { panic!("{rejects:?}") };
         for candidate in candidates {
             let text = match &candidate.advice {
@@ -562,8 +581,9 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
             let edit = apply(&text).unwrap_or_else(|rejects| panic!("{source:?} {text} {rejects:?}"));
             let result = String::from_utf8(edit.apply(source.as_bytes())).expect("UTF-8");
             assert_eq!(result.lines().position(|line| line == "new"), Some(candidate.lines.start() - 1));
-            followed += 1;
+            followed.set(followed.get() + 1);
         }
-    }
+    });
+    let followed = followed.get();
     assert!(followed > 1000, "only {followed} advices were followed");
 }

@@ -1,5 +1,6 @@
 //! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
@@ -9,9 +10,14 @@ use std::process::{Command, Stdio};
 
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::sample::Index;
 use tempfile::TempDir;
 
-use crate::transaction::support::Random;
+use crate::holds::holds;
+use crate::tree::{Entry, Kind, look};
 
 type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
@@ -23,25 +29,13 @@ struct Turn {
 }
 
 fn files(dir: &Path) -> Snapshot {
-    fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            let seen = fs::symlink_metadata(&path).unwrap();
-            if name == ".apply-patch" {
-            } else if seen.is_symlink() {
-                let target = fs::read_link(&path).unwrap().into_os_string().into_string().unwrap();
-                all.insert(name, (0o120_000, target.into_bytes()));
-            } else if seen.is_dir() {
-                walk(root, &path, all);
-            } else {
-                all.insert(name, (seen.permissions().mode() & 0o100, fs::read(&path).unwrap()));
-            }
-        }
-    }
-    let mut all = Snapshot::new();
-    walk(dir, dir, &mut all);
-    all
+    let file = |(name, entry): (String, Entry)| match entry.kind {
+        _ if name.split('/').next() == Some(".apply-patch") => None,
+        Kind::File(bytes) => Some((name, (entry.mode & 0o100, bytes))),
+        Kind::Link(target) => Some((name, (0o120_000, target.into_bytes()))),
+        Kind::Directory | Kind::Special => None,
+    };
+    look(dir, false).into_iter().filter_map(file).collect()
 }
 
 fn write(dir: &Path, files: &Snapshot) {
@@ -220,15 +214,17 @@ fn a_binary_file_is_named() {
 
 const NAMES: [&str; 8] = ["a", "b", "d/c", "d/e", "two words", "d/\"quoted\" \u{e9}", "x/y/z", "f"];
 
-/// One random section for the files that are there.
-fn section(random: &mut Random, there: &mut Snapshot) -> String {
+/// What a section does: of what kind it is, to which file, where that goes, a number for new text, how many lines.
+type Section = (u8, Index, Index, u32, usize);
+
+/// Writes a section for the files that are there.
+fn section((kind, file, other, fresh, count): &Section, there: &mut Snapshot) -> String {
     let free: Vec<&str> = NAMES.into_iter().filter(|name| !there.contains_key(*name)).collect();
-    let name = there.keys().nth(random.below(there.len().max(1))).cloned();
-    let fresh = random.below(1000);
-    match (random.below(6), name, free.first()) {
+    let name = there.keys().nth(file.index(there.len().max(1))).cloned();
+    match (kind, name, free.first()) {
         (0, _, Some(_)) => {
-            let path = free[random.below(free.len())];
-            let lines: Vec<String> = (0..random.below(5)).map(|line| format!("{line} {fresh}")).collect();
+            let path = *other.get(&free);
+            let lines: Vec<String> = (0..*count).map(|line| format!("{line} {fresh}")).collect();
             there
                 .insert(path.to_owned(), (0, lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()));
             format!("*** Add File: {path}\n") + &lines.iter().map(|line| format!("+{line}\n")).collect::<String>()
@@ -237,8 +233,8 @@ fn section(random: &mut Random, there: &mut Snapshot) -> String {
             there.remove(&path);
             format!("*** Delete File: {path}\n")
         }
-        (kind, Some(path), Some(_)) if kind < 4 => {
-            let to = free[random.below(free.len())];
+        (kind, Some(path), Some(_)) if *kind < 4 => {
+            let to = *other.get(&free);
             let file = there.remove(&path).unwrap();
             there.insert(to.to_owned(), file);
             format!("*** Move File: {path} -> {to}\n")
@@ -250,7 +246,7 @@ fn section(random: &mut Random, there: &mut Snapshot) -> String {
             if lines.is_empty() {
                 return String::new();
             }
-            let at = random.below(lines.len());
+            let at = other.index(lines.len());
             let mut out = format!("*** Update File: {path}\n@@\n");
             let mut after = String::new();
             for (index, line) in lines.iter().enumerate() {
@@ -271,25 +267,27 @@ fn section(random: &mut Random, there: &mut Snapshot) -> String {
 
 #[test]
 fn git_gives_the_same_tree_after_any_patches() {
-    let (mut compared, mut renames) = (0, 0);
-    for seed in 1..=40_u64 {
-        let mut random = Random::new(seed);
+    let (compared, renames) = (Cell::new(0), Cell::new(0));
+    let section_kind = (0..6_u8, any::<Index>(), any::<Index>(), 0..1000_u32, 0..5_usize);
+    // A patch, or the last one is taken back.
+    let acts = vec((weighted(0.2), vec(section_kind, 1..=3)), 6);
+    holds(40, &acts, |acts| {
         let mut turn = Turn::new(&[
             ("a", 0, "1\n2\n3\n"),
             ("b", 0o100, "x\n"),
             ("d/c", 0, "no end"),
             ("two words", 0, "w\r\nv\r\n"),
         ]);
-        let mut trail = format!("seed {seed}\n");
+        let mut trail = String::new();
         let mut transactions = 0;
-        for _ in 0..6 {
-            if transactions > 0 && random.below(5) == 0 {
+        for (undo, sections) in &acts {
+            if *undo && transactions > 0 {
                 turn.undo();
                 transactions -= 1;
                 trail += "undo\n";
             } else {
                 let mut there = files(turn.dir.path());
-                let patch: String = (0..1 + random.below(3)).map(|_| section(&mut random, &mut there)).collect();
+                let patch: String = sections.iter().map(|act| section(act, &mut there)).collect();
                 if patch.is_empty() {
                     continue;
                 }
@@ -298,9 +296,10 @@ fn git_gives_the_same_tree_after_any_patches() {
                 transactions += turn.apply(&patch).unwrap_or(0);
             }
             turn.check(&trail);
-            compared += usize::from(!turn.text().is_empty());
-            renames += turn.text().matches("rename from").count();
+            compared.set(compared.get() + usize::from(!turn.text().is_empty()));
+            renames.set(renames.get() + turn.text().matches("rename from").count());
         }
-    }
+    });
+    let (compared, renames) = (compared.get(), renames.get());
     assert!(compared > 150 && renames > 100, "few cases: {compared} diffs, {renames} renames");
 }

@@ -137,21 +137,28 @@ fn a_changed_file_is_stale_and_nothing_happens() {
     }
 }
 
-#[test]
-fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
-    struct Saver<'t>(&'t Tree);
-    impl Host for Saver<'_> {
-        fn event(&mut self, event: &Event<'_>) {
-            if matches!(event, Event::Published(0)) {
-                self.0.write("b", "saved by someone");
-            }
+/// An editor that saves files as soon as the first one is published.
+struct Saver<'t> {
+    tree: &'t Tree,
+    files: &'t [(&'t str, &'t str)],
+}
+
+impl Host for Saver<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        if matches!(event, Event::Published(0)) {
+            self.files.iter().for_each(|(path, text)| self.tree.write(path, text));
         }
     }
+}
+
+#[test]
+fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
     let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
-    let error = locked.commit(&plan, &options(), &mut (), &mut Saver(&tree)).unwrap_err();
+    let mut saver = Saver { tree: &tree, files: &[("b", "saved by someone")] };
+    let error = locked.commit(&plan, &options(), &mut (), &mut saver).unwrap_err();
     assert!(matches!(&error, CommitError::Stale(drift) if drift.path == "b"), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved by someone".into()));
     assert!(tree.pending().is_empty());
@@ -159,20 +166,13 @@ fn a_save_in_the_middle_of_the_commit_is_found_and_kept() {
 
 #[test]
 fn a_save_over_what_was_just_published_survives_the_roll_back() {
-    struct Saver<'t>(&'t Tree);
-    impl Host for Saver<'_> {
-        fn event(&mut self, event: &Event<'_>) {
-            if matches!(event, Event::Published(0)) {
-                self.0.write("a", "saved over the new a");
-                self.0.write("b", "saved by someone");
-            }
-        }
-    }
     let tree = Tree::new(&[("a", "old a"), ("b", "old b")]);
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
-    let error = locked.commit(&plan, &options(), &mut (), &mut Saver(&tree)).unwrap_err();
+    let files = &[("a", "saved over the new a"), ("b", "saved by someone")];
+    let mut saver = Saver { tree: &tree, files };
+    let error = locked.commit(&plan, &options(), &mut (), &mut saver).unwrap_err();
     assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths == &["a"]), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("saved over the new a".into(), "saved by someone".into()));
     let trash = workspace.trash().unwrap();

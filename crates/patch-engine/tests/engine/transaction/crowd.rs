@@ -15,10 +15,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use patch_engine::{ApplyError, Options, Settings, parse};
 
 use super::support::*;
+use crate::share::whole;
+use crate::stop::Stop;
 
 const FILES: [&str; 3] = ["one", "two", "d/three"];
 const WORKERS: usize = 8;
@@ -87,14 +90,14 @@ fn entries(ledger: &str) -> Vec<Entry<'_>> {
 }
 
 /// The patch after those of the ledger, made for the files as they are now.
-fn next_patch(tree: &Path, worker: usize, random: &mut Random) -> Option<String> {
+fn next_patch(tree: &Path, worker: usize, random: &mut Rng) -> Option<String> {
     let read = |name: &str| fs::read_to_string(tree.join(name)).unwrap();
     let ledger_text = read(&ledger(worker));
     let done = entries(&ledger_text);
-    let shared = random.below(4) == 0;
-    let moves = random.below(3) == 0;
-    let first = random.below(FILES.len());
-    let count = 1 + random.below(FILES.len());
+    let shared = random.usize(..4) == 0;
+    let moves = random.usize(..3) == 0;
+    let first = random.usize(..FILES.len());
+    let count = 1 + random.usize(..FILES.len());
     let mut what = format!("patch {}", done.len() + 1);
     let mut patch = String::from("*** Begin Patch\n");
     for step in 0..count {
@@ -134,13 +137,13 @@ fn worker() {
     let (Some(tree), Some(key)) = (std::env::var_os("TREE"), std::env::var_os("KEY")) else { return };
     let tree = Path::new(&tree);
     let worker = number("WORKER");
-    let mut random = Random::new(number("SEED") as u64);
+    let mut random = Rng::with_seed(number("SEED") as u64);
     let mut settings = Settings::new(Options::default());
     settings.commit.lock_timeout = Duration::from_secs(60);
     settings.commit.retention.max_count = usize::MAX;
     let mut recovering = true;
     while let Some(text) = next_patch(tree, worker, &mut random) {
-        settings.commit.durability = *random.pick(&[Durability::Full, Durability::Process]);
+        settings.commit.durability = if random.bool() { Durability::Full } else { Durability::Process };
         let patch = parse(&text, &settings.options.parse).unwrap();
         let workspace = Workspace::open(tree, patch_engine::policy())
             .unwrap()
@@ -166,7 +169,7 @@ struct Seen {
 
 /// Runs one worker to its end, killing and restarting it on the way.
 fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usize, seed: u64) -> Seen {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let mut seen = Seen::default();
     loop {
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -181,7 +184,7 @@ fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usiz
             .spawn()
             .unwrap();
         // After so many patches and so many microseconds: anywhere in the next one.
-        let mut fuse = (seen.kills < kills).then(|| (random.below(4), random.below(6000)));
+        let mut fuse = (seen.kills < kills).then(|| (random.usize(..4), random.u64(..6000)));
         let mut killed = false;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
@@ -192,7 +195,7 @@ fn supervise(tree: &Tree, key: &Path, worker: usize, patches: usize, kills: usiz
             let begun = line.starts_with("done ") || line.starts_with("running ");
             if let (true, Some((left, micros))) = (begun, fuse) {
                 if left == 0 {
-                    std::thread::sleep(Duration::from_micros(micros as u64));
+                    std::thread::sleep(Duration::from_micros(micros));
                     child.kill().unwrap();
                     killed = true;
                 }
@@ -337,12 +340,13 @@ fn crowd(workers: usize, patches: usize, kills: usize, seed: u64) {
     let rounds = AtomicUsize::new(0);
     let seen: Vec<Seen> = std::thread::scope(|scope| {
         let (tree, key, stop, rounds) = (&tree, key.as_path(), &stop, &rounds);
+        let stopping = Stop(stop);
         let reader = scope.spawn(move || rounds.store(read_on(tree, stop), Ordering::Relaxed));
         let running: Vec<_> = (0..workers)
             .map(|worker| scope.spawn(move || supervise(tree, key, worker, patches, kills, seed * 100 + worker as u64)))
             .collect();
         let seen: Vec<_> = running.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         reader.join().unwrap();
         seen.into_iter().map(|seen| seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
@@ -369,7 +373,7 @@ fn crowd(workers: usize, patches: usize, kills: usize, seed: u64) {
 fn crowds(workers: usize, patches: usize) {
     let start = Instant::now();
     crowd(workers, patches, 12, workers as u64);
-    if std::env::var_os("APPLY_PATCH_LONG_TESTS").is_some() {
+    if whole() {
         let mut seed = workers as u64;
         while start.elapsed() < Duration::from_secs(20) {
             seed += 10;

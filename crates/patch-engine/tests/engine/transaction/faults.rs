@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fs_guard::fault::{Fault, arm, disarm, lack};
 
 use super::support::*;
+use crate::share::whole;
 
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
@@ -183,7 +184,7 @@ fn crash_everywhere(with_state: bool, twice: bool) {
             // All pairs take minutes. One in five finds what all of them find, if every kind of call is
             // among them after every other.
             let kind = (ends.calls[at - 1], recovery[second - 1]);
-            if !seen.insert(kind) && (at + second) % 5 != 0 && std::env::var_os("APPLY_PATCH_LONG_TESTS").is_none() {
+            if !seen.insert(kind) && (at + second) % 5 != 0 && !whole() {
                 continue;
             }
             for fault in [Fault::Crash, Fault::Once(EIO)] {

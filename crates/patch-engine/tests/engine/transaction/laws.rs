@@ -1,41 +1,47 @@
 //! Random trees and random plans: undo gives the one tree, redo the other.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use patch_engine::transaction::{CommitOptions, Durability, Workspace};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::sample::select;
 
 use super::support::*;
+use crate::holds::holds;
 
 const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 
 #[test]
 fn undo_gives_the_tree_before_and_redo_the_tree_after() {
-    for seed in 1..=120_u64 {
-        let mut random = Random::new(seed);
+    let name = || select(&NAMES[..]);
+    let modes = option::of(select(&[0o644, 0o600, 0o755, 0o640][..]));
+    // What is done to a path, and where it goes if it moves.
+    let rounds = vec(vec((name(), 0..4, name()), 1..=5), 3);
+    let moved = Cell::new(0);
+    holds(120, &(vec(modes, NAMES.len()), rounds), |(modes, rounds)| {
         let mut present = BTreeSet::new();
         let tree = Tree::new(&[]);
-        for name in NAMES {
-            if random.below(2) == 0 {
-                tree.write(name, &format!("{name} at first"));
-                let mode = *random.pick(&[0o644, 0o600, 0o755, 0o640]);
-                fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
-                present.insert(name);
-            }
+        for (name, mode) in NAMES.iter().zip(modes) {
+            let Some(mode) = mode else { continue };
+            tree.write(name, &format!("{name} at first"));
+            fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+            present.insert(*name);
         }
         let mut before = vec![tree.snapshot()];
-        for round in 0..3 {
+        for (round, acts) in rounds.iter().enumerate() {
             let text = format!("round {round}");
             let mut touched = BTreeSet::new();
             let mut steps = Vec::new();
-            for _ in 0..=random.below(5) {
-                let name = *random.pick(&NAMES);
+            for &(name, act, to) in acts {
                 if !touched.insert(name) {
                     continue;
                 }
                 let here = present.contains(name);
-                match random.below(4) {
+                match act {
                     0 if here => steps.push(Update(name, &text)),
                     1 if here => steps.push(Append(name, &text)),
                     2 if here => {
@@ -43,11 +49,11 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
                         present.remove(name);
                     }
                     _ if here => {
-                        let to = *random.pick(&NAMES);
                         if !present.contains(to) && touched.insert(to) {
                             steps.push(Move(name, to));
                             present.remove(name);
                             present.insert(to);
+                            moved.set(moved.get() + 1);
                         }
                     }
                     _ => {
@@ -57,7 +63,7 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
                 }
             }
             if !steps.is_empty() {
-                tree.commit(&steps).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                tree.commit(&steps).unwrap_or_else(|error| panic!("{error}"));
                 before.push(tree.snapshot());
             }
         }
@@ -66,17 +72,18 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
                 true => workspace.plan_undo_last(),
                 false => workspace.plan_redo(None),
             };
-            execute(&tree.open(), plan).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            execute(&tree.open(), plan).unwrap_or_else(|error| panic!("{error}"));
         };
         for expected in before.iter().rev().skip(1) {
             step(true);
-            assert_eq!(&tree.snapshot(), expected, "seed {seed}");
+            assert_eq!(&tree.snapshot(), expected);
         }
         for expected in before.iter().skip(1) {
             step(false);
-            assert_eq!(&tree.snapshot(), expected, "seed {seed}");
+            assert_eq!(&tree.snapshot(), expected);
         }
-    }
+    });
+    assert!(moved.get() > 30, "only {} moves", moved.get());
 }
 
 /// More directories than a process may have open files.

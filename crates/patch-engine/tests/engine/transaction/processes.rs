@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::support::*;
+use crate::stop::Stop;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
 #[test]
@@ -14,6 +15,7 @@ fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
     let done = AtomicUsize::new(0);
     let end = Instant::now() + Duration::from_secs(2);
     std::thread::scope(|scope| {
+        let _stopping = Stop(&stop);
         for _ in 0..4 {
             scope.spawn(|| {
                 while Instant::now() < end {
@@ -35,7 +37,6 @@ fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
         while Instant::now() < end {
             std::thread::sleep(Duration::from_millis(50));
         }
-        stop.store(true, Ordering::Relaxed);
     });
     let done = done.load(Ordering::Relaxed).to_string();
     assert_eq!((tree.read("a"), tree.read("b")), (done.clone(), done));
@@ -47,13 +48,6 @@ fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
 fn a_busy_editor_loses_no_save() {
     let tree = Tree::new(&[("f", "editor 0")]);
     let stop = AtomicBool::new(false);
-    /// Stops the editor whatever happens, so that a failure is told and not waited for.
-    struct Stop<'s>(&'s AtomicBool);
-    impl Drop for Stop<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
     let saves = std::thread::scope(|scope| {
         let stopping = Stop(&stop);
         let editor = scope.spawn(|| {

@@ -8,7 +8,10 @@ use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie, TokenId};
 use llguidance::{Matcher, ParserFactory};
 
-use super::Random;
+use proptest::collection::vec;
+use proptest::prelude::any;
+
+use super::{Step, values};
 
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
@@ -18,7 +21,7 @@ const WAY_OUT: [&[u8]; 5] = [b"\n", b" -> ", b"P", b"E", b"*"];
 
 /// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
 /// ends of lines and of markers, and pieces of characters.
-pub fn vocabulary(random: &mut Random) -> TokEnv {
+pub fn vocabulary() -> TokEnv {
     let text = patch_grammar::GRAMMAR.to_owned()
         + "*** Begin Patch\n*** Update File: src/größe.py\n@@ def f():\n-    return 1\n+    return 2\n*** End of File\n\
            *** Add File: a b\n+😀\n+\n\\ No newline at end of file\n*** Move File: a -> b\n*** Delete File: c\n*** End Patch\n";
@@ -30,12 +33,9 @@ pub fn vocabulary(random: &mut Random) -> TokEnv {
         words.extend(line.split_inclusive(' ').map(|word| word.as_bytes().to_vec()));
         words.insert(line.as_bytes().to_vec());
     }
+    let mut random = values(vec(any::<u8>(), 2..=4), 0xC0DE);
     while words.len() < VOCABULARY - 1 {
-        let length = 2 + random.below(3);
-        let word: Vec<u8> = (0..length).map(|_| (random.next() & 0xFF) as u8).collect();
-        if word[0] != TokTrie::SPECIAL_TOKEN_MARKER {
-            words.insert(word);
-        }
+        words.extend(random.next().filter(|word| word[0] != TokTrie::SPECIAL_TOKEN_MARKER));
     }
     let mut words: Vec<_> = words.into_iter().take(VOCABULARY - 1).collect();
     words.push(b"\xFF<|end|>".to_vec());
@@ -60,37 +60,39 @@ impl Model {
         Self { env: Arc::clone(env), start, costs: Vec::new(), tokens: 0 }
     }
 
-    /// Writes one answer: any allowed token, and after `budget` tokens towards the end.
-    pub fn write(&mut self, budget: usize, random: &mut Random) -> Vec<u8> {
+    /// Writes one answer: any allowed token, and after the last step towards the end.
+    pub fn write(&mut self, steps: &[Step]) -> Vec<u8> {
         let trie = self.env.tok_trie();
         let end = trie.eos_token();
         let line_feed = trie.token_id(b"\n").expect("every byte is a token");
         let mut matcher = self.start.deep_clone();
         let mut answer = Vec::new();
-        for nth in 0.. {
+        for (nth, step) in steps.iter().cycle().enumerate() {
             let begun = Instant::now();
             let mask = matcher.compute_mask_or_eos().expect("the grammar has no dead ends");
             self.costs.push(begun.elapsed());
-            let late = nth > budget;
-            assert!(nth < budget + 1000, "no end in sight: {:?}", String::from_utf8_lossy(&answer));
-            if mask.is_allowed(end) && (late || mask.num_set() == 1 || random.one_in(2)) {
+            let late = nth >= steps.len();
+            assert!(nth < steps.len() + 1000, "no end in sight: {:?}", String::from_utf8_lossy(&answer));
+            if mask.is_allowed(end) && (late || mask.num_set() == 1 || step.stop) {
                 return answer;
             }
+            // When the steps begin anew, each goes another way than before: few of them might lead in a circle.
+            let choose = |from: &[TokenId]| from[(step.which.index(from.len()) + nth / steps.len()) % from.len()];
             let way_out: Vec<_> =
                 WAY_OUT.iter().filter_map(|word| trie.token_id(word)).filter(|&token| mask.is_allowed(token)).collect();
             let token = match way_out.len() {
-                1.. if late => way_out[random.below(way_out.len())],
-                _ if mask.is_allowed(line_feed) && random.one_in(4) => line_feed,
+                1.. if late => choose(&way_out),
+                _ if mask.is_allowed(line_feed) && step.line_feed => line_feed,
                 _ => {
                     let mut allowed = mask.to_list();
                     allowed.retain(|&token| token != end);
-                    allowed[random.below(allowed.len())]
+                    choose(&allowed)
                 }
             };
             matcher.consume_token(token).expect("the mask allowed it");
             answer.extend_from_slice(trie.token(token));
             self.tokens += 1;
         }
-        unreachable!("the loop returns")
+        unreachable!("a text that has no step")
     }
 }

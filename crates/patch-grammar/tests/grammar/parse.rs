@@ -1,8 +1,5 @@
 //! What parses, what does not, and what is said about it.
 
-// The test reads the grammar where it stands in the repository.
-#![allow(clippy::disallowed_methods)]
-
 use patch_grammar::{Dialect, LineKind, ParseOptions, Patch, SectionOperation, parse, recognizes};
 
 fn codex() -> ParseOptions {

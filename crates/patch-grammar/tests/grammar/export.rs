@@ -1,8 +1,5 @@
 //! The exported grammars: current, refused where they would lie, and checked.
 
-// The tests read the grammar files where they stand in the repository, and print what they found.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)]
-
 use std::path::Path;
 
 use patch_grammar::export::{self, Construct, ExportError, Finding, Format, Grammar};

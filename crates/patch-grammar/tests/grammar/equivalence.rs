@@ -1,42 +1,42 @@
 //! Our parser and llguidance give the same verdict on the same texts.
 
-// The counts are worth seeing with `--nocapture`.
-#![allow(clippy::print_stdout)]
-
-mod support;
+use std::cell::Cell;
 
 use llguidance::api::TopLevelGrammar;
 use patch_grammar::export::{self, Format, Grammar};
 use patch_grammar::{Dialect, GRAMMAR, ParseOptions, parse, recognizes};
+use proptest::bool::weighted;
+use proptest::strategy::Just;
 
-/// How many texts are tried for each dialect.
-const SAMPLES: usize = 20_000;
+use crate::support::{self, each_text};
+
+/// How many random texts are tried for each dialect.
+const SAMPLES: u32 = 10_000;
 
 #[test]
 fn parser_lark_and_regex_accept_the_same_texts_and_the_parser_reads_all_of_them() {
     for dialect in Dialect::ALL {
         let language = support::grammar(dialect).language();
-        let samples = support::samples(&language, SAMPLES, 0x5EED);
         let lark = support::Engine::new(TopLevelGrammar::from_lark(export::text(Format::Lark, dialect).to_owned()));
         let regex = support::Engine::new(TopLevelGrammar::from_regex(export::text(Format::Regex, dialect)));
-        let mut accepted = 0;
-        for (nth, text) in samples.iter().enumerate() {
+        let (texts, accepted) = (Cell::new(0), Cell::new(0));
+        // The regex is the same automaton to llguidance; a share will do.
+        each_text(&language, SAMPLES, weighted(0.125), |text, with_regex| {
             let verdict = recognizes(dialect, text);
             assert_eq!(language.accepts(text), verdict, "the automaton: {text:?}");
             assert_eq!(lark.accepts(text), verdict, "llguidance, Lark: {text:?}");
-            // The regex is the same automaton to llguidance; a share will do.
-            if nth % 8 == 0 {
+            if with_regex {
                 assert_eq!(regex.accepts(text), verdict, "llguidance, regex: {text:?}");
             }
-            if verdict {
-                accepted += 1;
-                if let Err(error) = parse(text, &ParseOptions::default()) {
-                    panic!("exported, but not read: {text:?}: {error}");
-                }
+            if verdict && let Err(error) = parse(text, &ParseOptions::default()) {
+                panic!("exported, but not read: {text:?}: {error}");
             }
-        }
-        println!("{}: {} texts, {accepted} accepted, 0 disagreements", dialect.as_str(), samples.len());
-        assert!(accepted * 5 > samples.len() && accepted * 5 < samples.len() * 4, "a lopsided sample: {accepted}");
+            texts.set(texts.get() + 1);
+            accepted.set(accepted.get() + u32::from(verdict));
+        });
+        let (texts, accepted) = (texts.get(), accepted.get());
+        println!("{}: {texts} texts, {accepted} accepted, 0 disagreements", dialect.as_str());
+        assert!(accepted * 5 > texts && accepted * 5 < texts * 4, "a lopsided sample: {accepted}");
     }
 }
 
@@ -71,10 +71,10 @@ fn odd_characters_are_escaped_so_that_the_engine_reads_them_back() {
             TopLevelGrammar::from_regex(&grammar.write(Format::Regex).expect("not pest")),
         ]
         .map(support::Engine::new);
-        for text in support::samples(&language, 1500, 3) {
+        each_text(&language, 1500, Just(()), |text, ()| {
             for engine in &engines {
-                assert_eq!(engine.accepts(&text), language.accepts(&text), "{rules}: {text:?}");
+                assert_eq!(engine.accepts(text), language.accepts(text), "{rules}: {text:?}");
             }
-        }
+        });
     }
 }
