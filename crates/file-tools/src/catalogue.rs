@@ -139,6 +139,18 @@ fn plain(value: &mut Value) {
             if object.contains_key("properties") {
                 object.remove("description");
             }
+            // A field that may be missing is not required, and need not be null.
+            if let Some(kind) = object.get_mut("type")
+                && let Value::Array(types) = kind
+            {
+                types.retain(|name| name != "null");
+                if types.len() == 1 {
+                    *kind = types.remove(0);
+                }
+            }
+            if let Some(Value::Array(values)) = object.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
             if object.get("additionalProperties") == Some(&Value::Bool(true)) {
                 object.remove("additionalProperties");
             }

@@ -22,8 +22,7 @@ pub struct PatchData {
     /// How many hunks the patch has.
     pub hunk_count: usize,
     /// The transaction, for undo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// The transactions of a patch that was not atomic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,22 +49,18 @@ pub struct ChangedFile {
     /// create, update, delete or move.
     pub operation: &'static str,
     /// Where it moved to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
     /// Its hash before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
     /// Its hash after.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after_sha256: Option<String>,
     /// The unified diff, cut at 64 KiB.
     pub diff: String,
     /// Where the displaced file is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
 }
 

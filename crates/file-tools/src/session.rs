@@ -172,10 +172,10 @@ impl Session {
         match (given, self.ledger.get(path)) {
             (Some(given), _) => {
                 let expected = expected(given)?;
-                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false).single()) }
+                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false)) }
             }
             (None, Some(seen)) if actual != Some(seen) => {
-                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true).single())
+                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true))
             }
             (None, _) => Ok(()),
         }

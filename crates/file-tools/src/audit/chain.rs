@@ -11,7 +11,7 @@ use super::json;
 const HEAD_KIND: &str = "audit head 1";
 
 /// The largest file of a log that is read.
-const READ_LIMIT: u64 = 1 << 30;
+pub(super) const READ_LIMIT: u64 = 1 << 30;
 
 /// The folder of the logs in the state directory.
 pub(super) const FOLDER: &str = "audit";

@@ -1,17 +1,14 @@
 //! Whether a log is as it was written.
 
-use fs_guard::{Dir, Error, Sha256};
+use fs_guard::{Dir, Error, Sha256, Spot};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
 use workspace_trash::Signer;
 
-use super::chain::{FOLDER, FoundHead, newest, older, read_head};
+use super::chain::{FOLDER, FoundHead, READ_LIMIT, newest, older, read_head};
 use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
 use crate::session_name::SessionName;
-
-/// The largest file of a log that is read.
-const READ_LIMIT: u64 = 1 << 30;
 
 /// What was found in the log of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,19 +82,19 @@ pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
 
 /// The files of a log, the oldest first.
 pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let read = |spot: Spot| match spot.read(READ_LIMIT) {
+        Ok((bytes, _)) => Ok(Some((spot.path(), bytes))),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
     let mut files = Vec::new();
     for number in 1.. {
-        match older(dir, session, number).read(READ_LIMIT) {
-            Ok((bytes, _)) => files.push((older(dir, session, number).path(), bytes)),
-            Err(Error::NotFound { .. }) => break,
-            Err(error) => return Err(error),
+        match read(older(dir, session, number))? {
+            Some(file) => files.push(file),
+            None => break,
         }
     }
-    match newest(dir, session).read(READ_LIMIT) {
-        Ok((bytes, _)) => files.push((newest(dir, session).path(), bytes)),
-        Err(Error::NotFound { .. }) => {}
-        Err(error) => return Err(error),
-    }
+    files.extend(read(newest(dir, session))?);
     Ok(files)
 }
 

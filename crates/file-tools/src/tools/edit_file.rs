@@ -39,12 +39,8 @@ pub struct TextEdit {
     /// What takes its place.
     pub new_text: String,
     /// Replace it wherever it is.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub replace_all: Option<bool>,
     /// Replace it wherever it is, if it is there so many times.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub expected_occurrences: Option<u64>,
 }
 

@@ -21,12 +21,8 @@ const NAMED: usize = 5;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Undo {
     /// transactionId of the answer to undo; that of an undo brings its changes back.
-    #[serde(default)]
-    #[schemars(with = "String", required)]
     pub transaction_id: Option<String>,
     /// Only these files of it.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub paths: Option<Vec<String>>,
 }
 
@@ -37,8 +33,7 @@ pub struct UndoData {
     /// What was taken back.
     pub undo_of: String,
     /// The transaction that did it; undo it to have the changes again. None if there was nothing to change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// The files that changed.
     pub changed_files: Vec<ChangedFile>,
