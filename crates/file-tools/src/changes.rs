@@ -185,6 +185,20 @@ pub fn summary(plan: &Plan) -> String {
     if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
 }
 
+/// What the command-line tool of the models prints when it is done: the files that were added, modified and deleted.
+pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
+    let mut lines = [const { String::new() }; 3];
+    for (operation, path) in changed {
+        let (nth, letter) = match operation {
+            ChangeKind::Create => (0, 'A'),
+            ChangeKind::Update | ChangeKind::Move => (1, 'M'),
+            ChangeKind::Delete => (2, 'D'),
+        };
+        lines[nth] += &format!("{letter} {path}\n");
+    }
+    format!("Success. Updated the following files:\n{}", lines.concat())
+}
+
 /// A note about a hunk, as the rest of a sentence.
 #[must_use]
 pub fn note_text(note: &Note) -> String {

@@ -6,7 +6,6 @@ use patch_engine::{Options, Patch};
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::global::Global;
 use crate::{input, json};
 
 #[derive(Debug, Args)]
@@ -20,17 +19,14 @@ pub(crate) struct ParseArgs {
     pub(crate) profile: args::Profile,
 }
 
-pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Exit {
+pub(crate) fn parse(args: &ParseArgs) -> Result<Exit, Failure> {
     let profile = args.profile.into();
-    let run = || -> Result<Exit, Failure> {
-        let input = input::read(args.input.file.as_deref())?;
-        let options = Options::new(profile).parse;
-        let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-        let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
-        json::done(summary(&patch), &patch);
-        Ok(Exit::Done)
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+    let input = input::read(args.input.file.as_deref())?;
+    let options = Options::new(profile).parse;
+    let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
+    let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
+    json::done(summary(&patch), &patch);
+    Ok(Exit::Done)
 }
 
 fn summary(patch: &Patch<'_>) -> String {

@@ -52,30 +52,23 @@ pub(crate) struct RedoArgs {
     pub(crate) writing: args::Writing,
 }
 
-pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
-    let run = || {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        let paths: Result<Vec<_>, _> =
-            args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
-        let paths = paths?;
-        let id = args.id.as_deref().map(workspace::id).transpose()?;
-        execute(global, &session, "undo", args.dry_run, || match id {
-            Some(id) => workspace.plan_undo(id, &paths),
-            None => workspace.plan_undo_last(),
-        })
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
+    let paths = paths?;
+    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    execute(global, &session, "undo", args.dry_run, || match id {
+        Some(id) => workspace.plan_undo(id, &paths),
+        None => workspace.plan_undo_last(),
+    })
 }
 
-pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Exit {
-    let run = || {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        let id = args.id.as_deref().map(workspace::id).transpose()?;
-        execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
 }
 
 /// Locks, plans, commits and tells; with `dry_run` only plans and shows the diff.
