@@ -120,13 +120,15 @@ impl ToolError {
         error
     }
 
+    /// The same with other details.
     #[must_use]
-    pub(crate) fn details(self, details: Value) -> Self {
+    pub fn details(self, details: Value) -> Self {
         Self { details, ..self }
     }
 
+    /// The same with what the caller can do about it.
     #[must_use]
-    pub(crate) fn next(self, action: impl Into<String>) -> Self {
+    pub fn next(self, action: impl Into<String>) -> Self {
         Self { suggested_next_action: Some(action.into()), ..self }
     }
 
