@@ -135,16 +135,11 @@ fn compact(
     lock_timeout: Duration,
 ) -> Result<(), Error> {
     let _lock = dir.spot("lock").lock(lock_timeout)?;
-    let place = dir.spot(&file_name(session));
-    let draft = dir.spot(&format!("{}.new", file_name(session)));
-    draft.remove()?;
-    let mut file = draft.create(0o600)?;
     let mut text = String::new();
     for (path, hash) in seen {
         writeln!(text, "{hash} {path}").expect("a string takes all");
     }
-    file.write(text.as_bytes())?;
-    file.finish(None, None, false)?.replace(&place).map_err(|failed| failed.error)
+    dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
 
 fn file_name(session: &SessionName) -> String {

@@ -9,6 +9,7 @@ use crate::error::{At as _, Error};
 use crate::metadata::Metadata;
 use crate::read::OpenFile;
 use crate::rel_path::RelPath;
+use crate::sync::SyncGroup;
 use crate::sys::{self, Fd, Open, Rename, code};
 
 impl Spot {
@@ -21,6 +22,23 @@ impl Spot {
             Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
+    }
+
+    /// Writes a small file of the program's own here, in the place of one that may be there: all of it or, after a crash,
+    /// none. It is written as `<name>.new` first.
+    pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
+        let draft = self.dir.spot(&format!("{}.new", self.name));
+        draft.remove()?;
+        let mut file = draft.create(0o600)?;
+        file.write(bytes)?;
+        let file = file.finish(None, None, durable)?;
+        if durable {
+            let mut group = SyncGroup::new();
+            group.file(&file);
+            group.sync(None)?;
+        }
+        // A rename is one step everywhere; an exchange takes three where the system has none.
+        file.replace(self).map_err(|failed| failed.error)
     }
 
     /// Creates a symbolic link here, to be published elsewhere.
@@ -185,14 +203,15 @@ impl StagedFile {
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
-            Err(source) => {
-                let error = match source.raw_os_error() {
-                    Some(code::NOENT) => Error::Changed { path: place.path() },
-                    _ => Error::Io { operation: "replace", path: place.path(), source },
-                };
-                Err(Box::new(NotPublished { file: self, error }))
-            }
+            Err(source) => Err(Box::new(NotPublished { file: self, error: not_exchanged(place, source) })),
         }
+    }
+}
+
+fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
+    match source.raw_os_error() {
+        Some(code::NOENT) => Error::Changed { path: place.path() },
+        _ => Error::Io { operation: "replace", path: place.path(), source },
     }
 }
 
@@ -238,10 +257,7 @@ impl DisplacedFile {
     pub fn swap_back(self, place: &Spot) -> Result<Self, Error> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(self),
-            Err(source) => Err(match source.raw_os_error() {
-                Some(code::NOENT) => Error::Changed { path: place.path() },
-                _ => Error::Io { operation: "replace", path: place.path(), source },
-            }),
+            Err(source) => Err(not_exchanged(place, source)),
         }
     }
 

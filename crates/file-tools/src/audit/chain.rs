@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot, SyncGroup};
+use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
 use workspace_trash::Signer;
 
 use super::event::{Tip, Torn, check, end};
@@ -160,7 +160,7 @@ impl<'c> Chain<'c> {
         write(&mut lines)?;
         lines.file.append(&lines.text)?;
         let Lines { file, tip, .. } = lines;
-        let head = Head { tip, length: file.len()?, ..head };
+        let head = Head { tip, length: file.size()?, ..head };
         match (self.durable, end) {
             // A head that is on the disk before its lines would tell of lines that are missing.
             (true, End::Open) => {}
@@ -175,7 +175,7 @@ impl<'c> Chain<'c> {
 
     /// Where the log ends, and what was cut off there.
     fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<(Head, Option<Torn>), Error> {
-        let length = file.len()?;
+        let length = file.size()?;
         let mut head = match read_head(&self.dir, self.session, self.signer)? {
             FoundHead::Fine(head) => head,
             FoundHead::Missing | FoundHead::Damaged => Head::START,
@@ -228,19 +228,7 @@ impl<'c> Chain<'c> {
             Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
             None => text += "mac -\n",
         }
-        let place = self.dir.spot(&format!("{}.head", self.session));
-        let draft = self.dir.spot(&format!("{}.head.new", self.session));
-        draft.remove()?;
-        let mut file = draft.create(0o600)?;
-        file.write(text.as_bytes())?;
-        let file = file.finish(None, None, self.durable)?;
-        if self.durable {
-            let mut group = SyncGroup::new();
-            group.file(&file);
-            group.sync(None)?;
-        }
-        // In one step everywhere: an exchange takes three where the system has none.
-        file.replace(&place).map_err(|failed| failed.error)
+        self.dir.spot(&format!("{}.head", self.session)).write(text.as_bytes(), self.durable)
     }
 }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use super::modes::{Open, Rename};
-use crate::metadata::{FileKind, FileTime, Metadata};
+use crate::metadata::{FileTime, Metadata};
 
 /// An open file or directory.
 pub(crate) type Fd = std::fs::File;
@@ -71,7 +71,7 @@ missing! {
     unlink(&Fd, &str) -> ();
     make_dir(&Fd, &str, u32) -> ();
     remove_dir(&Fd, &str) -> ();
-    list(&Fd) -> Vec<(Vec<u8>, Option<FileKind>)>;
+    list(&Fd) -> Vec<Vec<u8>>;
     sync(&Fd) -> ();
     may_write(&Fd) -> ();
     may_write_file(&Fd, &str) -> ();
