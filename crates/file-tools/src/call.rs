@@ -167,7 +167,7 @@ pub enum Data {
 pub enum Reply {
     /// It did what it should.
     Success(Success<Data>),
-    /// It did not, and changed nothing unless it says so.
+    /// It failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
     EditPatch(EditPatchResult, Option<FailureClass>),

@@ -1,4 +1,4 @@
-//! The tools as a model is told about them: descriptions and plain JSON schemas.
+//! The tools as they are described to models: descriptions and plain JSON schemas.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -86,7 +86,7 @@ fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
     (schema::<A>(), bare(schema::<Envelope<D>>()))
 }
 
-/// A schema of answers. Programs check with it, and few models are ever shown it, so it does without words.
+/// A schema of answers. Programs check with it, and few models are shown it, so it has no descriptions.
 fn bare(mut schema: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -102,7 +102,7 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// The result envelope, for its schema. What an error has in it is the same everywhere, and not told thirteen times.
+/// The result envelope, for its schema. Errors have the same shape in all tools, so it is not repeated for each.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Envelope<D> {
@@ -126,7 +126,7 @@ fn schema<T: JsonSchema>() -> Value {
     value
 }
 
-/// Leaves out what says nothing to a model, and what some clients do not take.
+/// Removes what is of no use to a model, and what some clients do not take.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {

@@ -103,7 +103,7 @@ impl PatchData {
     }
 }
 
-/// The files of a plan; `trashed` tells where the displaced ones are.
+/// The files of a plan; `trashed` has the places of the displaced ones.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
 //! Answers that fit into a model's context. Lists and files come in parts (see `page`); what is here has no next
-//! part: diffs and reasons are cut, and say so.
+//! part: diffs and reasons are cut, and end in a mark.
 
 use serde_json::json;
 

@@ -47,7 +47,7 @@ impl Ledger {
         if let Some(dir) = folder(workspace)? {
             match dir.spot(&file_name(session)).read(MAX_SIZE) {
                 Ok((bytes, _)) => {
-                    // A line that a crash cut off says nothing.
+                    // A line that a crash cut off is skipped.
                     for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
                         read_line(line, &mut seen);
                     }

@@ -131,7 +131,7 @@ fn parse_options() -> ParseOptions {
 ///
 /// # Errors
 ///
-/// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
+/// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
     let mut out = String::new();
     for call in calls {
@@ -196,7 +196,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<&str> = added.lines().collect();
-                // Joined by line feeds here; an empty last line is how a final one is said.
+                // Joined by line feeds here: an empty last line stands for a final one.
                 let ends = !added.no_newline && !lines.is_empty() && (ends_every_line || lines.last() != Some(&""));
                 if ends {
                     lines.push("");

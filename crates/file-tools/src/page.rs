@@ -28,7 +28,7 @@ pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
 }
 
 /// The part of `found` after the first `skip`: at most `limit` items that take at most `max_output` bytes of JSON,
-/// but one in any case. `whole` tells whether all that there is was found.
+/// but one in any case. `whole`: nothing is left beyond `found`.
 pub(crate) fn page<T: Serialize>(
     mut found: Vec<T>,
     skip: usize,

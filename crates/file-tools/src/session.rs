@@ -1,4 +1,4 @@
-//! A session: the road that every change takes, with its audit log and its read ledger.
+//! A session: every change is made through one, with its audit log and its read ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -290,14 +290,14 @@ impl Session {
         }
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
         let failure = error.map(|error| (error.kind, error.path.as_deref()));
-        let mut untold = log.finish(&committed, failure).err().map(|error| error.to_string());
+        let mut unlogged = log.finish(&committed, failure).err().map(|error| error.to_string());
         let touched: Vec<_> = reports.iter().flat_map(|report| touched(report.plan.transitions())).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
-            untold.get_or_insert(error.to_string());
+            unlogged.get_or_insert(error.to_string());
         }
         // The files are changed and the intent is in the log; that the outcome is missing shows there.
-        if let Some(untold) = untold {
-            host.event(&Event::Unlogged(&untold));
+        if let Some(unlogged) = unlogged {
+            host.event(&Event::Unlogged(&unlogged));
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The kernel resolves the whole path beneath the root's handle where it can (`openat2`); elsewhere
 //! each component is opened in its parent without following links. No decision is made by comparing
-//! paths: when resolution fails, the path is looked at once more, only to say why.
+//! paths: when resolution fails, the path is looked at once more, only for the error.
 
 use std::collections::VecDeque;
 use std::io;
@@ -146,7 +146,7 @@ impl Root {
         if same { Ok(()) } else { Err(io::Error::from_raw_os_error(code::XDEV)) }
     }
 
-    /// Says why a path could not be resolved.
+    /// Finds why a path could not be resolved.
     fn explain(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let named = || path.as_str().to_owned();
         let mut at: Option<Fd> = None;
@@ -203,7 +203,7 @@ impl Root {
         }
     }
 
-    /// Follows links by hand, beneath the root, to tell where a path leads.
+    /// Follows links by hand, beneath the root, to find where a path leads.
     fn real_path(&self, path: &str) -> Real {
         let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
         let mut done: Vec<(String, Option<Fd>)> = Vec::new();
@@ -269,7 +269,7 @@ impl Root {
     }
 
     /// The part of an absolute link text beneath the root's own real path.
-    #[allow(clippy::disallowed_methods, reason = "only to tell where a link leads; nothing is opened by it")]
+    #[allow(clippy::disallowed_methods, reason = "only to find where a link leads; nothing is opened by it")]
     fn strip_root(&self, text: &str) -> Option<String> {
         let root = std::fs::canonicalize(self.path()).ok()?;
         let rest = std::path::Path::new(text).strip_prefix(root).ok()?;

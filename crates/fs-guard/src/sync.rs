@@ -70,8 +70,7 @@ impl<'f> SyncGroup<'f> {
 
     /// Waits until all of it is durable.
     ///
-    /// `whole` tells that all of it is on the file system of that directory, so that one call for
-    /// the file system will do.
+    /// `whole`: all of it is on the file system of that directory, so that one call for the file system will do.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
         let many = self.open.len() + self.closed.len() > FEW + 2 || dirs > 2 * FEW + 2;

@@ -28,7 +28,7 @@ use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
 
-/// How long a client is waited for to tell its roots.
+/// How long to wait for the roots of a client.
 const ROOTS_TIME: Duration = Duration::from_secs(5);
 
 /// How often a plan is shown again because files changed while a person looked at it.
@@ -232,7 +232,7 @@ impl Shared {
         Ok(made)
     }
 
-    /// The roots of a client that said that it has some.
+    /// The roots of a client that has announced some.
     #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
     async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
         let _open = self.backlog.question();
@@ -267,7 +267,7 @@ fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Whether the client said that it names the directories that may be touched.
+/// Whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }

@@ -34,8 +34,8 @@ impl TransactionId {
         Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
     }
 
-    /// Tells whether the name lies in the future: more than a day ahead of the clock, which a clock that was set back
-    /// by hours does not explain.
+    /// Tells whether the name lies in the future: more than a day later than the clock, so that a clock that was set
+    /// back by hours does not count.
     #[must_use]
     pub fn is_ahead_of(self, now: SystemTime) -> bool {
         self.time() > now + AHEAD

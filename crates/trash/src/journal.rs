@@ -15,8 +15,8 @@
 //! hmac b0344c…
 //! ```
 //!
-//! The checksum tells a journal that was cut off from a whole one; the keyed hash tells one that
-//! this program wrote for this user from one that a repository ships.
+//! The checksum shows whether the journal is whole; the keyed hash shows whether this program wrote it
+//! for this user, or a repository ships it.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ pub struct Record {
     pub sibling: Option<String>,
 }
 
-/// A file or link, as far as it can be recognised.
+/// What a file or link is recognised by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// A regular file, or a symbolic link.

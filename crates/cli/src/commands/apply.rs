@@ -238,7 +238,7 @@ fn run(
     }
 }
 
-/// Lets the person choose, and says what is left out.
+/// Lets the person choose, and prints what is left out.
 fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
     let (mut chosen, from_diff) = (Ok(None), input.from_diff);
     with_input(input, options, |patch| {
@@ -334,7 +334,7 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
         if !global.quiet {
             render::notes(&report.plan);
         }
-        // It is done, and somebody is at work already: then the names have to do.
+        // The commit is done, but a file was changed again since: then the names have to do.
         if !args.stat || render::stat(report.images()).is_err() {
             render::names(&report.plan);
         }

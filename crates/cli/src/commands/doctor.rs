@@ -150,7 +150,7 @@ fn state(workspace: &Workspace, found: &mut Findings) {
         Err(error) => return found.problem("state", error.to_string()),
     };
     match store.has_unfinished() {
-        // Before the lock is tried: whoever takes it recovers.
+        // Before the lock is tried, because taking it recovers.
         Ok(true) => found.problem(
             "transactions",
             "one is unfinished: another process is at work, or was interrupted; `apply-patch recover` tells which",

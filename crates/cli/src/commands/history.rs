@@ -121,7 +121,7 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     Ok(exit)
 }
 
-/// Compares what the audit logs say of files with the disk.
+/// Compares the hashes in the audit logs with the files.
 fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
     let paths = audit::state(workspace).map_err(fs_guard::Error::from)?;
     let differ = paths.iter().filter(|path| path.status != Status::Same).count();

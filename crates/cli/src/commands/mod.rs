@@ -42,7 +42,7 @@ fn color(when: Option<When>) {
     }
 }
 
-/// Whether a command has anything to configure; `doctor` reads it itself, and says what is wrong with it.
+/// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong with it.
 fn uses_config(command: &Command) -> bool {
     !matches!(
         command,
@@ -57,7 +57,7 @@ fn uses_config(command: &Command) -> bool {
     )
 }
 
-/// Reads the command line and runs what it says.
+/// Reads the command line and runs the command.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if cli::asks_version(&args) {
         // A broken pipe is a quiet end.

@@ -90,7 +90,7 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     Failure::Failed(Box::new((input, failed))).error().class.into()
 }
 
-/// One answer for each call; `None` in a failure says that another call is to blame.
+/// One answer for each call; `None` in a failure means that another call failed.
 fn answers(calls: &[PatchCall], of: impl Fn(&PatchCall) -> Result<String, Option<String>>) -> Vec<CallOutput> {
     calls
         .iter()

@@ -124,7 +124,7 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
     let slot = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?;
     let (bytes, _) = slot.read(MAX_SHOWN)?;
-    // Only what the transaction displaced: another file of that name may be anybody's, under a second name too.
+    // Only what the transaction displaced: another file of that name may belong to someone else.
     let sha256 = Sha256::of(&bytes);
     let displaced = journal.records.iter().filter_map(|record| record.before.as_ref());
     if !displaced.into_iter().any(|before| before.sha256 == sha256) {

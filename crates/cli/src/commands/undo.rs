@@ -71,7 +71,7 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
 }
 
-/// Locks, plans, commits and tells; with `dry_run` only plans and shows the diff.
+/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff.
 pub(super) fn execute(
     global: &Global,
     session: &Session,
@@ -92,7 +92,7 @@ pub(super) fn execute(
     }
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
-    // Whoever names a transaction to take back has said what is to happen.
+    // To name the transaction is approval enough.
     let mut approvals = Approvals::new(ApprovalPolicy::Never);
     let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan) {
@@ -105,11 +105,11 @@ pub(super) fn execute(
         Err(ApplyError::Commit(error)) => return Err(error.into()),
         Err(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
     };
-    tell(global, &report);
+    print_report(global, &report);
     Ok(Exit::Done)
 }
 
-fn tell(global: &Global, report: &Report) {
+fn print_report(global: &Global, report: &Report) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {

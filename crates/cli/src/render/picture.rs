@@ -13,7 +13,7 @@ use super::print::message;
 use crate::global::Global;
 use crate::input::Input;
 
-/// How many rejects are drawn; the others are told in a line each.
+/// How many rejects are drawn; the others get a line each.
 const DRAWN: usize = 20;
 
 /// How many lines of a region are shown.

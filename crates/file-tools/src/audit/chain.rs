@@ -57,7 +57,7 @@ pub(super) enum FoundHead {
     Damaged,
 }
 
-/// A log that nobody else writes to meanwhile.
+/// A log that is locked for writing.
 #[derive(Debug)]
 pub(super) struct Chain<'c> {
     dir: Dir,
@@ -162,7 +162,7 @@ impl<'c> Chain<'c> {
         let Lines { file, tip, .. } = lines;
         let head = Head { tip, length: file.size()?, ..head };
         match (self.durable, end) {
-            // A head that is on the disk before its lines would tell of lines that are missing.
+            // If a head reached the disk before its lines, lines would seem to be missing.
             (true, End::Open) => {}
             (true, End::Closed) => {
                 file.sync()?;
@@ -238,7 +238,7 @@ pub(super) struct Lines<'c> {
     file: AppendFile,
     text: Vec<u8>,
     tip: Tip,
-    /// What the first line has to tell.
+    /// What was cut off before the first line, which records it.
     torn: Option<Torn>,
     signer: Option<&'c Signer>,
 }

@@ -22,7 +22,7 @@ pub struct Verified {
     pub lines: u64,
     /// Whether signatures could be checked.
     pub signed: bool,
-    /// How many lines were cut off by crashes; the line after each says so.
+    /// How many lines were cut off by crashes; the line after each records it.
     pub torn_lines: u64,
     /// The first bad line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,13 +148,13 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
     Ok(verified)
 }
 
-/// Whether a good line says that `torn` was cut off before it.
+/// Whether a good line records that `torn` was cut off before it.
 fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, signer: Option<&Signer>) -> bool {
     let Some(line) = line.strip_suffix(b"\n") else { return false };
     check(line, &mut tip, signer).is_ok()
         && serde_json::from_slice::<Event>(line).is_ok_and(|event| {
-            event
-                .torn
-                .is_some_and(|said| said.bytes == torn.len() as u64 && said.sha256 == Sha256::of(torn).to_string())
+            event.torn.is_some_and(|cut_off| {
+                cut_off.bytes == torn.len() as u64 && cut_off.sha256 == Sha256::of(torn).to_string()
+            })
         })
 }

@@ -132,7 +132,7 @@ fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String
         (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
     };
     let update = match *event {
-        // A call is one in the protocol; how far a commit is and what a turn did have no word there.
+        // A call is one in the protocol; how far a commit is and what a turn did are not part of it.
         CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
         CallEvent::Called => Update {
             session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
@@ -225,7 +225,7 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content
     }
 }
 
-/// A deleted file is one without text in version 1; a moved one is a new file, and its title tells.
+/// A deleted file is one without text in version 1; a moved one is a new file, and its title names the move.
 fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
     let path = call.absolute(item.last_path());
     let left_out = || {

@@ -59,7 +59,7 @@ fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Cha
     items
         .map(|item| {
             let change = match item.operation {
-                // The protocol has no word for a text that is left out.
+                // The protocol cannot express that a text is left out.
                 ChangeKind::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
                 ChangeKind::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
                 ChangeKind::Update | ChangeKind::Move => FileChange::Update {

@@ -1,4 +1,4 @@
-//! Events in this project's own words.
+//! Events in this project's own form.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

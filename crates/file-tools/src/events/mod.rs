@@ -1,12 +1,12 @@
 //! What happens in a turn, as lines of JSON for the program around the agent.
 //!
-//! A *turn* is what an agent does between two words of a person: several calls that change files. For each
-//! call the lines say that it begins, with the changes that will be made; what is really committed, also after
+//! A *turn* is what an agent does between two messages of a person: several calls that change files. For each
+//! call the lines report that it begins, with the changes that will be made; what is really committed, also after
 //! a failure; and what the turn did so far, as one diff.
 //!
 //! | [`EventForm`] | lines |
 //! |---|---|
-//! | `Jsonl` | `begin`, `update`, `progress`, `end`, `turn_diff`, in the words of this project |
+//! | `Jsonl` | `begin`, `update`, `progress`, `end`, `turn_diff`, this project's own |
 //! | `Codex` | `{"id":…,"msg":{"type":…}}` with `patch_apply_begin`, `patch_apply_updated`, `patch_apply_end`, `turn_diff`, as Codex clients know them |
 //! | `AcpV1`, `AcpV2` | `session/update` notifications of the Agent Client Protocol: the tool call is announced, goes on, and ends |
 //!
@@ -51,7 +51,7 @@ pub use item::MAX_TEXT;
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventForm {
-    /// In this project's own words.
+    /// This project's own.
     Jsonl,
     /// As Codex clients know them.
     Codex,
@@ -61,7 +61,7 @@ pub enum EventForm {
     AcpV2,
 }
 
-/// Writes the events of a turn, a line for each: a host of its commits, told by the caller where its
+/// Writes the events of a turn, a line for each: a host of its commits. The caller marks where its
 /// calls begin and end.
 pub struct Events<'e> {
     form: EventForm,
@@ -77,7 +77,7 @@ pub struct Events<'e> {
     in_call: bool,
     began: bool,
     changed: bool,
-    /// What was decided about the plans of the call; without a word nobody was asked.
+    /// What was decided about the plans of the call.
     approved: bool,
     asked: bool,
 }
@@ -134,7 +134,7 @@ impl<'e> Events<'e> {
         self.transactions.clear();
         (self.in_call, self.began, self.changed) = (true, false, false);
         (self.approved, self.asked) = (true, false);
-        self.tell(&CallEvent::Called);
+        self.write(&CallEvent::Called);
     }
 
     /// Whether a call has begun and not ended.
@@ -151,11 +151,11 @@ impl<'e> Events<'e> {
     pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
         self.in_call = false;
         if !self.began {
-            self.tell_planned();
+            self.write_planned();
         }
         let result = to_raw_value(result).expect("an answer is JSON");
         let (committed, transactions) = (std::mem::take(&mut self.committed), std::mem::take(&mut self.transactions));
-        self.tell(&CallEvent::Ended {
+        self.write(&CallEvent::Ended {
             items: &committed,
             transactions: &transactions,
             result: &result,
@@ -164,7 +164,7 @@ impl<'e> Events<'e> {
         });
         if self.changed {
             let diff = self.turn.diff();
-            self.tell(&CallEvent::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
+            self.write(&CallEvent::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
         }
     }
 
@@ -174,7 +174,7 @@ impl<'e> Events<'e> {
         &self.turn
     }
 
-    fn tell_planned(&mut self) {
+    fn write_planned(&mut self) {
         let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
         let auto_approved = !self.asked;
         let event = CallEvent::Planned { items: &items, again: self.began, auto_approved };
@@ -184,7 +184,7 @@ impl<'e> Events<'e> {
         self.began = true;
     }
 
-    fn tell(&mut self, event: &CallEvent<'_>) {
+    fn write(&mut self, event: &CallEvent<'_>) {
         if let Some(line) = line(self.form, &self.call, event) {
             (self.sink)(&line);
         }
@@ -205,11 +205,11 @@ impl Events<'_> {
         self.pending = plan.changes().iter().map(|change| Item::new(plan.images(), change, &self.call.root)).collect();
         self.paths = plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
         self.published = 0;
-        self.tell_planned();
+        self.write_planned();
     }
 }
 
-/// Approves everything, and tells. A host that also asks hands its events on to this.
+/// Approves everything, and writes events. A host that also asks passes its events on to this.
 impl Host for Events<'_> {
     fn event(&mut self, event: &Event<'_>) {
         match *event {
@@ -223,7 +223,7 @@ impl Host for Events<'_> {
             Event::Published(index) => {
                 self.published += 1;
                 let path = self.paths.get(index).cloned().unwrap_or_default();
-                self.tell(&CallEvent::Progress { path: &path, done: self.published, total: self.paths.len() });
+                self.write(&CallEvent::Progress { path: &path, done: self.published, total: self.paths.len() });
             }
             Event::Committed(report) => {
                 self.turn.applied(report);

@@ -1,4 +1,4 @@
-//! The patch tool as each provider wants to be told about it.
+//! The patch tool in the form that each provider takes.
 //!
 //! Every answer is JSON ready to be put into a request, the same byte for byte on every run:
 //! its keys stand in the order of the providers' own examples, whatever the features of
@@ -17,7 +17,7 @@ pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
 use shapes::{Json, object};
 
-/// Who is told about the tool.
+/// A provider, and the form in which it takes the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
@@ -159,7 +159,7 @@ impl ToolSpec {
         serde_json::to_value(&self.shape).expect("only strings are keys")
     }
 
-    /// What has to be known beside the JSON, a sentence each.
+    /// Notes beside the JSON, a sentence each.
     #[must_use]
     pub fn caveats(&self) -> &[&'static str] {
         &self.caveats
@@ -170,7 +170,7 @@ impl ToolSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// Nobody has this name.
+    /// No provider has this name.
     #[error("no provider is called `{name}`; there are {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
     UnknownProvider {
         /// The name.
@@ -200,7 +200,7 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What llguidance needs in front of a grammar to tell Lark from other notations.
+/// What llguidance needs in front of a Lark grammar to recognise the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
 /// The patch tool in the shape that `provider` wants.

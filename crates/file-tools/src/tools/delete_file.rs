@@ -75,7 +75,7 @@ impl Session {
                     return Err(ToolError::arguments("a directory has no sha256").next("leave expectedSha256 out"));
                 }
                 if seen.is_none() {
-                    // What is expected of a file that is not there is told apart from what is not known of it.
+                    // A file that is expected and missing is another error than one that was never known.
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(&args.path));
                 }

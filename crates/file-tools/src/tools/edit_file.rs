@@ -322,7 +322,7 @@ impl<'f> Edits<'f> {
         ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).next(next)
     }
 
-    /// What the engine says of the same change as a hunk: where its lines nearly are.
+    /// The engine's reject of the same change as a hunk: where its lines nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
         let of = |text, kind| str::lines(text).map(move |text| Line { text, line: 1, kind, no_newline: false });

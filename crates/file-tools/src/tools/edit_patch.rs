@@ -39,7 +39,7 @@ pub struct EditPatchResult {
 }
 
 impl Session {
-    /// Applies a patch and answers in two words; the error is told in full to programs that ask for it.
+    /// Applies a patch, with a short answer.
     ///
     /// # Errors
     ///

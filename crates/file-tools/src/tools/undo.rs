@@ -47,7 +47,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When none is named (the newest of this session are told), there is no such transaction, its files are
+    /// When none is named (the error lists the newest of this session), there is no such transaction, its files are
     /// not what it left, or the guard refuses one of them.
     pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
         self.changing("undo", Operation::Write, host, |call| {

@@ -13,7 +13,7 @@ use crate::metadata::{FileKind, FileTime, Metadata};
 /// An open file or directory.
 pub(crate) type Fd = OwnedFd;
 
-/// System error codes that are told apart.
+/// The system error codes that are handled.
 pub(crate) mod code {
     use rustix::io::Errno;
 
@@ -235,7 +235,7 @@ pub(crate) fn now() -> FileTime {
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
-/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where the kernel tells.
+/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
     use rustix::fs::StatxFlags;
@@ -311,7 +311,7 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     write("futimens", || fs::futimens(fd, &times))
 }
 
-/// Tells whether a file has extended attributes, if that can be told.
+/// Tells whether a file has extended attributes, if that is known.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
@@ -490,7 +490,7 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
     None
 }
 
-/// Returns how many bytes wait to be written in the whole system, where it tells.
+/// Returns how many bytes wait to be written in the whole system, where that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn dirty_bytes() -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;

@@ -15,7 +15,7 @@ use crate::metadata::{FileTime, Metadata};
 /// An open file or directory.
 pub(crate) type Fd = std::fs::File;
 
-/// System error codes that are told apart; none of these is ever seen.
+/// The system error codes that are handled; none of these ever occurs.
 pub(crate) mod code {
     pub(crate) const NOENT: i32 = -1;
     pub(crate) const EXIST: i32 = -2;

@@ -15,7 +15,7 @@ use super::charset::CharSet;
 use super::grammar::{Chars, Grammar, Regex, Symbol, Times, Tree};
 use super::read;
 
-/// Characters that no grammar at hand tells apart are one class.
+/// Characters that the grammar does not distinguish are one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alphabet {
     pub(crate) classes: Vec<CharSet>,

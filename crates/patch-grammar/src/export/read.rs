@@ -1,4 +1,4 @@
-//! From the pest file to a [`Grammar`], or to the construct that no other grammar can say.
+//! From the pest file to a [`Grammar`], or to the construct that no other notation can express.
 //!
 //! Atomic rules and rules in capitals become terminals, with the rules that they use written out
 //! in them; the others become rules. Pest's order of choice and its greed are dropped here;

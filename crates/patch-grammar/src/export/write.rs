@@ -74,7 +74,7 @@ fn rule_expr(expr: &Expr, out: &mut String, name: &dyn Fn(&Symbol) -> String) {
 }
 
 fn lark(grammar: &Grammar) -> String {
-    // Lark starts at `start`, and tells rules from terminals by their case.
+    // Lark starts at `start`, and distinguishes rules from terminals by their case.
     let rule_name = |index: usize| match index {
         0 => "start".to_owned(),
         _ => grammar.rules[index].name.to_ascii_lowercase(),
