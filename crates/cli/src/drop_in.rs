@@ -78,8 +78,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     notes.iter().for_each(|note| render::message(&note.to_string()));
     let options = options(&settings, &Rules::default())?;
     global.settings = settings;
-    let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse));
-    let patch = match parsed {
+    let patch = match input.parse(&options.parse) {
         Ok(patch) => patch,
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
     };

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use patch_engine::MAX_PATCH_SIZE;
+use patch_engine::{MAX_PATCH_SIZE, ParseError, Patch};
+use patch_grammar::ParseOptions;
 
 use crate::outside::{self, InputFile};
 
@@ -19,6 +20,10 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
         Self { bytes, name: name.into(), from_diff: false }
+    }
+
+    pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch<'_>, ParseError> {
+        patch_engine::decode(&self.bytes).and_then(|text| patch_engine::parse(text, options))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub const MAX_DIFF: usize = 64 << 10;
 
 /// What a patch did, or would do.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchData {
     /// Whether all sections were one transaction.
@@ -41,7 +41,7 @@ pub struct PatchData {
 }
 
 /// One file that a call changed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFile {
     /// Its path before.
@@ -69,18 +69,15 @@ impl PatchData {
     ///
     /// # Errors
     ///
-    /// Those of [`changed_files`].
+    /// When bytes that a diff needs are not what the plan was made for any more.
     pub fn planned(plan: &Plan) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic: true,
             dry_run: true,
             hunk_count: plan.hunk_count(),
-            transaction_id: None,
-            transaction_ids: Vec::new(),
-            changed_files: changed_files(plan.images(), &[])?,
+            changed_files: changed_files(plan.images())?,
             notes: notes(plan),
-            recovered: Vec::new(),
-            truncated: false,
+            ..Self::default()
         })
     }
 
@@ -91,25 +88,20 @@ impl PatchData {
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
             atomic,
-            dry_run: false,
             hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
             transaction_id,
             transaction_ids,
             changed_files: reports.iter().flat_map(committed_files).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
-            truncated: false,
+            ..Self::default()
         }
     }
 }
 
-/// The files of a plan; `trashed` has the places of the displaced ones.
-///
-/// # Errors
-///
-/// When bytes that a diff needs are not what the plan was made for any more.
-pub fn changed_files(images: Images<'_>, trashed: &[Option<String>]) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-    let changed = |change| Ok(ChangedFile::new(change, trashed, &images.diff(change)?));
+/// The files of a plan that is not committed.
+fn changed_files(images: Images<'_>) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+    let changed = |change| Ok(ChangedFile::new(change, &[], &images.diff(change)?));
     images.plan().changes().iter().map(changed).collect()
 }
 

@@ -90,15 +90,7 @@ mod tests {
     use patch_engine::ErrorKind;
 
     fn file(path: &str, diff: &str) -> ChangedFile {
-        ChangedFile {
-            path: path.into(),
-            operation: "update",
-            to_path: None,
-            before_sha256: None,
-            after_sha256: None,
-            diff: diff.into(),
-            trashed_to: None,
-        }
+        ChangedFile { path: path.into(), operation: "update", diff: diff.into(), ..ChangedFile::default() }
     }
 
     #[test]

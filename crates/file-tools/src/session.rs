@@ -8,7 +8,6 @@ use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
 use patch_engine::{
     ApplyError, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Report, Settings,
-    Transition,
 };
 
 use crate::audit::recorder::Recorder;
@@ -291,7 +290,8 @@ impl Session {
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
         let failure = error.map(|error| (error.kind, error.path.as_deref()));
         let mut unlogged = log.finish(&committed, failure).err().map(|error| error.to_string());
-        let touched: Vec<_> = reports.iter().flat_map(|report| touched(report.plan.transitions())).collect();
+        let transitions = reports.iter().flat_map(|report| report.plan.transitions());
+        let touched: Vec<_> = transitions.map(|now| (now.path().to_string(), now.after())).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
             unlogged.get_or_insert(error.to_string());
         }
@@ -399,9 +399,4 @@ impl Host for Checked<'_> {
     fn event(&mut self, event: &Event<'_>) {
         self.host.event(event);
     }
-}
-
-/// What the paths of a commit are afterwards.
-fn touched(transitions: &[Transition]) -> impl Iterator<Item = (String, Option<Sha256>)> {
-    transitions.iter().map(|transition| (transition.path().to_string(), transition.after()))
 }

@@ -132,7 +132,7 @@ fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
+    let result = match input.parse(&options.parse) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
     };

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use file_tools::ops;
-use patch_engine::{AddNewline, ParseError, Patch};
+use patch_engine::AddNewline;
 
 use super::apply;
 use super::workspace;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
-use crate::input::{self, Input};
+use crate::input;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(crate) enum Form {
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
     let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
-    let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
+    let patch = input.parse(&options.parse).map_err(|error| Failure::parse(&input, error))?;
     match args.to {
         Form::Envelope => {
             render::raw(patch.text.as_bytes());
@@ -71,10 +71,6 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
         }
     }
     Ok(Exit::Done)
-}
-
-fn parse<'p>(input: &'p Input, options: &patch_grammar::ParseOptions) -> Result<Patch<'p>, ParseError> {
-    patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, options))
 }
 
 /// A call as an item of a response.

@@ -23,8 +23,7 @@ pub(crate) fn parse(args: &ParseArgs) -> Result<Exit, Failure> {
     let profile = args.profile.into();
     let input = input::read(args.input.file.as_deref())?;
     let options = Options::new(profile).parse;
-    let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-    let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
+    let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
     json::done(summary(&patch), &patch);
     Ok(Exit::Done)
 }

@@ -28,7 +28,7 @@ struct Params<'l> {
 }
 
 /// `tool_call` and `tool_call_update` have the same fields; version 2 has the second only.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'l> {
     session_update: &'static str,
@@ -107,27 +107,8 @@ struct V2Patch {
     text: String,
 }
 
-pub(super) fn line_v1(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    line(call, event, 1)
-}
-
-pub(super) fn line_v2(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    line(call, event, 2)
-}
-
-fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
-    let update = Update {
-        session_update: "tool_call_update",
-        tool_call_id: &call.call_id,
-        title: None,
-        name: None,
-        kind: None,
-        status: None,
-        locations: None,
-        content: None,
-        raw_input: None,
-        raw_output: None,
-    };
+pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
+    let update = Update { session_update: "tool_call_update", tool_call_id: &call.call_id, ..Update::default() };
     let changed = |items: &[&Item]| {
         (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
     };
