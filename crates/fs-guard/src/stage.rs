@@ -9,7 +9,6 @@ use crate::error::{At as _, Error};
 use crate::metadata::Metadata;
 use crate::read::OpenFile;
 use crate::rel_path::RelPath;
-use crate::sync::SyncGroup;
 use crate::sys::{self, Fd, Open, Rename, code};
 
 impl Spot {
@@ -22,23 +21,6 @@ impl Spot {
             Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
-    }
-
-    /// Writes a small file of the program's own here, in the place of one that may be there: all of it or, after a crash,
-    /// none. It is written as `<name>.new` first.
-    pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
-        let draft = self.dir.spot(&format!("{}.new", self.name));
-        draft.remove()?;
-        let mut file = draft.create(0o600)?;
-        file.write(bytes)?;
-        let file = file.finish(None, None, durable)?;
-        if durable {
-            let mut group = SyncGroup::new();
-            group.file(&file);
-            group.sync(None)?;
-        }
-        // A rename is one step everywhere; an exchange takes three where the system has none.
-        file.replace(self).map_err(|failed| failed.error)
     }
 
     /// Creates a symbolic link here, to be published elsewhere.

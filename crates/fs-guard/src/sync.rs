@@ -90,6 +90,25 @@ impl<'f> SyncGroup<'f> {
     }
 }
 
+impl Spot {
+    /// Writes a small file of the program's own here, in the place of one that may be there: all of it or, after a crash,
+    /// none. It is written as `<name>.new` first.
+    pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
+        let draft = self.dir.spot(&format!("{}.new", self.name));
+        draft.remove()?;
+        let mut file = draft.create(0o600)?;
+        file.write(bytes)?;
+        let file = file.finish(None, None, durable)?;
+        if durable {
+            let mut group = SyncGroup::new();
+            group.file(&file);
+            group.sync(None)?;
+        }
+        // A rename is one step everywhere; an exchange takes three where the system has none.
+        file.replace(self).map_err(|failed| failed.error)
+    }
+}
+
 fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     let one = |spot: &Spot| -> Result<(), Error> {
         let file = sys::open_at(&spot.dir.handle, &spot.name, Open::Read).at("open", spot.path())?;
