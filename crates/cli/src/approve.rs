@@ -1,4 +1,4 @@
-//! `--approve`: a person at the terminal sees the plan and says what becomes of it.
+//! `--approve`: a person at the terminal sees the plan and decides about it.
 
 use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
@@ -16,8 +16,8 @@ use crate::render;
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// When a person is asked. Unless told otherwise: about what is dangerous, if standard input and output are a
-/// terminal; else never, so that no program waits for an answer.
+/// When a person is asked by default: about what is dangerous, if standard input and output are a terminal; else never,
+/// so that no program waits for an answer.
 pub(crate) fn preset() -> args::Approve {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if person { args::Approve::Auto } else { args::Approve::Never }
@@ -31,7 +31,7 @@ pub(crate) fn policy(approve: args::Approve) -> ApprovalPolicy {
     }
 }
 
-/// What a person said beside yes and no.
+/// What a person answered other than yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instead {
     /// Edit the patch, and plan it again.
@@ -118,11 +118,11 @@ fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::
     if end < diff.len() {
         writeln!(text, "… {} more lines; d shows them", total - limit)?;
     }
-    say(out, &text)
+    write_coloured(out, &text)
 }
 
-/// Writes text with the codes of its colours to the terminal, or without them where nobody wants them.
-pub(crate) fn say(out: &mut Terminal, text: &[u8]) -> std::io::Result<()> {
+/// Writes coloured text to the terminal, or without its colours where they are switched off.
+pub(crate) fn write_coloured(out: &mut Terminal, text: &[u8]) -> std::io::Result<()> {
     let plain = anstream::ColorChoice::global() == anstream::ColorChoice::Never
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain { out.write_all(&anstream::adapter::strip_bytes(text).into_vec()) } else { out.write_all(text) }

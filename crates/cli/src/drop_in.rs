@@ -5,21 +5,20 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
-use file_tools::audit::Audit;
-use file_tools::{Session, SessionName};
+use file_tools::changes::success;
 use patch_engine::approval::Approvals;
-use patch_engine::transaction::Workspace;
-use patch_engine::{ApplyError, ChangeKind, MAX_PATCH_SIZE, Plan};
+use patch_engine::{ApplyError, MAX_PATCH_SIZE};
 
 use crate::approve::{self, Prompt};
 use crate::args::{self, Rules};
-use crate::commands::{options, session_settings};
+use crate::commands::{options, session};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::{self, Input};
+use crate::render;
 use crate::settings::{Layer, Sources};
-use crate::{json, render};
 
 /// Whether the program was called by the name of that tool.
 pub(crate) fn is_called(args: &[OsString]) -> bool {
@@ -57,13 +56,13 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         render::message(&format!("the patch is longer than {} MiB", MAX_PATCH_SIZE >> 20));
         return Exit::DoesNotApply;
     }
-    let input = Input::new(bytes, "patch");
-    match apply(input) {
+    let mut global = Global::new(".".into());
+    match apply(&mut global, Input::new(bytes, "patch")) {
         Ok(()) => Exit::Done,
-        Err((failure, session)) => {
-            render::failure(&failure, session.as_deref().map(Session::workspace));
+        Err(failure) => {
+            render::failure(&failure, &global);
             // The tool knows two codes for failures; a half-changed workspace is worth a third.
-            match json::JsonFailure::new(&failure).exit {
+            match failure.error().class.into() {
                 Exit::Partial => Exit::Partial,
                 _ => Exit::DoesNotApply,
             }
@@ -71,61 +70,39 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     }
 }
 
-type Failed = (Failure, Option<Box<Session>>);
-
-fn apply(input: Input) -> Result<(), Failed> {
-    let configured = Sources::load(Path::new(".")).and_then(|sources| {
-        // The profile is this tool's own; only the workspace can make it stricter.
-        let profile = args::Profile::Codex;
-        let flags = Layer { profile: Some(profile), ..Layer::default() };
-        let (settings, notes) = sources.resolve(flags, profile, args::Approve::Never);
-        notes.iter().for_each(|note| render::message(&note.to_string()));
-        Ok((options(&settings, &Rules::default())?, settings))
-    });
-    let (options, settings) = configured.map_err(|failure| (failure, None))?;
-    let parsed = patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse));
-    let patch = match parsed {
+fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
+    // The profile is this tool's own; only the workspace can make it stricter.
+    let profile = args::Profile::Codex;
+    let flags = Layer { profile: Some(profile), ..Layer::default() };
+    let (settings, notes) = Sources::load(&global.root)?.resolve(flags, profile, args::Approve::Never);
+    notes.iter().for_each(|note| render::message(&note.to_string()));
+    let options = options(&settings, &Rules::default())?;
+    global.settings = settings;
+    let patch = match input.parse(&options.parse) {
         Ok(patch) => patch,
-        Err(error) => return Err((Failure::Parse(Box::new((input, error))), None)),
+        Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
     };
-    let opened = settings.policy().and_then(|policy| Ok(Workspace::open(Path::new("."), policy)?));
-    let workspace = opened.map_err(|failure| (failure, None))?;
-    let session = Session::new(workspace, Audit::new(SessionName::cli(), None), session_settings(&settings));
+    let session = session(global)?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, false);
     // What is guarded stays refused: a program names what it allows.
-    let mut approvals = Approvals::new(approve::policy(settings.approve));
+    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
     let applied = session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
     drop(patch);
     match applied {
         Ok(reports) => {
             for report in &reports {
                 render::notes(&report.plan);
-                success(&report.plan);
+                let changes = report.plan.changes().iter();
+                let changed = changes.map(|change| (change.operation, render::sanitize(change.last_path().as_str())));
+                // A broken pipe is a quiet end.
+                let _ = std::io::stdout().write_all(success(changed).as_bytes());
             }
             Ok(())
         }
-        Err(failed) => {
-            let failure = match failed.error {
-                ApplyError::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
-                _ => Failure::Failed(Box::new((input, failed))),
-            };
-            Err((failure, Some(Box::new(session))))
-        }
+        Err(failed) => Err(match failed.error {
+            ApplyError::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+            _ => Failure::Failed(Box::new((input, failed))),
+        }),
     }
-}
-
-/// Prints what changed, in that tool's order: added, modified, deleted.
-fn success(plan: &Plan) {
-    let mut out = String::from("Success. Updated the following files:\n");
-    for (letter, operations) in
-        [('A', &[ChangeKind::Create][..]), ('M', &[ChangeKind::Update, ChangeKind::Move]), ('D', &[ChangeKind::Delete])]
-    {
-        for change in plan.changes().iter().filter(|change| operations.contains(&change.operation)) {
-            let path = change.to_path.as_ref().unwrap_or(&change.path);
-            out += &format!("{letter} {}\n", render::sanitize(path.as_str()));
-        }
-    }
-    // A broken pipe is a quiet end.
-    let _ = std::io::stdout().write_all(out.as_bytes());
 }

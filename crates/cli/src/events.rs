@@ -19,7 +19,7 @@ pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<E
     Some(Events::new(form, session, root, |line| json::line(line.to_owned())))
 }
 
-/// The name of the call: the one that was given, or one that nobody else has.
+/// The id of the call: the one that was given, or a random one.
 pub(crate) fn call_id(args: &args::Reporting) -> Result<String, Failure> {
     match &args.call_id {
         Some(id) => Ok(id.clone()),

@@ -1,4 +1,4 @@
-//! Exit codes: patch(1)'s three, and what a careful caller wants to tell apart beyond them.
+//! Exit codes: patch(1)'s three, and some more for careful callers.
 
 use std::process::ExitCode;
 

@@ -28,7 +28,7 @@ pub(crate) fn read(pairs: &[String], file: Option<&Path>) -> Result<BTreeMap<Str
     Ok(expected)
 }
 
-/// The same spelling as in a patch: a leading `./` says nothing.
+/// The same spelling as in a patch: without a leading `./`.
 fn plain(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }

@@ -1,7 +1,8 @@
 //! Why a command ends without doing what it should.
 
+use file_tools::{ErrorKind, FailureClass, ToolError};
 use patch_engine::transaction;
-use patch_engine::{Failed, ParseError, Rejects};
+use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
 
 use crate::input::{Input, NoInput};
 
@@ -60,5 +61,25 @@ impl From<NoInput> for Failure {
 impl Failure {
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
         Self::Parse(Box::new((input.clone(), error)))
+    }
+
+    /// The failure as programs see it.
+    pub(crate) fn error(&self) -> ToolError {
+        let plain = |class, kind, message: &String| ToolError::new(class, kind, message);
+        match self {
+            Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
+            Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
+            Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message),
+            Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message),
+            Self::TooLong => {
+                let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
+                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
+            }
+            Self::Parse(parse) => ToolError::parse(&parse.1),
+            Self::Rejected(rejected) => ToolError::rejected(&rejected.1),
+            Self::Workspace(error) => ToolError::workspace(error),
+            Self::Commit(error) => ToolError::commit(error),
+            Self::Failed(failed) => ToolError::failed(&failed.1),
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::render;
 
-/// The input as a patch in the envelope; what was done for that is said on standard error, unless `quiet`.
+/// The input as a patch in the envelope; what was done for that is printed to standard error, unless `quiet`.
 pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Input, Failure> {
     let failed = |message: &dyn std::fmt::Display| Failure::Unreadable(format!("{}: {message}", input.name));
     let (form, text) = match from {
@@ -29,7 +29,7 @@ pub(crate) fn envelope(input: Input, from: InputForm, quiet: bool) -> Result<Inp
         InputForm::Auto | InputForm::Envelope => return Ok(Input { bytes: text.into_bytes(), ..input }),
         InputForm::Unified => {
             let (diff, notes) = detect::normal_headers(&text);
-            tell(&input, quiet, &notes);
+            print_notes(&input, quiet, &notes);
             convert::from_diff(&diff).map_err(|error| failed(&error))?
         }
         InputForm::Openai => {
@@ -48,7 +48,7 @@ fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String
         return Ok((InputForm::Openai, whole.to_owned()));
     }
     let found = detect::find(text)?;
-    tell(input, quiet, &found.notes);
+    print_notes(input, quiet, &found.notes);
     let form = match found.kind {
         detect::DetectedKind::Envelope => InputForm::Envelope,
         detect::DetectedKind::Diff => InputForm::Unified,
@@ -56,7 +56,7 @@ fn detected(input: &Input, text: &str, quiet: bool) -> Result<(InputForm, String
     Ok((form, found.text))
 }
 
-fn tell(input: &Input, quiet: bool, notes: &[String]) {
+fn print_notes(input: &Input, quiet: bool, notes: &[String]) {
     for note in notes.iter().filter(|_| !quiet) {
         render::message(&format!("note: {}: {note}", input.name));
     }

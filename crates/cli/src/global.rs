@@ -17,10 +17,17 @@ pub(crate) struct Global {
     pub(crate) settings: Settings,
 }
 
+impl Global {
+    /// No flags, in this workspace.
+    pub(crate) fn new(root: PathBuf) -> Self {
+        let settings = Settings::preset(Profile::Strict, Approve::Never);
+        Self { root, color: None, no_pager: false, json: false, quiet: false, verbose: false, settings }
+    }
+}
+
 impl From<GlobalArgs> for Global {
     fn from(args: GlobalArgs) -> Self {
         let GlobalArgs { root, color, no_pager, json, quiet, verbose } = args;
-        let settings = Settings::preset(Profile::Strict, Approve::Never);
-        Self { root, color, no_pager, json, quiet, verbose, settings }
+        Self { color, no_pager, json, quiet, verbose, ..Self::new(root) }
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal as the host of a change: whom the engine asks, and what hears what happens.
+//! The terminal as the host of a change: it approves, cancels and shows progress.
 
 use file_tools::events::Events;
 use patch_engine::approval::{Decision, Request};
@@ -15,7 +15,7 @@ pub(crate) struct TerminalHost<'h> {
     pub(crate) prompt: &'h Prompt,
     pub(crate) events: Option<&'h mut Events<'static>>,
     progress: CommitProgress,
-    /// Nothing is said beside what has to be.
+    /// Print errors and warnings only.
     quiet: bool,
 }
 

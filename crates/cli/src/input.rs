@@ -3,7 +3,8 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use patch_engine::MAX_PATCH_SIZE;
+use patch_engine::{MAX_PATCH_SIZE, ParseError, Patch};
+use patch_grammar::ParseOptions;
 
 use crate::outside::{self, InputFile};
 
@@ -19,6 +20,10 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
         Self { bytes, name: name.into(), from_diff: false }
+    }
+
+    pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch<'_>, ParseError> {
+        patch_engine::decode(&self.bytes).and_then(|text| patch_engine::parse(text, options))
     }
 }
 
@@ -75,7 +80,7 @@ impl Source {
 /// Reads standard input to its end, or one byte more than a patch may have.
 pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // With a byte of room left, the end is seen without growing. Where there is no room, the reading says so.
+    // With a byte of room left, the end is seen without growing. Where there is no room, reading fails.
     let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
     let _ = bytes.try_reserve_exact(room as usize);
     std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;

@@ -141,7 +141,7 @@ impl Person {
         if lines.len() > limit {
             writeln!(shown, "… {} more lines", lines.len() - limit)?;
         }
-        approve::say(self.terminal.get_mut(), &shown)?;
+        approve::write_coloured(self.terminal.get_mut(), &shown)?;
         let keys = if is_hunk { "y,n,a,d,e,q,?" } else { "y,n,q,?" };
         loop {
             write!(self.terminal.get_mut(), "{question}? [{keys}] ")?;

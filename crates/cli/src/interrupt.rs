@@ -25,7 +25,7 @@ impl Interrupt {
         ];
         let ignored = ignored();
         for (signal, exit) in all.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0) {
-            // Where handlers cannot be set, the signal ends the program and the journal says what to undo.
+            // Where handlers cannot be set, the signal ends the program and recovery reads from the journal what to undo.
             let _ = signal_hook::flag::register_conditional_shutdown(signal, exit as i32, interrupt.idle.clone());
             let _ = signal_hook::flag::register_usize(signal, interrupt.signal.clone(), exit as usize);
         }
@@ -48,7 +48,7 @@ impl Interrupt {
     }
 }
 
-/// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay ignored. Only Linux tells.
+/// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay ignored. Known on Linux only.
 fn ignored() -> u64 {
     let status = fs_guard::read_config(Path::new("/proc/self/status"), 1 << 16).ok().flatten().unwrap_or_default();
     let mask = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));

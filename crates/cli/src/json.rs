@@ -2,15 +2,14 @@
 
 use std::io::Write as _;
 
+use file_tools::ToolError;
 use file_tools::changes::{PatchData, summary};
 use file_tools::envelope::{self, Success};
-use file_tools::{FailureClass, ToolError};
-use patch_engine::{ErrorKind, Plan, Report};
+use patch_engine::{Plan, Report};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
-use crate::{failure, render};
+use crate::render;
 
 /// Prints a value as the answer.
 pub(crate) fn print(value: &impl Serialize) {
@@ -70,47 +69,9 @@ pub(crate) fn applied(reports: &[Report], atomic: bool) -> impl Serialize + use<
     Success::new(summaries.join("; "), PatchData::applied(reports, atomic))
 }
 
-/// A failure as a program sees it.
-#[derive(Debug)]
-pub(crate) struct JsonFailure {
-    pub(crate) exit: Exit,
-    error: ToolError,
-}
-
-impl JsonFailure {
-    pub(crate) fn new(failure: &failure::Failure) -> Self {
-        let plain = ToolError::new;
-        let error = match failure {
-            failure::Failure::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message.clone()),
-            failure::Failure::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message.clone()),
-            failure::Failure::Unreadable(message) => {
-                plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message.clone())
-            }
-            failure::Failure::Refused(message) => {
-                plain(FailureClass::Refused, ErrorKind::PermissionDenied, message.clone())
-            }
-            failure::Failure::TooLong => {
-                let message = format!("the patch is longer than {} bytes", patch_engine::MAX_PATCH_SIZE);
-                plain(FailureClass::Failed, ErrorKind::FileTooLarge, message)
-            }
-            failure::Failure::Parse(parse) => ToolError::parse(&parse.1),
-            failure::Failure::Rejected(rejected) => ToolError::rejected(&rejected.1),
-            failure::Failure::Workspace(error) => ToolError::workspace(error),
-            failure::Failure::Commit(error) => ToolError::commit(error),
-            failure::Failure::Failed(failed) => ToolError::failed(&failed.1),
-        };
-        Self { exit: error.class.into(), error }
-    }
-
-    /// The error, for the audit log.
-    pub(crate) fn error(&self) -> &ToolError {
-        &self.error
-    }
-
-    /// The failure as the one object of `--json`.
-    pub(crate) fn envelope(&self) -> impl Serialize + use<> {
-        envelope::Failure::from(self.error.clone())
-    }
+/// Prints the envelope of a failure.
+pub(crate) fn failed(error: ToolError) {
+    print(&envelope::Failure::from(error));
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
             return Err(Failure::parse(&Input::new(bytes, "standard input"), error));
         }
     }
-    // Whether the whole is a patch is found, and told, by the parser.
+    // The parser checks the whole, and reports its errors.
     view.show(stream.end());
     view.end();
     Ok(Input::new(bytes, "standard input"))

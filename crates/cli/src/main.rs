@@ -22,7 +22,6 @@ mod live;
 mod outside;
 mod progress;
 mod render;
-mod report;
 mod settings;
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! What the user names outside of any workspace: files on the command line, standard input, the terminal.
-#![allow(clippy::disallowed_types, reason = "no file of a workspace; whoever may name one to this process may read it")]
+#![allow(clippy::disallowed_types, reason = "not files of a workspace: the caller who names one may read it")]
 
 use std::fs::File;
 use std::io::{self, Read as _};

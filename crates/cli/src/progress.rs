@@ -26,10 +26,7 @@ impl CommitProgress {
     pub(crate) fn new(quiet: bool) -> Self {
         Self { wanted: !quiet && std::io::stderr().is_terminal(), bar: None }
     }
-}
 
-impl CommitProgress {
-    /// Hears how far the commit is.
     pub(crate) fn event(&mut self, event: &Event<'_>) {
         match (event, &self.bar) {
             (Event::Planned(plan), _) => self.begin(plan.transitions().len()),

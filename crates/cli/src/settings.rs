@@ -1,8 +1,8 @@
 //! The settings: flags, then the environment, then the user's file, held within the bounds of the workspace's file.
 //!
 //! A value is looked for in flags, then in `APPLY_PATCH_*`, then in `$XDG_CONFIG_HOME/apply-patch/config.toml` (or
-//! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: that file is
-//! written by whoever writes to the workspace, and whatever it says makes the program stricter.
+//! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: everyone
+//! who writes to the workspace can write that file, so it can only make the program stricter.
 
 use std::fmt;
 use std::io;
@@ -29,7 +29,7 @@ const MAX_GLOB: usize = 1024;
 
 /// What a setting can be: how it is read, and what is stricter.
 trait Value: Clone + PartialEq {
-    /// What it has to be, in words.
+    /// What it has to be, for messages.
     fn wanted() -> String;
     /// Reads it from a variable.
     fn from_text(text: &str) -> Result<Self, Wrong>;
@@ -57,7 +57,7 @@ trait Value: Clone + PartialEq {
 enum Wrong {
     /// It is something else than what is wanted.
     Type,
-    /// As it says.
+    /// Another problem, described.
     Because(String),
 }
 
@@ -87,7 +87,7 @@ macro_rules! words {
 
 words!(Profile, Durability, Approve, Fuzz, Ambiguous, Names, HardLinks);
 
-/// The name of a word.
+/// The name of a value.
 fn name<T: ValueEnum>(word: &T) -> String {
     word.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
@@ -244,7 +244,7 @@ macro_rules! settings {
             $(pub(crate) $field: $type,)*
         }
 
-        /// What one source says; a setting that it leaves open is `None`.
+        /// The settings of one source; one that it leaves open is `None`.
         #[derive(Debug, Clone, Default)]
         pub(crate) struct Layer {
             $(pub(crate) $field: Option<$type>,)*
@@ -279,14 +279,14 @@ macro_rules! settings {
                 None
             }
 
-            /// This, and what `below` says of what this leaves open.
+            /// This, and from `below` what this leaves open.
             fn over(self, below: Self) -> Self {
                 Self { $($field: self.$field.or(below.$field),)* }
             }
         }
 
         impl Settings {
-            /// What `given` says, or else `self`; within `bounds`. Every value of `given` that is overruled gives a note.
+            /// `given`, or else `self`; within `bounds`. Every value of `given` that is overruled gives a note.
             fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
                 Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
             }
@@ -361,7 +361,7 @@ fn held<T: Value>(key: &'static str, given: Option<T>, preset: T, bound: Option<
 }
 
 impl Settings {
-    /// What holds when nothing is said, under a profile.
+    /// The defaults of a profile.
     pub(crate) fn preset(profile: Profile, approve: Approve) -> Self {
         let options = Options::new(profile.into());
         Self {
@@ -415,7 +415,7 @@ impl Settings {
 }
 
 impl Layer {
-    /// What the flags of rules say.
+    /// The settings from the flags of rules.
     pub(crate) fn of_rules(rules: &Rules) -> Self {
         Self {
             profile: rules.profile,
@@ -431,12 +431,12 @@ impl Layer {
         }
     }
 
-    /// What `--allow` says.
+    /// The setting from `--allow`.
     pub(crate) fn of_allow(allow: &[String]) -> Self {
         Self { allow: Some(Patterns(allow.to_vec())), ..Self::default() }
     }
 
-    /// This with what the flags of writing say.
+    /// This with the settings from the flags of writing.
     pub(crate) fn and_writing(self, writing: &Writing) -> Self {
         Self { durability: writing.durability, lock_timeout: writing.lock_timeout, ..self }
     }
@@ -535,15 +535,15 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(config.join("apply-patch/config.toml"))
 }
 
-/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. Whoever can write to the
-/// workspace may not choose another file that this process reads.
+/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A writer of the
+/// workspace must not choose another file that this process reads.
 fn read_workspace_file(root: &Path) -> Result<Option<Vec<u8>>, Failure> {
     let root = match Root::open(root, patch_engine::policy()) {
         Ok(root) => root,
         Err(Error::Io { source, .. })
             if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            // The command itself says so, if it needs a workspace.
+            // The command itself reports that, if it needs a workspace.
             return Ok(None);
         }
         Err(error) => return Err(unreadable(error)),

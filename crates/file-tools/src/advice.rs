@@ -1,4 +1,4 @@
-//! What can be done about a failure, in words for models and the people in charge.
+//! What can be done about a failure: advice for models and the people in charge.
 
 use patch_engine::{Advice, ErrorKind, Problem, Reject, RejectReason};
 

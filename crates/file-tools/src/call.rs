@@ -175,7 +175,7 @@ pub enum Data {
 pub enum Reply {
     /// It did what it should.
     Success(Success<Data>),
-    /// It did not, and changed nothing unless it says so.
+    /// It failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
     EditPatch(EditPatchResult, Option<FailureClass>),
@@ -259,48 +259,35 @@ impl Session {
     }
 
     fn answer(&self, tool: Tool, args: Arguments<'_>, host: &mut dyn Host) -> Reply {
-        let result = match tool {
-            Tool::ReadFile => self.run(tool, args, host, |args, _| self.read_file(args)).map(|s| s.map(Data::ReadFile)),
-            Tool::ListDirectory => self
-                .run(tool, args, host, |args, host| self.list_directory(args, host))
-                .map(|s| s.map(Data::ListDirectory)),
-            Tool::SearchFiles => {
-                self.run(tool, args, host, |args, host| self.search_files(args, host)).map(|s| s.map(Data::SearchFiles))
-            }
-            Tool::Glob => self.run(tool, args, host, |args, host| self.glob(args, host)).map(|s| s.map(Data::Glob)),
-            Tool::CreateFile => {
-                self.run(tool, args, host, |args, host| self.create_file(args, host)).map(|s| s.map(Data::CreateFile))
-            }
-            Tool::WriteFile => {
-                self.run(tool, args, host, |args, host| self.write_file(args, host)).map(|s| s.map(Data::WriteFile))
-            }
-            Tool::EditFile => {
-                self.run(tool, args, host, |args, host| self.edit_file(args, host)).map(|s| s.map(Data::EditFile))
-            }
-            Tool::DeleteFile => {
-                self.run(tool, args, host, |args, host| self.delete_file(args, host)).map(|s| s.map(Data::DeleteFile))
-            }
-            Tool::RestoreFile => {
-                self.run(tool, args, host, |args, host| self.restore_file(args, host)).map(|s| s.map(Data::RestoreFile))
-            }
-            Tool::MoveFile => {
-                self.run(tool, args, host, |args, host| self.move_file(args, host)).map(|s| s.map(Data::MoveFile))
-            }
-            Tool::ApplyPatch => {
-                self.run(tool, args, host, |args, host| self.apply_patch(args, host)).map(|s| s.map(Data::ApplyPatch))
-            }
-            Tool::Undo => self.run(tool, args, host, |args, host| self.undo(args, host)).map(|s| s.map(Data::Undo)),
-            Tool::EditPatch => {
-                return match self.run(tool, args, host, |args, host| self.edit_patch(args, host)) {
-                    Ok(result) => Reply::EditPatch(result, None),
-                    Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
-                };
-            }
-        };
-        match result {
-            Ok(success) => Reply::Success(success),
-            Err(error) => error.into(),
+        match tool {
+            Tool::ReadFile => self.reply(tool, args, host, |session, args, _| session.read_file(args), Data::ReadFile),
+            Tool::ListDirectory => self.reply(tool, args, host, Self::list_directory, Data::ListDirectory),
+            Tool::SearchFiles => self.reply(tool, args, host, Self::search_files, Data::SearchFiles),
+            Tool::Glob => self.reply(tool, args, host, Self::glob, Data::Glob),
+            Tool::CreateFile => self.reply(tool, args, host, Self::create_file, Data::CreateFile),
+            Tool::WriteFile => self.reply(tool, args, host, Self::write_file, Data::WriteFile),
+            Tool::EditFile => self.reply(tool, args, host, Self::edit_file, Data::EditFile),
+            Tool::DeleteFile => self.reply(tool, args, host, Self::delete_file, Data::DeleteFile),
+            Tool::RestoreFile => self.reply(tool, args, host, Self::restore_file, Data::RestoreFile),
+            Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
+            Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
+            Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
+            Tool::EditPatch => match self.run(tool, args, host, Self::edit_patch) {
+                Ok(result) => Reply::EditPatch(result, None),
+                Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+            },
         }
+    }
+
+    fn reply<A: DeserializeOwned, D>(
+        &self,
+        tool: Tool,
+        args: Arguments<'_>,
+        host: &mut dyn Host,
+        then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
+        data: fn(D) -> Data,
+    ) -> Reply {
+        self.run(tool, args, host, then).map_or_else(Reply::from, |success| Reply::Success(success.map(data)))
     }
 
     fn run<A: DeserializeOwned, T>(
@@ -308,10 +295,10 @@ impl Session {
         tool: Tool,
         args: Arguments<'_>,
         host: &mut dyn Host,
-        then: impl FnOnce(&A, &mut dyn Host) -> Result<T, ToolError>,
+        then: fn(&Self, &A, &mut dyn Host) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
         match args.read::<A>() {
-            Ok(args) => then(&args, host),
+            Ok(args) => then(self, &args, host),
             Err(error) => {
                 let problems = match args.value() {
                     Some(args) => arguments::problems(&tool.info().input_schema, &args),

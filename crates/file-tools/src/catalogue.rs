@@ -1,4 +1,4 @@
-//! The tools as a model is told about them: descriptions and plain JSON schemas.
+//! The tools as they are described to models: descriptions and plain JSON schemas.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -86,7 +86,7 @@ fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
     (schema::<A>(), bare(schema::<Envelope<D>>()))
 }
 
-/// A schema of answers. Programs check with it, and few models are ever shown it, so it does without words.
+/// A schema of answers. Programs check with it, and few models are shown it, so it has no descriptions.
 fn bare(mut schema: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -102,7 +102,7 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// The result envelope, for its schema. What an error has in it is the same everywhere, and not told thirteen times.
+/// The result envelope, for its schema. Errors have the same shape in all tools, so it is not repeated for each.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Envelope<D> {
@@ -126,7 +126,7 @@ fn schema<T: JsonSchema>() -> Value {
     value
 }
 
-/// Leaves out what says nothing to a model, and what some clients do not take.
+/// Removes what is of no use to a model, and what some clients do not take.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -138,6 +138,18 @@ fn plain(value: &mut Value) {
             // Of a type; that of a field says what it is there.
             if object.contains_key("properties") {
                 object.remove("description");
+            }
+            // A field that may be missing is not required, and need not be null.
+            if let Some(kind) = object.get_mut("type")
+                && let Value::Array(types) = kind
+            {
+                types.retain(|name| name != "null");
+                if types.len() == 1 {
+                    *kind = types.remove(0);
+                }
+            }
+            if let Some(Value::Array(values)) = object.get_mut("enum") {
+                values.retain(|value| !value.is_null());
             }
             if object.get("additionalProperties") == Some(&Value::Bool(true)) {
                 object.remove("additionalProperties");

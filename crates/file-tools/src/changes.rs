@@ -11,7 +11,7 @@ use serde::Serialize;
 pub const MAX_DIFF: usize = 64 << 10;
 
 /// What a patch did, or would do.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchData {
     /// Whether all sections were one transaction.
@@ -22,8 +22,7 @@ pub struct PatchData {
     /// How many hunks the patch has.
     pub hunk_count: usize,
     /// The transaction, for undo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// The transactions of a patch that was not atomic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +41,7 @@ pub struct PatchData {
 }
 
 /// One file that a call changed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFile {
     /// Its path before.
@@ -50,22 +49,18 @@ pub struct ChangedFile {
     /// create, update, delete or move.
     pub operation: &'static str,
     /// Where it moved to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
     /// Its hash before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
     /// Its hash after.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after_sha256: Option<String>,
     /// The unified diff, cut at 64 KiB.
     pub diff: String,
     /// Where the displaced file is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
 }
 
@@ -74,18 +69,15 @@ impl PatchData {
     ///
     /// # Errors
     ///
-    /// Those of [`changed_files`].
+    /// When bytes that a diff needs are not what the plan was made for any more.
     pub fn planned(plan: &Plan) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic: true,
             dry_run: true,
             hunk_count: plan.hunk_count(),
-            transaction_id: None,
-            transaction_ids: Vec::new(),
-            changed_files: changed_files(plan.images(), &[])?,
+            changed_files: changed_files(plan.images())?,
             notes: notes(plan),
-            recovered: Vec::new(),
-            truncated: false,
+            ..Self::default()
         })
     }
 
@@ -96,25 +88,20 @@ impl PatchData {
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
             atomic,
-            dry_run: false,
             hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
             transaction_id,
             transaction_ids,
             changed_files: reports.iter().flat_map(committed_files).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
-            truncated: false,
+            ..Self::default()
         }
     }
 }
 
-/// The files of a plan; `trashed` tells where the displaced ones are.
-///
-/// # Errors
-///
-/// When bytes that a diff needs are not what the plan was made for any more.
-pub fn changed_files(images: Images<'_>, trashed: &[Option<String>]) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-    let changed = |change| Ok(ChangedFile::new(change, trashed, &images.diff(change)?));
+/// The files of a plan that is not committed.
+fn changed_files(images: Images<'_>) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+    let changed = |change| Ok(ChangedFile::new(change, &[], &images.diff(change)?));
     images.plan().changes().iter().map(changed).collect()
 }
 
@@ -190,6 +177,20 @@ pub fn summary(plan: &Plan) -> String {
     let parts: Vec<_> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
+}
+
+/// What the command-line tool of the models prints when it is done: the files that were added, modified and deleted.
+pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
+    let mut lines = [const { String::new() }; 3];
+    for (operation, path) in changed {
+        let (nth, letter) = match operation {
+            ChangeKind::Create => (0, 'A'),
+            ChangeKind::Update | ChangeKind::Move => (1, 'M'),
+            ChangeKind::Delete => (2, 'D'),
+        };
+        lines[nth] += &format!("{letter} {path}\n");
+    }
+    format!("Success. Updated the following files:\n{}", lines.concat())
 }
 
 /// A note about a hunk, as the rest of a sentence.

@@ -209,7 +209,7 @@ impl Session {
             let seen = expected.parse().map_err(|_| ToolError::arguments("BUG: no hash"))?;
             // What was read just now is not what the model saw.
             let error = ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true);
-            return Err(error.single().next("view the file again before inserting"));
+            return Err(error.next("view the file again before inserting"));
         }
         if line > read.line_count {
             let message = format!("insert_line is {line}, and the file has {} lines", read.line_count);

@@ -64,7 +64,7 @@ pub struct ToolError {
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
-    /// It did not fail for good: somebody is asked, and the same call will be made again.
+    /// It has not failed for good: a person is asked, and the same call is made again after that.
     #[serde(skip)]
     pub postponed: bool,
 }
@@ -104,35 +104,35 @@ impl ToolError {
     pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
         let reject = Reject { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem };
-        let mut error = Self::rejected(&[reject]);
+        let mut error = Self::single(&reject);
         if by_ledger {
             error.message = format!("{path}: it was changed since this session read it");
+        }
+        error.next(format!("read {path} again, then repeat the call with its new sha256"))
+    }
+
+    /// Why one operation cannot be planned, without the list of rejects that only a patch has.
+    fn single(reject: &Reject) -> Self {
+        let mut error = Self::rejected(std::slice::from_ref(reject));
+        if let Value::Object(details) = &mut error.details {
+            details.remove("rejects");
         }
         error
     }
 
-    /// Without the list of rejects that only a patch has.
+    /// The same with other details.
     #[must_use]
-    pub(crate) fn single(mut self) -> Self {
-        if let Value::Object(details) = &mut self.details {
-            details.remove("rejects");
-        }
-        self.suggested_next_action =
-            self.path.as_ref().map(|path| format!("read {path} again, then repeat the call with its new sha256"));
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn details(self, details: Value) -> Self {
+    pub fn details(self, details: Value) -> Self {
         Self { details, ..self }
     }
 
+    /// The same with what the caller can do about it.
     #[must_use]
-    pub(crate) fn next(self, action: impl Into<String>) -> Self {
+    pub fn next(self, action: impl Into<String>) -> Self {
         Self { suggested_next_action: Some(action.into()), ..self }
     }
 
-    /// Tells that a patch does not parse.
+    /// The error of a patch that does not parse.
     #[must_use]
     pub fn parse(error: &ParseError) -> Self {
         let details = json!({
@@ -152,7 +152,7 @@ impl ToolError {
         Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string()).details(details).next(next)
     }
 
-    /// Tells that the workspace could not be used, or something in it not be planned.
+    /// The error of a workspace that cannot be used, or of a change in it that cannot be planned.
     #[must_use]
     pub fn workspace(error: &transaction::Error) -> Self {
         let (class, details) = match error {
@@ -181,12 +181,11 @@ impl ToolError {
             transaction::Error::Files(error) => guard_advice(error),
             _ => None,
         };
-        let told =
-            Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) };
-        Self { suggested_next_action: guard, ..told.details(details) }
+        let path = error.path().map(ToOwned::to_owned);
+        Self { path, details, suggested_next_action: guard, ..Self::new(class, error.kind(), error.to_string()) }
     }
 
-    /// Tells that a plan could not be committed.
+    /// The error of a plan that could not be committed.
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
         let refused = match error {
@@ -199,11 +198,16 @@ impl ToolError {
             true => FailureClass::of(error.kind(), !refused),
             false => FailureClass::Partial,
         };
-        Self { path: error.path().map(ToOwned::to_owned), ..Self::new(class, error.kind(), error.to_string()) }
-            .details(commit_details(error))
+        let details = match error {
+            CommitError::Stale(stale) => drift(stale),
+            CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
+            _ => Value::Null,
+        };
+        let path = error.path().map(ToOwned::to_owned);
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }
     }
 
-    /// Tells why a patch or an operation cannot be planned: the gravest reason first, all in the details.
+    /// The error of a patch or an operation that cannot be planned: the gravest reason first, all in the details.
     ///
     /// # Panics
     ///
@@ -229,12 +233,9 @@ impl ToolError {
             .next(advice(first))
     }
 
-    /// One operation's reason, without the list of rejects that only a patch has.
+    /// Why one operation cannot be planned.
     pub(crate) fn refused(reject: &Reject) -> Self {
-        let mut error = Self::rejected(std::slice::from_ref(reject));
-        if let Value::Object(details) = &mut error.details {
-            details.remove("rejects");
-        }
+        let mut error = Self::single(reject);
         // An agent can correct a path; a person approves.
         let hopeless = matches!(error.class, FailureClass::Failed | FailureClass::Partial);
         error.recoverable = !hopeless && error.kind != ErrorKind::PermissionDenied;
@@ -254,7 +255,7 @@ impl ToolError {
         error
     }
 
-    /// Tells why a patch was not applied, or not all of it.
+    /// The error of a patch that was not applied, or not all of it.
     #[must_use]
     pub fn failed(failed: &Failed) -> Self {
         let mut error = Self::from(&failed.error);
@@ -321,14 +322,6 @@ impl From<fs_guard::Error> for ToolError {
     fn from(error: fs_guard::Error) -> Self {
         let path = error.path().unwrap_or_default().to_owned();
         Self::refused(&Reject { section: None, path, hunk: None, patch_line: None, problem: Problem::Guard(error) })
-    }
-}
-
-fn commit_details(error: &CommitError) -> Value {
-    match error {
-        CommitError::Stale(stale) => drift(stale),
-        CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
-        _ => Value::Null,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Answers that fit into a model's context. Lists and files come in parts (see `page`); what is here has no next
-//! part: diffs and reasons are cut, and say so.
+//! part: diffs and reasons are cut, and end in a mark.
 
 use serde_json::json;
 
 use crate::call::{Data, Reply};
 use crate::changes::ChangedFile;
 use crate::error::ToolError;
+use crate::page::{fitting, length};
 use crate::text::prefix;
 
 /// What a cut text ends with.
@@ -42,10 +43,6 @@ fn cut(text: &mut String, max: usize) {
     }
 }
 
-fn length(value: &impl serde::Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |json| json.len())
-}
-
 /// Leaves out files at the end, then cuts the diffs of the others to equal shares of what is left.
 fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     let before = length(files);
@@ -54,13 +51,7 @@ fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     }
     let mut left = max;
     let bare = |file: &ChangedFile| length(&ChangedFile { diff: String::new(), ..file.clone() }) + 1;
-    let fits = files.iter().take_while(|file| {
-        let size = bare(file);
-        let fits = size <= left;
-        left = left.saturating_sub(size);
-        fits
-    });
-    let count = fits.count().max(1);
+    let count = fitting(files, &mut left, bare).max(1);
     files.truncate(count);
     for (index, file) in files.iter_mut().enumerate() {
         let share = left / (count - index);
@@ -80,14 +71,7 @@ fn error(error: &mut ToolError, max: usize) {
     cut(&mut error.message, max / 4);
     let Some(details) = error.details.as_object_mut() else { return };
     if let Some(rejects) = details.get_mut("rejects").and_then(|rejects| rejects.as_array_mut()) {
-        let mut left = max / 2;
-        let fits = rejects.iter().take_while(|reject| {
-            let size = length(reject) + 1;
-            let fits = size <= left;
-            left = left.saturating_sub(size);
-            fits
-        });
-        let count = fits.count();
+        let count = fitting(rejects, &mut { max / 2 }, |reject| length(reject) + 1);
         let more = rejects.len() - count;
         rejects.truncate(count);
         if more > 0 {
@@ -106,15 +90,7 @@ mod tests {
     use patch_engine::ErrorKind;
 
     fn file(path: &str, diff: &str) -> ChangedFile {
-        ChangedFile {
-            path: path.into(),
-            operation: "update",
-            to_path: None,
-            before_sha256: None,
-            after_sha256: None,
-            diff: diff.into(),
-            trashed_to: None,
-        }
+        ChangedFile { path: path.into(), operation: "update", diff: diff.into(), ..ChangedFile::default() }
     }
 
     #[test]

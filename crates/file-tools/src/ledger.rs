@@ -47,7 +47,7 @@ impl Ledger {
         if let Some(dir) = folder(workspace)? {
             match dir.spot(&file_name(session)).read(MAX_SIZE) {
                 Ok((bytes, _)) => {
-                    // A line that a crash cut off says nothing.
+                    // A line that a crash cut off is skipped.
                     for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
                         read_line(line, &mut seen);
                     }
@@ -135,16 +135,11 @@ fn compact(
     lock_timeout: Duration,
 ) -> Result<(), Error> {
     let _lock = dir.spot("lock").lock(lock_timeout)?;
-    let place = dir.spot(&file_name(session));
-    let draft = dir.spot(&format!("{}.new", file_name(session)));
-    draft.remove()?;
-    let mut file = draft.create(0o600)?;
     let mut text = String::new();
     for (path, hash) in seen {
         writeln!(text, "{hash} {path}").expect("a string takes all");
     }
-    file.write(text.as_bytes())?;
-    file.finish(None, None, false)?.replace(&place).map_err(|failed| failed.error)
+    dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
 
 fn file_name(session: &SessionName) -> String {

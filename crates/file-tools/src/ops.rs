@@ -187,7 +187,7 @@ fn parse_options() -> ParseOptions {
 ///
 /// # Errors
 ///
-/// [`OpsError::BadCall`] for the first call whose diff does not parse, or says more than its own file.
+/// [`OpsError::BadCall`] for the first call whose diff does not parse, or changes more than its own file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<String, OpsError> {
     let mut out = String::new();
     for call in calls {
@@ -260,7 +260,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
-                // Joined by line feeds here; an empty last line is how a final one is said.
+                // Joined by line feeds here; an empty last line stands for a final one.
                 let ends = !added.no_newline
                     && !lines.is_empty()
                     && (ends_every_line || lines.last().is_some_and(|last| !last.is_empty()));

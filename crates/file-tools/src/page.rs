@@ -28,7 +28,7 @@ pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
 }
 
 /// The part of `found` after the first `skip`: at most `limit` items that take at most `max_output` bytes of JSON,
-/// but one in any case. `whole` tells whether all that there is was found.
+/// but one in any case. `whole`: nothing is left beyond `found`.
 pub(crate) fn page<T: Serialize>(
     mut found: Vec<T>,
     skip: usize,
@@ -40,19 +40,27 @@ pub(crate) fn page<T: Serialize>(
     let all = found.len();
     found.truncate(limit);
     if let Some(max) = max_output {
-        let mut left = max;
-        let fits = found.iter().take_while(|item| {
-            let size = serde_json::to_string(item).map_or(0, |json| json.len() + 1);
-            let fits = size <= left;
-            left = left.saturating_sub(size);
-            fits
-        });
-        let count = fits.count().max(1);
-        found.truncate(count);
+        found.truncate(fitting(&found, &mut { max }, |item| length(item) + 1).max(1));
     }
     let more = found.len() < all;
     let next_cursor = more.then(|| (skip + found.len()).to_string());
     Page { items: found, truncated: more || !whole, next_cursor }
+}
+
+/// How many bytes of JSON a value takes.
+pub(crate) fn length(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.len())
+}
+
+/// How many of the first items fit into `left` bytes together; `left` is then what remains.
+pub(crate) fn fitting<T>(items: &[T], left: &mut usize, size: impl Fn(&T) -> usize) -> usize {
+    let fits = items.iter().take_while(|item| {
+        let size = size(item);
+        let fits = size <= *left;
+        *left = left.saturating_sub(size);
+        fits
+    });
+    fits.count()
 }
 
 #[cfg(test)]

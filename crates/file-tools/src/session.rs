@@ -1,4 +1,4 @@
-//! A session: the road that every change takes, with its audit log and its read ledger.
+//! A session: every change is made through one, with its audit log and its read ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
 use patch_engine::{
     ApplyError, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Report, Settings,
-    Transition,
 };
 
 use crate::audit::recorder::Recorder;
@@ -172,10 +171,10 @@ impl Session {
         match (given, self.ledger.get(path)) {
             (Some(given), _) => {
                 let expected = expected(given)?;
-                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false).single()) }
+                if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false)) }
             }
             (None, Some(seen)) if actual != Some(seen) => {
-                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true).single())
+                Err(ToolError::stale(path, &Expected::Hash(seen), actual, true))
             }
             (None, _) => Ok(()),
         }
@@ -290,14 +289,15 @@ impl Session {
         }
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
         let failure = error.map(|error| (error.kind, error.path.as_deref()));
-        let mut untold = log.finish(&committed, failure).err().map(|error| error.to_string());
-        let touched: Vec<_> = reports.iter().flat_map(|report| touched(report.plan.transitions())).collect();
+        let mut unlogged = log.finish(&committed, failure).err().map(|error| error.to_string());
+        let transitions = reports.iter().flat_map(|report| report.plan.transitions());
+        let touched: Vec<_> = transitions.map(|now| (now.path().to_string(), now.after())).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
-            untold.get_or_insert(error.to_string());
+            unlogged.get_or_insert(error.to_string());
         }
         // The files are changed and the intent is in the log; that the outcome is missing shows there.
-        if let Some(untold) = untold {
-            host.event(&Event::Unlogged(&untold));
+        if let Some(unlogged) = unlogged {
+            host.event(&Event::Unlogged(&unlogged));
         }
     }
 
@@ -399,9 +399,4 @@ impl Host for Checked<'_> {
     fn event(&mut self, event: &Event<'_>) {
         self.host.event(event);
     }
-}
-
-/// What the paths of a commit are afterwards.
-fn touched(transitions: &[Transition]) -> impl Iterator<Item = (String, Option<Sha256>)> {
-    transitions.iter().map(|transition| (transition.path().to_string(), transition.after()))
 }

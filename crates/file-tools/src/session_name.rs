@@ -19,7 +19,7 @@ impl SessionName {
         Self("cli".into())
     }
 
-    /// A name that nobody else has.
+    /// A random name.
     ///
     /// # Errors
     ///

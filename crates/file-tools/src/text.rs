@@ -73,32 +73,9 @@ pub(crate) fn prefix(text: &str, limit: usize) -> &str {
     &text[..end]
 }
 
-/// Bytes in base 64 (RFC 4648, padded).
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().enumerate().fold(0_u32, |bits, (at, &byte)| bits | u32::from(byte) << (16 - 8 * at));
-        for digit in 0..4 {
-            match digit <= chunk.len() {
-                true => text.push(char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63])),
-                false => text.push('='),
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_as_in_the_rfc() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn cuts_between_characters() {

@@ -1,4 +1,4 @@
-//! Walking a directory as far as the guard lets one see it.
+//! Walking a directory as far as the guard permits.
 
 use std::collections::VecDeque;
 
@@ -50,7 +50,7 @@ struct Pending {
 }
 
 /// Calls `visit` with every entry that may be seen, a directory's own before those beneath it, names in
-/// order; `visit` says whether to go beneath a directory, or `None` to end. Gives whether all was seen.
+/// order; `visit` returns whether to go beneath a directory, or `None` to end. Returns whether all was seen.
 pub(crate) fn walk(
     root: &Root,
     dir: Option<RelPath>,
@@ -118,7 +118,7 @@ fn visible(root: &Root, dir: Option<&RelPath>, name: &[u8]) -> Option<RelPath> {
     root.check_bytes(&path, Access::Read).ok()
 }
 
-/// Whether the innermost file that says something about the path leaves it out.
+/// Whether the innermost file with a rule for the path leaves it out.
 fn ignored(ignores: &[std::rc::Rc<Gitignore>], path: &RelPath, is_dir: bool) -> bool {
     for file in ignores.iter().rev() {
         let found = file.matched(path.as_str(), is_dir);

@@ -50,12 +50,6 @@ impl Abilities {
     }
 }
 
-/// Whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)); nothing is confined by asking.
-#[must_use]
-pub fn can_confine() -> bool {
-    sys::can_confine()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

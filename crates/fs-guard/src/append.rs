@@ -3,7 +3,7 @@
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
-use crate::sys::{self, Fd, Open, code};
+use crate::sys::{self, Fd, Open};
 
 /// A file of the program's own, open for appending.
 #[derive(Debug)]
@@ -17,13 +17,7 @@ impl Spot {
     /// file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
         let path = self.path();
-        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::Append(0o600)) {
-            Ok(handle) => handle,
-            Err(error) if matches!(error.raw_os_error(), Some(code::LOOP | code::ISDIR | code::NXIO)) => {
-                return Err(Error::UntrustedState { path, problem: "it is not a file" });
-            }
-            Err(error) => return Err(error).at("open", path),
-        };
+        let handle = self.open_own(Open::Append(0o600))?;
         require_own_file(&sys::stat(&handle).at("look at", &path)?, &path)?;
         Ok(AppendFile { handle, path: path.into() })
     }
@@ -41,13 +35,8 @@ impl AppendFile {
     }
 
     /// Returns its length in bytes.
-    pub fn len(&self) -> Result<u64, Error> {
+    pub fn size(&self) -> Result<u64, Error> {
         Ok(sys::stat(&self.handle).at("look at", &self.path)?.size)
-    }
-
-    /// Tells whether it has no bytes.
-    pub fn is_empty(&self) -> Result<bool, Error> {
-        Ok(self.len()? == 0)
     }
 
     pub(crate) fn handle(&self) -> &Fd {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::digest::{Hasher, Sha256};
+use crate::digest::Sha256;
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
@@ -56,7 +56,7 @@ impl Dir {
     /// Lists the names in it that are UTF-8, sorted.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = sys::list(&self.handle).at("list", &*self.path)?;
-        let mut names: Vec<String> = entries.into_iter().filter_map(|(name, _)| String::from_utf8(name).ok()).collect();
+        let mut names: Vec<String> = entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -165,7 +165,7 @@ impl Dir {
         }
     }
 
-    /// Fails unless the directory belongs to this user, and nobody else may enter it or that is accepted.
+    /// Fails unless the directory belongs to this user, and others may not enter it or that is accepted.
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
@@ -220,26 +220,28 @@ impl Spot {
         }
     }
 
+    /// Opens a file of the program's own, which may be created; a link or a special file is refused.
+    pub(crate) fn open_own(&self, how: Open) -> Result<Fd, Error> {
+        sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| match source.raw_os_error() {
+            Some(code::LOOP | code::ISDIR | code::NXIO) => {
+                Error::UntrustedState { path: self.path(), problem: "it is not a file" }
+            }
+            _ => Error::Io { operation: "open", path: self.path(), source },
+        })
+    }
+
     /// Opens the regular file that is there.
     pub fn open(&self) -> Result<(OpenFile, Metadata), Error> {
         let path = self.path();
-        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::Read) {
-            Ok(handle) => handle,
-            Err(error) => {
-                return Err(match error.raw_os_error() {
-                    Some(code::NOENT) => Error::NotFound { path },
-                    Some(code::LOOP) => Error::NotAFile { path, kind: FileKind::Symlink },
-                    Some(code::NXIO) => Error::NotAFile { path, kind: FileKind::Other },
-                    _ => Error::Io { operation: "open", path, source: error },
-                });
-            }
-        };
-        let mut seen = sys::stat(&handle).at("look at", &path)?;
-        if seen.kind != FileKind::File {
-            return Err(Error::NotAFile { path, kind: seen.kind });
+        match sys::open_at(&self.dir.handle, &self.name, Open::Read) {
+            Ok(handle) => OpenFile::regular(handle, &path),
+            Err(source) => Err(match source.raw_os_error() {
+                Some(code::NOENT) => Error::NotFound { path },
+                Some(code::LOOP) => Error::NotAFile { path, kind: FileKind::Symlink },
+                Some(code::NXIO) => Error::NotAFile { path, kind: FileKind::Other },
+                _ => Error::Io { operation: "open", path, source },
+            }),
         }
-        seen.has_xattrs = sys::has_xattrs(&handle);
-        Ok((OpenFile { handle, path: path.into() }, seen))
     }
 
     /// Reads the regular file that is there.
@@ -258,18 +260,9 @@ impl Spot {
     pub fn hash(&self) -> Result<Option<Sha256>, Error> {
         let Some(seen) = self.metadata()? else { return Ok(None) };
         match seen.kind {
-            FileKind::File => {}
-            FileKind::Symlink => return Ok(Some(Sha256::of(&self.read_link()?))),
-            FileKind::Directory | FileKind::Other => return Ok(None),
-        }
-        let (mut file, _) = self.open()?;
-        let mut hasher = Hasher::new();
-        let mut buffer = vec![0; usize::try_from(seen.size + 1).unwrap_or(1 << 16).min(1 << 16)];
-        loop {
-            match file.read(&mut buffer)? {
-                0 => return Ok(Some(hasher.finish())),
-                length => hasher.update(&buffer[..length]),
-            }
+            FileKind::File => self.open()?.0.hash().map(Some),
+            FileKind::Symlink => Ok(Some(Sha256::of(&self.read_link()?))),
+            FileKind::Directory | FileKind::Other => Ok(None),
         }
     }
 
@@ -371,7 +364,9 @@ impl Spot {
     /// Brings an exchange that was cut off between its steps to one of its ends.
     pub fn settle_exchange(&self, there: &Self) -> Result<(), Error> {
         let aside = self.aside();
-        let Some(kept) = aside.metadata()? else { return Ok(()) };
+        if aside.metadata()?.is_none() {
+            return Ok(());
+        }
         let settle = |result: std::io::Result<()>| result.at("settle", self.path());
         if self.metadata()?.is_none() {
             // This file is there already; only the last step is missing.
@@ -379,8 +374,7 @@ impl Spot {
         }
         match there.metadata()? {
             None => settle(aside.rename_new_raw(there)),
-            Some(seen) if seen.same_inode(&kept) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
-            // Someone replaced it; the kept one is what they replaced.
+            // The kept one is the file there, or the one that someone has replaced there.
             Some(_) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
         }
     }

@@ -163,10 +163,8 @@ impl<'r> Dirs<'r> {
 
     /// Makes the names in every directory that was opened here durable, one directory after the other.
     pub(crate) fn sync_each(&self) -> Result<(), Error> {
-        let paths: Vec<Box<str>> = self.first_seen.borrow().keys().cloned().collect();
-        for path in paths {
-            let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
-            match self.parent(&path, &RelPath::new_unchecked(&child))?.dir.sync() {
+        for (path, _) in self.first_mtimes() {
+            match self.dir(&path)?.sync() {
                 // A directory that may not be listed cannot be synced.
                 Err(error) if error.is_code(code::BADF) => {}
                 result => result?,
@@ -186,21 +184,21 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// Returns the directories with the modification times they had when they were first opened.
-    #[must_use]
-    pub fn first_mtimes(&self) -> Vec<(String, FileTime)> {
-        let seen = self.first_seen.borrow();
-        seen.iter().map(|(path, seen)| (path.to_string(), seen.mtime)).collect()
+    /// The directories with the modification times that they had when they were first opened.
+    fn first_mtimes(&self) -> Vec<(Box<str>, FileTime)> {
+        self.first_seen.borrow().iter().map(|(path, seen)| (path.clone(), seen.mtime)).collect()
+    }
+
+    fn dir(&self, path: &str) -> Result<Dir, Error> {
+        let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
+        Ok(self.parent(path, &RelPath::new_unchecked(&child))?.dir.clone())
     }
 
     /// Puts back the modification times of directories, as well as that can be done: after a
     /// roll-back nothing in them has changed.
     pub fn restore_times(&self) {
         for (path, mtime) in self.first_mtimes() {
-            let child = if path.is_empty() { "x".to_owned() } else { format!("{path}/x") };
-            if let Ok(parent) = self.parent(&path, &RelPath::new_unchecked(&child)) {
-                let _ = sys::set_mtime(&parent.dir.handle, mtime);
-            }
+            let _ = self.dir(&path).and_then(|dir| dir.set_mtime(mtime));
         }
     }
 }

@@ -37,7 +37,7 @@ pub enum Error {
     Forbidden {
         /// The path.
         path: String,
-        /// The rule that says so.
+        /// The rule.
         rule: Rule,
     },
     /// The path is on the guarded list, and not approved.
@@ -55,7 +55,7 @@ pub enum Error {
         path: String,
         /// The component that is a link.
         link: String,
-        /// Where the path leads; `None` when that cannot be told (a loop).
+        /// Where the path leads; `None` when it leads nowhere (a loop).
         real_path: Option<String>,
     },
     /// A symbolic link on the way leads out of the root.
@@ -157,7 +157,7 @@ pub enum Error {
     /// Another process holds the lock.
     #[error("the lock is held by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
-        /// Who holds it, as far as the lock file tells.
+        /// Who holds it, if the lock file names it.
         holder: Option<String>,
         /// How long was waited.
         waited: Duration,
@@ -169,12 +169,12 @@ pub enum Error {
         operation: &'static str,
         /// The path, relative to the root where it is beneath it.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// A rule that nothing lifts.
+/// A rule that no option lifts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rule {

@@ -39,7 +39,7 @@ impl Globs {
     pub fn push(&mut self, pattern: &str) -> Result<(), GlobError> {
         let shape = Shape::of(pattern);
         if matches!(shape, Shape::Glob(_)) {
-            // The matcher is built later; that it can be built is known now.
+            // The matcher is built later; this checks that it can be.
             build(pattern)?;
         }
         self.patterns.push(Pattern { text: pattern.into(), shape });
@@ -201,7 +201,7 @@ fn build(pattern: &str) -> Result<GlobMatcher, GlobError> {
 mod tests {
     use super::*;
 
-    /// What globset says of each direct form is what the comparison says.
+    /// The direct comparison gives what globset gives.
     #[test]
     fn direct_forms_agree_with_globset() {
         let patterns = [

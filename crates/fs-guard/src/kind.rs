@@ -17,7 +17,7 @@ pub enum ErrorKind {
     TooLarge,
     /// The file is not what was expected.
     Changed,
-    /// A lock was not to be had in time.
+    /// A lock was not free in time.
     Locked,
     /// The path, or what is there, can never be what is asked for.
     Invalid,

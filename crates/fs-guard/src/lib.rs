@@ -31,7 +31,7 @@ mod target;
 #[cfg(feature = "fault-injection")]
 pub use sys::fault;
 
-pub use abilities::{Abilities, can_confine};
+pub use abilities::Abilities;
 pub use append::AppendFile;
 pub use digest::{Hasher, ParseSha256Error, Sha256};
 pub use dir::{Dir, Spot};
@@ -52,5 +52,5 @@ pub use root::Root;
 pub use secret::{random, secret};
 pub use stage::{DisplacedFile, NewFile, NotPublished, StagedFile};
 pub use sync::SyncGroup;
-pub use sys::Confined;
+pub use sys::{Confined, can_confine};
 pub use target::Target;

@@ -1,13 +1,11 @@
 //! What a directory holds, and which names in it could be taken for another.
 
-use std::collections::HashMap;
-
 use crate::error::{At as _, Error};
 use crate::fold::fold;
 use crate::metadata::{FileKind, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::{Listing, Root};
-use crate::sys::{self, Fd, Open, code};
+use crate::sys::{self, Open, code};
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,24 +17,22 @@ pub struct DirEntry {
 }
 
 impl Root {
-    /// Lists a directory (`None`: the root), in no order; links are told, not followed.
+    /// Lists a directory (`None`: the root), in no order; links are listed, not followed.
     ///
     /// Entries that vanish meanwhile are left out.
     pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
         let shown = path.map_or(".", RelPath::as_str);
         let opened;
-        let dir: &Fd = match path {
-            None => &self.handle,
-            Some(path) => {
-                let missing = || Error::NotFound { path: shown.into() };
-                opened = self.open_beneath(path, Open::Directory)?.ok_or_else(missing)?;
-                let seen = sys::stat(&opened).at("look at", shown)?;
-                self.check_not_git(path, Some(&seen))?;
-                &opened
-            }
-        };
+        let mut dir = &self.handle;
+        if let Some(path) = path {
+            let missing = || Error::NotFound { path: shown.into() };
+            opened = self.open_beneath(path, Open::Directory)?.ok_or_else(missing)?;
+            let seen = sys::stat(&opened).at("look at", shown)?;
+            self.check_not_git(path, Some(&seen))?;
+            dir = &opened;
+        }
         let mut entries = Vec::new();
-        for (name, _) in sys::list(dir).at("list", shown)? {
+        for name in sys::list(dir).at("list", shown)? {
             match sys::stat_at_bytes(dir, &name) {
                 Ok(metadata) => entries.push(DirEntry { name, metadata }),
                 Err(error) if error.raw_os_error() == Some(code::NOENT) => {}
@@ -55,7 +51,7 @@ impl Root {
             self.learn_listing(parent)?;
             let learnt = self.learnt();
             let Some(listing) = learnt.listings.get(parent) else { return Ok(None) };
-            if !listing.names.contains_key(name) {
+            if !listing.names.contains(name) {
                 let existing = listing.folded.get(&*fold(name));
                 return Ok(existing.map(|existing| match parent {
                     "" => existing.to_string(),
@@ -82,12 +78,12 @@ impl Root {
             }
             &opened
         };
-        let mut listing = Listing { names: HashMap::new(), folded: HashMap::new() };
-        for (name, _) in sys::list(handle).at("list", if dir.is_empty() { "." } else { dir })? {
+        let mut listing = Listing::default();
+        for name in sys::list(handle).at("list", if dir.is_empty() { "." } else { dir })? {
             // What is not UTF-8 cannot be what a path of ours folds to.
             let Ok(name) = String::from_utf8(name) else { continue };
             listing.folded.insert(fold(&name).into(), name.as_str().into());
-            listing.names.insert(name.into(), ());
+            listing.names.insert(name.into());
         }
         self.learnt().listings.insert(dir.into(), listing);
         Ok(())
@@ -100,10 +96,7 @@ impl Root {
         let mut dirs: Vec<RelPath> = path.ancestors().collect();
         while let Some(dir) = dirs.pop() {
             match self.metadata(&dir)? {
-                Some(seen) if seen.kind == FileKind::Directory => {
-                    missing.reverse();
-                    return Ok(missing);
-                }
+                Some(seen) if seen.kind == FileKind::Directory => break,
                 Some(seen) if seen.kind == FileKind::Symlink => {
                     self.check_pre_image(&dir, &seen, crate::policy::Access::Read)?;
                 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::append::require_own_file;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
-use crate::sys::{self, Open, code};
+use crate::sys::{self, Open};
 
 /// A held lock; it is released when this goes, and by the end of the process however it ends.
 #[derive(Debug)]
@@ -37,13 +37,7 @@ impl Spot {
 
     fn try_lock(&self) -> Result<Option<LockFile>, Error> {
         let path = self.path();
-        let handle = match sys::open_at(&self.dir.handle, &self.name, Open::ReadWrite(0o600)) {
-            Ok(handle) => handle,
-            Err(error) if matches!(error.raw_os_error(), Some(code::LOOP | code::ISDIR | code::NXIO)) => {
-                return Err(Error::UntrustedState { path, problem: "it is not a file" });
-            }
-            Err(error) => return Err(error).at("open", path),
-        };
+        let handle = self.open_own(Open::ReadWrite(0o600))?;
         let seen = sys::stat(&handle).at("look at", &path)?;
         // Several names are looked for below: a lock file that was just removed has none.
         let file = File::from(handle);

@@ -194,20 +194,22 @@ pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
     Ok(())
 }
 
+/// The folded name without what some file system drops at its end. On NTFS an alternate stream of a directory is the
+/// directory.
+fn bare_key(name: &str) -> String {
+    let stem = name.split(':').next().unwrap_or(name);
+    fold(stem).trim_end_matches(['.', ' ']).to_owned()
+}
+
 /// Tells whether some file system takes `name` for `.git`.
 pub(crate) fn is_dot_git(name: &str) -> bool {
-    // NTFS: an alternate stream of a directory is the directory.
-    let stem = name.split(':').next().unwrap_or(name);
-    let key = fold(stem);
-    let key = key.trim_end_matches(['.', ' ']);
+    let key = bare_key(name);
     key == ".git" || key.strip_prefix("git~").is_some_and(all_digits)
 }
 
 /// Tells whether some file system takes `name` for that of the private directory.
 pub(crate) fn is_private_name(name: &str, private_dir: &str) -> bool {
-    let stem = name.split(':').next().unwrap_or(name);
-    let key = fold(stem);
-    let key = key.trim_end_matches(['.', ' ']);
+    let key = bare_key(name);
     let stem = private_dir.trim_start_matches('.');
     // The name that FAT and NTFS give it beside its own.
     let short = key

@@ -27,7 +27,7 @@ pub enum HardLinks {
     Break,
 }
 
-/// The rules a [`Root`](crate::Root) keeps beside those that nothing lifts.
+/// The rules of a [`Root`](crate::Root) beside those that no policy lifts.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The name, in the root, of a directory of the program's own that no checked path reaches: a dot, and then ASCII
@@ -55,7 +55,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Forbids and guards nothing but what nothing lifts.
+    /// Forbids and guards nothing beyond the rules that no policy lifts.
     #[must_use]
     pub fn new(private_dir: &str) -> Self {
         Self {

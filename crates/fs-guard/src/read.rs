@@ -28,13 +28,8 @@ impl Root {
             }
             Err(error) => return Err(error),
         };
-        let file = OpenFile { handle, path: path.as_str().into() };
-        let mut seen = file.metadata()?;
-        if seen.kind != FileKind::File {
-            return Err(Error::NotAFile { path: path.as_str().into(), kind: seen.kind });
-        }
+        let (file, seen) = OpenFile::regular(handle, path.as_str())?;
         self.check_not_git(path, Some(&seen))?;
-        seen.has_xattrs = sys::has_xattrs(&file.handle);
         Ok((file, seen))
     }
 }
@@ -47,6 +42,16 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
+    /// Fails unless what was opened is a regular file.
+    pub(crate) fn regular(handle: Fd, path: &str) -> Result<(Self, Metadata), Error> {
+        let mut seen = sys::stat(&handle).at("look at", path)?;
+        if seen.kind != FileKind::File {
+            return Err(Error::NotAFile { path: path.into(), kind: seen.kind });
+        }
+        seen.has_xattrs = sys::has_xattrs(&handle);
+        Ok((Self { handle, path: path.into() }, seen))
+    }
+
     /// Reads on into `buffer`; 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         sys::read_some(&self.handle, buffer).at("read", &self.path)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// A checked path beneath a [`Root`](crate::Root): `/`-separated, no `.` or `..`, no empty component.
 ///
-/// Only [`Root::check`](crate::Root::check) and its relatives make one, so nobody has to ask again.
-/// It says nothing about what is at the path, and is no permission: files are reached through the
+/// Only [`Root::check`](crate::Root::check) and its relatives make one, so no check is repeated.
+/// It does not mean that something is at the path, and is no permission: files are reached through the
 /// root's handle alone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);

@@ -2,7 +2,7 @@
 //!
 //! The kernel resolves the whole path beneath the root's handle where it can (`openat2`); elsewhere
 //! each component is opened in its parent without following links. No decision is made by comparing
-//! paths: when resolution fails, the path is looked at once more, only to say why.
+//! paths: when resolution fails, the path is looked at once more, only for the error.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +19,7 @@ impl Root {
     /// Looks at what is at the path itself, never following a link.
     ///
     /// `None` when nothing is there, also because a directory on the way is missing or is a file.
-    /// A link or a mount point on the way is an error; a link at the end is told as such.
+    /// A link or a mount point on the way is an error; a link at the end is reported as such.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let Some(file) = self.open_beneath(path, Open::Look)? else {
             self.check_not_git(path, None)?;
@@ -70,14 +70,13 @@ impl Root {
     pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
         let (parent, name) = path.split();
         let missing = || Error::NotFound { path: path.as_str().into() };
-        match parent {
-            None => sys::read_link(&self.handle, name).at("read the link", path),
-            Some(parent) => {
-                let parent = RelPath::new_unchecked(parent);
-                let parent = self.open_beneath(&parent, Open::Step)?.ok_or_else(missing)?;
-                sys::read_link(&parent, name).at("read the link", path)
-            }
+        let opened;
+        let mut dir = &self.handle;
+        if let Some(parent) = parent {
+            opened = self.open_beneath(&RelPath::new_unchecked(parent), Open::Step)?.ok_or_else(missing)?;
+            dir = &opened;
         }
+        sys::read_link(dir, name).at("read the link", path)
     }
 
     /// Resolves links that stay beneath the root, for reading: the path that is really there.
@@ -147,7 +146,7 @@ impl Root {
         if same { Ok(()) } else { Err(io::Error::from_raw_os_error(code::XDEV)) }
     }
 
-    /// Says why a path could not be resolved.
+    /// Finds why a path could not be resolved.
     fn explain(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let named = || path.as_str().to_owned();
         let mut at: Option<Fd> = None;
@@ -180,7 +179,7 @@ impl Root {
             }
             at = Some(match sys::open_at(dir, name, Open::Step) {
                 Ok(next) => next,
-                // It was swapped under our eyes.
+                // It was swapped meanwhile.
                 Err(_) => return Err(Error::Changed { path: named() }),
             });
             end += 1;
@@ -204,7 +203,7 @@ impl Root {
         }
     }
 
-    /// Follows links by hand, beneath the root, to tell where a path leads.
+    /// Follows links by hand, beneath the root, to find where a path leads.
     fn real_path(&self, path: &str) -> Real {
         let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
         let mut done: Vec<(String, Option<Fd>)> = Vec::new();
@@ -270,7 +269,7 @@ impl Root {
     }
 
     /// The part of an absolute link text beneath the root's own real path.
-    #[allow(clippy::disallowed_methods, reason = "only to tell where a link leads; nothing is opened by it")]
+    #[allow(clippy::disallowed_methods, reason = "only to find where a link leads; nothing is opened by it")]
     fn strip_root(&self, text: &str) -> Option<String> {
         let root = std::fs::canonicalize(self.path()).ok()?;
         let rest = std::path::Path::new(text).strip_prefix(root).ok()?;
@@ -333,16 +332,23 @@ impl Root {
         if self.learnt().not_git.contains(dir) {
             return Ok(());
         }
-        let has = |name: &str| {
+        self.check_no_repository(dir, path, 0)?;
+        self.learnt().not_git.insert(dir.into());
+        Ok(())
+    }
+
+    /// Refuses `path` when its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
+    fn check_no_repository(&self, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
+        let has = |part: u8| {
+            let name = PARTS[usize::from(part)];
             let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-            self.open_raw(&entry, Open::Look).is_ok()
+            new & 1 << part != 0 || self.open_raw(&entry, Open::Look).is_ok()
         };
-        // What git takes for a repository; with `commondir`, the other two are elsewhere.
-        if (has("objects") && has("refs") || has("commondir")) && has("HEAD") {
+        // With `commondir`, the other two are elsewhere.
+        if (has(OBJECTS) && has(REFS) || has(COMMONDIR)) && has(HEAD) {
             let shown = if dir.is_empty() { "." } else { dir };
             return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
         }
-        self.learnt().not_git.insert(dir.into());
         Ok(())
     }
 
@@ -352,33 +358,23 @@ impl Root {
         for path in appearing {
             let mut start = 0;
             for name in path.components() {
-                let bit = match &*name.to_ascii_lowercase() {
-                    "head" => 1,
-                    "objects" => 2,
-                    "refs" => 4,
-                    "commondir" => 8,
-                    _ => 0,
-                };
-                if bit != 0 {
+                if let Some(part) = PARTS.iter().position(|part| part.eq_ignore_ascii_case(name)) {
                     let dir = path.as_str()[..start].trim_end_matches('/');
-                    parts.entry(dir.to_owned()).or_insert((0, path)).0 |= bit;
+                    parts.entry(dir.to_owned()).or_insert((0, path)).0 |= 1 << part;
                 }
                 start += name.len() + 1;
             }
         }
-        for (dir, (new, path)) in parts {
-            let has = |name: &str, bit: u8| {
-                let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-                new & bit != 0 || self.open_raw(&entry, Open::Look).is_ok()
-            };
-            if has("HEAD", 1) && (has("objects", 2) && has("refs", 4) || has("commondir", 8)) {
-                let shown = if dir.is_empty() { "." } else { &dir };
-                return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
-            }
-        }
-        Ok(())
+        parts.iter().try_for_each(|(dir, (new, path))| self.check_no_repository(dir, path, *new))
     }
 }
+
+/// What makes a directory a git repository, by the numbers below.
+const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+const HEAD: u8 = 0;
+const OBJECTS: u8 = 1;
+const REFS: u8 = 2;
+const COMMONDIR: u8 = 3;
 
 /// Where a path with links leads.
 enum Real {

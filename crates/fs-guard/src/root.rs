@@ -43,10 +43,10 @@ pub(crate) struct Learnt {
     pub(crate) listings: HashMap<Box<str>, Listing>,
 }
 
-/// The names in a directory by their folded spelling.
-#[derive(Debug)]
+/// The names in a directory, and the same by their folded spelling.
+#[derive(Debug, Default)]
 pub(crate) struct Listing {
-    pub(crate) names: HashMap<Box<str>, ()>,
+    pub(crate) names: HashSet<Box<str>>,
     pub(crate) folded: HashMap<Box<str>, Box<str>>,
 }
 

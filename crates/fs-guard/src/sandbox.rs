@@ -1,4 +1,4 @@
-//! A second wall behind the guard: the kernel takes away what this program does not need.
+//! A second barrier behind the guard: the kernel denies what this program does not need.
 
 use std::path::Path;
 

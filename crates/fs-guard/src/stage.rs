@@ -185,14 +185,15 @@ impl StagedFile {
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
-            Err(source) => {
-                let error = match source.raw_os_error() {
-                    Some(code::NOENT) => Error::Changed { path: place.path() },
-                    _ => Error::Io { operation: "replace", path: place.path(), source },
-                };
-                Err(Box::new(NotPublished { file: self, error }))
-            }
+            Err(source) => Err(Box::new(NotPublished { file: self, error: not_exchanged(place, source) })),
         }
+    }
+}
+
+fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
+    match source.raw_os_error() {
+        Some(code::NOENT) => Error::Changed { path: place.path() },
+        _ => Error::Io { operation: "replace", path: place.path(), source },
     }
 }
 
@@ -238,10 +239,7 @@ impl DisplacedFile {
     pub fn swap_back(self, place: &Spot) -> Result<Self, Error> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(self),
-            Err(source) => Err(match source.raw_os_error() {
-                Some(code::NOENT) => Error::Changed { path: place.path() },
-                _ => Error::Io { operation: "replace", path: place.path(), source },
-            }),
+            Err(source) => Err(not_exchanged(place, source)),
         }
     }
 

@@ -13,7 +13,7 @@ impl Root {
     /// Opens the private directory; `None` when there is none.
     ///
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
-    /// user's that nobody else may enter (unless the policy accepts that).
+    /// user's that others may not enter (unless the policy accepts that).
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let name = &*self.policy().private_dir;
         let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
@@ -68,7 +68,7 @@ impl Root {
     /// is tracked there.
     ///
     /// One that is not a file that can be read, or has more than `limit` bytes, is empty (no index has no bytes). It
-    /// never waits: whoever made the directory may have put a FIFO there.
+    /// never waits: the directory may hold a FIFO of that name.
     #[must_use]
     pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
         let mut indexes = Vec::new();
@@ -94,7 +94,7 @@ impl Root {
     }
 }
 
-/// Reads the index of the repository that `git` is, or tells the place of.
+/// Reads the index of the repository that `git` is, or names.
 fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     let read = |path: &Path| match crate::named::read_config(path, limit) {
         Ok(bytes) => bytes,
@@ -103,7 +103,7 @@ fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     match sys::open_root(git) {
         Ok(_) => read(&git.join("index")),
         Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => None,
-        // A work tree beside its repository: `.git` is a file that tells where that is.
+        // A work tree beside its repository: `.git` is a file with its path.
         Err(_) => {
             let text = crate::named::read_config(git, 4096).ok().flatten();
             let dir = text.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));

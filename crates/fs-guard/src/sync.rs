@@ -70,8 +70,7 @@ impl<'f> SyncGroup<'f> {
 
     /// Waits until all of it is durable.
     ///
-    /// `whole` tells that all of it is on the file system of that directory, so that one call for
-    /// the file system will do.
+    /// `whole`: all of it is on the file system of that directory, so that one call for the file system will do.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
         let many = self.open.len() + self.closed.len() > FEW + 2 || dirs > 2 * FEW + 2;
@@ -88,6 +87,25 @@ impl<'f> SyncGroup<'f> {
         sync_closed(&self.closed)?;
         self.dirs.iter().try_for_each(Dir::sync)?;
         self.workspace.map_or(Ok(()), Dirs::sync_each)
+    }
+}
+
+impl Spot {
+    /// Writes a small file of the program's own here, in the place of one that may be there: all of it or, after a crash,
+    /// none. It is written as `<name>.new` first.
+    pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
+        let draft = self.dir.spot(&format!("{}.new", self.name));
+        draft.remove()?;
+        let mut file = draft.create(0o600)?;
+        file.write(bytes)?;
+        let file = file.finish(None, None, durable)?;
+        if durable {
+            let mut group = SyncGroup::new();
+            group.file(&file);
+            group.sync(None)?;
+        }
+        // A rename is one step everywhere; an exchange takes three where the system has none.
+        file.replace(self).map_err(|failed| failed.error)
     }
 }
 

@@ -51,7 +51,7 @@ impl Root {
         self.check(path, access).map(Target)
     }
 
-    /// Checks a path that is to be changed as a record says that was written after all checks.
+    /// Checks a path that is to be changed by a record, which was written after all checks.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
     }
     let mut result = CallToolResult::structured_error(value);
     result.content = match reply {
-        Reply::Failure(failure) => vec![ContentBlock::text(told(&failure.error)), json],
+        Reply::Failure(failure) => vec![ContentBlock::text(explained(&failure.error)), json],
         _ => vec![json],
     };
     result
@@ -35,7 +35,7 @@ pub(crate) fn failed(tool: Tool, error: ToolError) -> CallToolResult {
 }
 
 /// An error in words: what was seen, the closest place, what to do.
-fn told(error: &ToolError) -> String {
+fn explained(error: &ToolError) -> String {
     let mut lines = vec![format!("{}: {}", error.kind, error.message)];
     let details = &error.details;
     match details.get("rejects").and_then(Value::as_array) {

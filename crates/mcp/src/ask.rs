@@ -103,8 +103,8 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// Whether arguments have this under that key, or cannot be read. (A key that is there twice, the tool refuses.)
-pub(crate) fn says(args: &RawValue, key: &str, wanted: bool) -> bool {
+/// Whether the arguments have this value under that key, or cannot be read. (The tool refuses a key that is there twice.)
+pub(crate) fn has(args: &RawValue, key: &str, wanted: bool) -> bool {
     let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
     args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
 }
@@ -121,7 +121,7 @@ pub(crate) struct Asked<'c> {
 impl Asked<'_> {
     /// The question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
-        let warning = if says(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
+        let warning = if has(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
         let message = format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
         // To accept is the answer; there is nothing to fill in.
@@ -146,10 +146,10 @@ impl Asked<'_> {
     }
 }
 
-/// What came back from the client.
+/// The answer of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// Nothing that counts: ask.
+pub(crate) enum Response {
+    /// None that counts: ask.
     Nothing,
     /// Yes, to this plan.
     Yes(Sha256),
@@ -191,15 +191,20 @@ impl Seals {
         Ok(InputRequiredResult::new(Some([(QUESTION.to_owned(), question)].into()), Some(state)))
     }
 
-    /// What the client says about a question. Whatever it sends, only a seal of ours for this very call counts.
-    pub(crate) fn said(&self, asked: Asked<'_>, state: Option<&str>, responses: Option<&InputResponses>) -> Said {
-        let (Some(state), Some(responses)) = (state, responses) else { return Said::Nothing };
-        let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else { return Said::Nothing };
-        let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Said::Nothing };
+    /// The client's answer to a question. Whatever it sends, only a seal of ours for this very call counts.
+    pub(crate) fn response(
+        &self,
+        asked: Asked<'_>,
+        state: Option<&str>,
+        responses: Option<&InputResponses>,
+    ) -> Response {
+        let (Some(state), Some(responses)) = (state, responses) else { return Response::Nothing };
+        let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else { return Response::Nothing };
+        let Some((digest, _)) = payload.split_first_chunk::<32>() else { return Response::Nothing };
         match responses.get(QUESTION).and_then(|answer| answer.get("action")).and_then(Value::as_str) {
-            Some("accept") if self.use_up(&payload) => Said::Yes(Sha256(*digest)),
-            Some("decline" | "cancel") => Said::No,
-            _ => Said::Nothing,
+            Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest)),
+            Some("decline" | "cancel") => Response::No,
+            _ => Response::Nothing,
         }
     }
 
@@ -236,25 +241,25 @@ mod tests {
         let middle = state.len() / 2;
         let other = if &state[middle..=middle] == "A" { "B" } else { "A" };
         let forged = format!("{}{other}{}", &state[..middle], &state[middle + 1..]);
-        for (what, said) in [
-            ("other arguments", seals.said(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes()))),
-            ("another tool", seals.said(Asked { tool: Tool::WriteFile, ..asked }, Some(&state), Some(&yes()))),
-            ("another workspace", seals.said(Asked { root: "/v", ..asked }, Some(&state), Some(&yes()))),
-            ("another server", others.said(asked, Some(&state), Some(&yes()))),
-            ("a forged state", seals.said(asked, Some(&forged), Some(&yes()))),
-            ("no answer", seals.said(asked, Some(&state), None)),
-            ("no state", seals.said(asked, None, Some(&yes()))),
-            ("another question", seals.said(asked, Some(&state), Some(&[("x".to_owned(), json!({}))].into()))),
+        for (what, response) in [
+            ("other arguments", seals.response(Asked { args: &other_args, ..asked }, Some(&state), Some(&yes()))),
+            ("another tool", seals.response(Asked { tool: Tool::WriteFile, ..asked }, Some(&state), Some(&yes()))),
+            ("another workspace", seals.response(Asked { root: "/v", ..asked }, Some(&state), Some(&yes()))),
+            ("another server", others.response(asked, Some(&state), Some(&yes()))),
+            ("a forged state", seals.response(asked, Some(&forged), Some(&yes()))),
+            ("no answer", seals.response(asked, Some(&state), None)),
+            ("no state", seals.response(asked, None, Some(&yes()))),
+            ("another question", seals.response(asked, Some(&state), Some(&[("x".to_owned(), json!({}))].into()))),
         ] {
-            assert_eq!(said, Said::Nothing, "{what}");
+            assert_eq!(response, Response::Nothing, "{what}");
         }
         let rewritten = RawValue::from_string(r#"{ "content":"\u0078", "path":"a" }"#.to_owned()).unwrap();
         let same = Asked { args: &rewritten, ..asked };
-        assert_eq!(seals.said(same, Some(&state), Some(&yes())), Said::Yes(preview.digest));
-        assert_eq!(seals.said(asked, Some(&state), Some(&yes())), Said::Nothing, "used up");
+        assert_eq!(seals.response(same, Some(&state), Some(&yes())), Response::Yes(preview.digest));
+        assert_eq!(seals.response(asked, Some(&state), Some(&yes())), Response::Nothing, "used up");
         for word in ["decline", "cancel"] {
             let no = [(QUESTION.to_owned(), json!({ "action": word }))].into();
-            assert_eq!(seals.said(asked, Some(&seal()), Some(&no)), Said::No);
+            assert_eq!(seals.response(asked, Some(&seal()), Some(&no)), Response::No);
         }
     }
 

@@ -1,5 +1,5 @@
-//! How much is under way: calls that wait for their answers, and answers that nobody has read. When it is too much, no more
-//! requests are read until it is less.
+//! How much is under way: calls without an answer, and answers that the client has not read. Beyond a limit, no more
+//! requests are read.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -26,7 +26,7 @@ struct State {
     bytes: usize,
     /// What the client was asked and has not answered.
     questions: usize,
-    /// The client has gone: nobody has to wait.
+    /// The client has gone, so waiting ends.
     closed: bool,
 }
 
@@ -66,7 +66,7 @@ impl Backlog {
         Question { inner: self.inner.clone() }
     }
 
-    /// Nobody waits any more.
+    /// Ends all waiting.
     pub(crate) fn close(&self) {
         self.inner.change(|state| state.closed = true);
     }
@@ -116,6 +116,6 @@ mod tests {
         assert!(waiting.join().unwrap().is_some());
         let _large = backlog.hold(MAX_BYTES);
         backlog.close();
-        assert!(backlog.admit(1).is_some(), "nobody waits for a client that has gone");
+        assert!(backlog.admit(1).is_some(), "there is no waiting for a client that has gone");
     }
 }

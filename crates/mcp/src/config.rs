@@ -46,7 +46,7 @@ impl Client {
     #[must_use]
     pub fn advice(self, approval: Approval) -> &'static str {
         match (self, approval) {
-            (_, Approval::Never) => "the server asks nobody: let the client ask, or nobody will",
+            (_, Approval::Never) => "the server does not ask: let the client ask, or no one will",
             (Self::Codex, Approval::Auto) => {
                 "codex asks before calls that change files; the server asks before what cannot be undone"
             }

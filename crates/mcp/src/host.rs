@@ -1,4 +1,4 @@
-//! What a call hears and says while it runs.
+//! The host of a call: it answers for the person, and reports progress.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ask::Preview;
 
-/// Progress of a long look around is told so often.
+/// How often the progress of a long search is reported.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What becomes of a plan.
@@ -21,10 +21,21 @@ pub(crate) enum Answer {
     Commit,
     /// It is shown, unless it is the one that was approved.
     Ask(Option<Sha256>),
-    /// Nobody can be asked.
-    NobodyToAsk,
-    /// The person said no.
+    /// The client cannot ask a person.
+    CannotAsk,
+    /// The person declined it.
     Declined,
+}
+
+/// Why a plan was not committed, although it could be.
+#[derive(Debug)]
+pub(crate) enum Unapproved {
+    /// A person has to be shown this first.
+    ToShow(Preview),
+    /// It has so many files that they cannot all be shown.
+    TooMany(usize),
+    /// The client cannot ask a person.
+    CannotAsk,
 }
 
 /// How far a call is.
@@ -37,16 +48,11 @@ pub(crate) struct Progress {
 /// The host of one call.
 pub(crate) struct CallHost {
     answer: Answer,
-    /// What is to be shown; the call was put off then.
-    pub(crate) preview: Option<Preview>,
-    /// It has so many files that they cannot all be shown.
-    pub(crate) unshown: Option<usize>,
-    /// It could be done, if only somebody could be asked.
-    pub(crate) nobody: bool,
+    pub(crate) unapproved: Option<Unapproved>,
     cancelled: Box<dyn Fn() -> bool + Send>,
     progress: Option<UnboundedSender<Progress>>,
     looks: Cell<u32>,
-    told: Cell<Instant>,
+    reported: Cell<Instant>,
 }
 
 impl CallHost {
@@ -55,22 +61,13 @@ impl CallHost {
         cancelled: Box<dyn Fn() -> bool + Send>,
         progress: Option<UnboundedSender<Progress>>,
     ) -> Self {
-        Self {
-            answer,
-            preview: None,
-            unshown: None,
-            nobody: false,
-            cancelled,
-            progress,
-            looks: Cell::new(0),
-            told: Cell::new(Instant::now()),
-        }
+        Self { answer, unapproved: None, cancelled, progress, looks: Cell::new(0), reported: Cell::new(Instant::now()) }
     }
 
-    fn tell(&self, message: String) {
+    fn report(&self, message: String) {
         if let Some(progress) = &self.progress {
             self.looks.set(self.looks.get() + 1);
-            // Nobody listens any more when the call was cancelled.
+            // The receiver is gone when the call was cancelled.
             let _ = progress.send(Progress { steps: f64::from(self.looks.get()), message });
         }
     }
@@ -83,26 +80,29 @@ impl Host for CallHost {
             Answer::Commit => {}
             Answer::Ask(approved) if approved == Some(plan.digest()) => {}
             Answer::Ask(_) => {
-                self.preview = Preview::of(plan)?;
-                self.unshown = self.preview.is_none().then(|| plan.changes().len());
-                return Ok(if self.preview.is_some() { Decision::Postpone } else { Decision::Decline });
+                let (unapproved, decision) = match Preview::of(plan)? {
+                    Some(preview) => (Unapproved::ToShow(preview), Decision::Postpone),
+                    None => (Unapproved::TooMany(plan.changes().len()), Decision::Decline),
+                };
+                self.unapproved = Some(unapproved);
+                return Ok(decision);
             }
-            Answer::NobodyToAsk => {
-                self.nobody = true;
+            Answer::CannotAsk => {
+                self.unapproved = Some(Unapproved::CannotAsk);
                 return Ok(Decision::Decline);
             }
             Answer::Declined => return Ok(Decision::Decline),
         }
-        self.tell(format!("planned: {}", summary(plan)));
+        self.report(format!("planned: {}", summary(plan)));
         Ok(Decision::Approve)
     }
 
     fn cancelled(&self) -> bool {
         if self.progress.is_some() {
             let now = Instant::now();
-            if now.duration_since(self.told.get()) >= INTERVAL {
-                self.told.set(now);
-                self.tell(format!("looked at {} places", self.looks.get()));
+            if now.duration_since(self.reported.get()) >= INTERVAL {
+                self.reported.set(now);
+                self.report(format!("looked at {} places", self.looks.get()));
             } else {
                 self.looks.set(self.looks.get().saturating_add(1));
             }

@@ -26,7 +26,7 @@ use std::io::{Read, Write};
 ///
 /// # Errors
 ///
-/// When the workspace cannot be opened, or the client does not begin as the protocol says. That `input` ends is no error.
+/// When the workspace cannot be opened, or the client does not keep to the protocol at the start. That `input` ends is no error.
 pub fn serve(
     settings: ServerSettings,
     input: impl Read + Send + 'static,

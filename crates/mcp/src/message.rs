@@ -1,6 +1,6 @@
 //! A line as a message of the protocol. Its frame is read first and the rest once: rmcp would try every kind of message
 //! in turn, which takes many times the memory, and would take a request with an id that it does not know for a
-//! notification, which nobody answers.
+//! notification, which gets no answer.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const MAX_OTHER: usize = 1 << 20;
 /// Longer ids that are none are not repeated.
 const MAX_ID: usize = 256;
 
-/// The arguments of a call, whatever they are: the tool reads them, and says whether they fit.
+/// The arguments of a call, unchecked: the tool reads them.
 #[derive(Debug, Clone)]
 pub(crate) struct ArgumentsText(pub(crate) Arc<RawValue>);
 
@@ -140,7 +140,7 @@ fn small(line: &[u8]) -> Option<ClientJsonRpcMessage> {
     if line.len() > MAX_OTHER { None } else { serde_json::from_slice(line).ok() }
 }
 
-/// A call. What its arguments are is not looked at: that they do not fit is told in band, where a model sees it.
+/// A call. Its arguments are not checked here: the tool reports in band that they do not fit, where a model sees it.
 fn call(params: Option<&RawValue>) -> Result<CallToolRequest, String> {
     let text = params.map(RawValue::get).filter(|text| text.starts_with('{'));
     let text = text.ok_or("tools/call has the name of a tool and its arguments as an object")?;

@@ -33,11 +33,8 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
         (Some(uri), _) => {
             let message =
                 format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
-            let error = ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message);
-            Err(ToolError {
-                suggested_next_action: Some("ask for a server that is started with --root in those directories".into()),
-                ..error
-            })
+            Err(ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message)
+                .next("ask for a server that is started with --root in those directories"))
         }
         (None, Some(uri)) => Err(refused(&format!(
             "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
@@ -48,9 +45,9 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
 
 /// The error of a client whose roots are not known: nothing is touched.
 pub(crate) fn refused(message: &str) -> ToolError {
-    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
-    let next = "tell the person: open the folder of the workspace in the client, then call again";
-    ToolError { details: json!({ "reason": "no_roots" }), suggested_next_action: Some(next.into()), ..error }
+    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+        .details(json!({ "reason": "no_roots" }))
+        .next("tell the person: open the folder of the workspace in the client, then call again")
 }
 
 /// The path of a `file:` URI (RFC 8089) of this machine.

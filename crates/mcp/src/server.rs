@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, Reply, Session, SessionName, Tool, ToolError};
+use file_tools::{ErrorKind, FailureClass, Session, SessionName, Tool, ToolError};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -18,17 +18,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-use crate::ask::{Asked, Preview, Said, Seals, says};
+use crate::ask::{Asked, Response, Seals, has};
 use crate::backlog::Backlog;
 use crate::error::ServeError;
-use crate::host::{Answer, CallHost, Progress};
+use crate::host::{Answer, CallHost, Progress, Unapproved};
 use crate::message::ArgumentsText;
 use crate::settings::{Approval, ServerSettings, name, named};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
 
-/// How long a client is waited for to tell its roots.
+/// How long to wait for the roots of a client.
 const ROOTS_TIME: Duration = Duration::from_secs(5);
 
 /// How often a plan is shown again because files changed while a person looked at it.
@@ -191,7 +191,7 @@ impl ServerHandler for Server {
         if call.asks() {
             return call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await;
         }
-        Ok(call.run(Answer::Commit).await?.result().into())
+        Ok(call.run(Answer::Commit).await?.0.into())
     }
 }
 
@@ -232,7 +232,7 @@ impl Shared {
         Ok(made)
     }
 
-    /// The roots of a client that said that it has some.
+    /// The roots of a client that has announced some.
     #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
     async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
         let _open = self.backlog.question();
@@ -267,7 +267,7 @@ fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Whether the client said that it names the directories that may be touched.
+/// Whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
@@ -281,23 +281,6 @@ struct CallOf<'c> {
     context: &'c RequestContext<RoleServer>,
 }
 
-/// What came of a run.
-struct Ran {
-    reply: Reply,
-    /// What is to be shown before it can go on.
-    preview: Option<Preview>,
-    /// It has so many files that they cannot all be shown.
-    unshown: Option<usize>,
-    /// It only lacks somebody to ask.
-    nobody: bool,
-}
-
-impl Ran {
-    fn result(&self) -> CallToolResult {
-        answer::result(&self.reply)
-    }
-}
-
 impl CallOf<'_> {
     fn asked(&self) -> Asked<'_> {
         Asked { tool: self.tool, args: &self.args, root: &self.shared.root }
@@ -307,7 +290,7 @@ impl CallOf<'_> {
     fn asks(&self) -> bool {
         match self.shared.settings.approval {
             Approval::Never => false,
-            Approval::Auto => self.tool == Tool::DeleteFile && says(&self.args, "permanent", true),
+            Approval::Auto => self.tool == Tool::DeleteFile && has(&self.args, "permanent", true),
             Approval::Ask => !self.tool.is_read_only(),
         }
     }
@@ -325,46 +308,42 @@ impl CallOf<'_> {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tool == Tool::ApplyPatch && says(&self.args, "atomic", false) {
+        if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
-            let next = Some("leave atomic out".into());
-            let error = ToolError { recoverable: true, suggested_next_action: next, ..error };
-            return Ok(answer::failed(self.tool, error).into());
+            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message).next("leave atomic out");
+            return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
         }
         if !self.can_ask() {
-            return Ok(self.nobody_to_ask(self.run(Answer::NobodyToAsk).await?).into());
+            return self.cannot_ask().await;
         }
         let sessions = has_session(self.context);
         let mut approved = None;
         if !sessions {
-            match self.shared.seals.said(self.asked(), state, responses) {
-                Said::Nothing => {}
-                Said::Yes(digest) => approved = Some(digest),
-                Said::No => return Ok(self.run(Answer::Declined).await?.result().into()),
+            match self.shared.seals.response(self.asked(), state, responses) {
+                Response::Nothing => {}
+                Response::Yes(digest) => approved = Some(digest),
+                Response::No => return Ok(self.run(Answer::Declined).await?.0.into()),
             }
         }
         for _ in 0..MAX_QUESTIONS {
-            let ran = self.run(Answer::Ask(approved)).await?;
-            if let Some(files) = ran.unshown {
-                let message =
-                    format!("the names of its {files} files are more than a person can be shown and asked about");
-                let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
-                let next = "split the change into smaller ones, or let the person apply the patch in a terminal";
-                let (details, next) = (json!({ "reason": "too_many_to_show", "files": files }), Some(next.into()));
-                let error = ToolError { details, recoverable: true, suggested_next_action: next, ..error };
-                return Ok(answer::failed(self.tool, error).into());
-            }
-            let Some(preview) = &ran.preview else { return Ok(ran.result().into()) };
+            let preview = match self.run(Answer::Ask(approved)).await? {
+                (_, Some(Unapproved::ToShow(preview))) => preview,
+                (_, Some(Unapproved::TooMany(files))) => {
+                    let message =
+                        format!("the names of its {files} files are more than a person can be shown and asked about");
+                    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                        .details(json!({ "reason": "too_many_to_show", "files": files }))
+                        .next("split the change into smaller ones, or let the person apply the patch in a terminal");
+                    return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
+                }
+                (result, _) => return Ok(result.into()),
+            };
             if !sessions {
-                let sealed = self.shared.seals.ask(self.asked(), preview);
-                return match sealed {
-                    Ok(asked) => Ok(asked.into()),
-                    Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
-                };
+                let asked = self.shared.seals.ask(self.asked(), &preview);
+                return asked.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
             let _open = self.shared.backlog.question();
-            let question = self.context.peer.create_elicitation(self.asked().question(preview));
+            let question = self.context.peer.create_elicitation(self.asked().question(&preview));
             let answered = tokio::select! {
                 answered = question => answered,
                 () = self.context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
@@ -372,8 +351,8 @@ impl CallOf<'_> {
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
-                Ok(_) => return Ok(self.run(Answer::Declined).await?.result().into()),
-                Err(_) => return Ok(self.nobody_to_ask(self.run(Answer::NobodyToAsk).await?).into()),
+                Ok(_) => return Ok(self.run(Answer::Declined).await?.0.into()),
+                Err(_) => return self.cannot_ask().await,
             }
         }
         let message = "the files changed each time while the plan was looked at; nothing was changed";
@@ -381,27 +360,27 @@ impl CallOf<'_> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// The answer to a client that cannot ask; one that fails anyway says why.
-    fn nobody_to_ask(&self, ran: Ran) -> CallToolResult {
-        if !ran.nobody {
-            return ran.result();
+    /// The answer to a client that cannot ask; a call that fails anyway answers why.
+    async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
+        let (result, unapproved) = self.run(Answer::CannotAsk).await?;
+        if unapproved.is_none() {
+            return Ok(result.into());
         }
         let message = "a person has to approve this, and the client cannot ask one; nothing was changed";
-        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
         let next = "tell the person: start the server with --approve auto and let the client ask, or use a client that \
                     can (elicitation)";
-        let details = json!({ "reason": "approval_required" });
-        answer::failed(self.tool, ToolError { details, suggested_next_action: Some(next.into()), ..error })
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
+        Ok(answer::failed(self.tool, error.details(json!({ "reason": "approval_required" })).next(next)).into())
     }
 
-    /// Runs the tool where it may wait for disks, and tells the client how far it is.
-    async fn run(&self, answer: Answer) -> Result<Ran, ErrorData> {
+    /// Runs the tool where it may wait for disks, and reports its progress to the client.
+    async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
         let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
-        let (progress, told) = match self.context.meta.get_progress_token() {
+        let (progress, reporting) = match self.context.meta.get_progress_token() {
             Some(token) => {
                 let (progress, mut steps) = mpsc::unbounded_channel::<Progress>();
-                let telling = async move {
+                let reporting = async move {
                     while let Some(Progress { steps, message }) = steps.recv().await {
                         let progress = ProgressNotificationParam::new(token.clone(), steps).with_message(message);
                         if peer.notify_progress(progress).await.is_err() {
@@ -409,22 +388,22 @@ impl CallOf<'_> {
                         }
                     }
                 };
-                (Some(progress), Some(tokio::spawn(telling)))
+                (Some(progress), Some(tokio::spawn(reporting)))
             }
             None => (None, None),
         };
         let turn = self.shared.turn(tool).await;
         let ran = self.shared.workers.run(move || {
-            // Also when nobody waits for the answer any more.
+            // Also when the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = tools.call_tool(tool, &*args, &mut host);
-            Ran { reply, nobody: host.nobody, unshown: host.unshown, preview: host.preview }
+            (answer::result(&reply), host.unapproved)
         });
         let ran = ran.await;
-        if let Some(told) = told {
+        if let Some(reporting) = reporting {
             // Progress comes before the answer, or not at all.
-            let _ = told.await;
+            let _ = reporting.await;
         }
         ran.ok_or_else(|| ErrorData::internal_error("the call ended in a defect", None))
     }

@@ -1,5 +1,5 @@
-//! Messages on two streams, one a line. Two threads read and write, so that a slow stream holds up nobody, and what is
-//! no message is answered here.
+//! Messages on two streams, one a line. Two threads read and write, so that a slow stream does not hold up the
+//! other. What is no message is answered here.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
@@ -30,13 +30,13 @@ pub(crate) struct Wire {
     sent: Option<mpsc::Sender<Outgoing>>,
     /// Ends with whether everything was written.
     writer: Option<oneshot::Receiver<bool>>,
-    /// Nobody reads what is sent.
+    /// The client has stopped reading.
     deaf: bool,
     backlog: Backlog,
 }
 
 impl Wire {
-    /// Starts to read and write; the second value tells when the client has gone.
+    /// Starts to read and write; the second value becomes true when the client has gone.
     pub(crate) fn start(
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
@@ -148,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Takes a line; `false` when nobody is there any more.
+    /// Takes a line; `false` when the connection has ended.
     fn message(&mut self, line: Vec<u8>) -> bool {
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
         if text.trim_ascii().is_empty() {
@@ -158,7 +158,7 @@ impl Reader {
             Ok(Some(message)) => {
                 drop(line);
                 self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
-                // Nothing was asked yet, so there is nothing to cancel or to answer: late words to a server before.
+                // Nothing was asked yet, so there is nothing to cancel or to answer: they were meant for a server before this one.
                 !self.begun || self.to_server.blocking_send(message).is_ok()
             }
             Ok(None) => true,

@@ -22,7 +22,7 @@ impl<'s> Tag<'s> {
             b'\\' => (&raw[1..], true),
             _ => (raw, false),
         };
-        // Between quotes blanks and operators are plain; a backslash there, or a tag of several parts, is nobody's habit.
+        // Between quotes blanks and operators are plain; a backslash there, or a tag of several parts, does not occur in practice.
         let between_quotes = raw.starts_with(['\'', '"']);
         let plain = |char: char| match char {
             '\'' | '"' | '\\' | '$' | '`' => false,
@@ -62,7 +62,7 @@ pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
             let blank = text[end..].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
             return if blank { Body::Closed(&text[..at]) } else { Body::More };
         }
-        // A shell takes `EOF && make` for a line of the heredoc. Whoever wrote it meant a second command.
+        // A shell takes `EOF && make` for a line of the heredoc. It was meant as a second command.
         let after = line.strip_prefix(tag.text);
         goes_on |= after.is_some_and(|after| after.starts_with([' ', '\t', ';', '&', '|']) && !after.trim().is_empty());
         at = end + 1;

@@ -33,7 +33,7 @@
 //!
 //! # How it is read
 //!
-//! tree-sitter-bash tells the shape of the script: it gets the script with a stand-in for the patch, a heredoc without
+//! tree-sitter-bash finds the shape of the script: it gets the script with a stand-in for the patch, a heredoc without
 //! lines or an `'x'`. Where the patch ends is read here, by the shell's rules: a heredoc by comparing lines (the tree
 //! takes an indented line, or one that merely begins with the tag, for the end), an argument by its quotes. So the time
 //! is linear in the script, and the tree never has more than 4 KiB.

@@ -11,7 +11,7 @@ use crate::shell::{MAX_SCRIPT_SIZE, NAMES, Shell};
 use crate::tree;
 use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
 
-/// The longest text before the patch. Paths have 4096 bytes at most; nobody writes such.
+/// The longest text before the patch. Paths have 4096 bytes at most, and are shorter in practice.
 const MAX_HEAD: usize = 4 << 10;
 
 /// Decides whether a script, which a shell would run as one command, is a call of `apply_patch`.
@@ -127,7 +127,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             Ok(workdir) => workdir,
             Err(error) => return Some(error),
         };
-        // `apply_patch "$FILE"` may be right; whoever writes a patch out means what is written.
+        // `apply_patch "$FILE"` may be right; a patch that is written out is meant literally.
         let is_patch = script[start + 1..].trim_start().starts_with(Marker::Begin.as_str());
         return Some(match literal::argument(&script[start..], shell) {
             Ok(patch) => body(patch, workdir),

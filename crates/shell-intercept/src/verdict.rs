@@ -6,7 +6,7 @@ use patch_grammar::ParseError;
 
 use crate::shell::MAX_SCRIPT_SIZE;
 
-/// What the model is told when its shell call was taken for a patch.
+/// The warning for the model when its shell call was taken for a patch.
 pub const WARNING: &str = "apply_patch was called through the shell. \
     Use the apply_patch tool directly, with the patch as its input, instead of a shell command.";
 

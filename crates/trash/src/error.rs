@@ -42,13 +42,13 @@ pub enum JournalProblem {
     /// Its signature is missing or not this user's.
     #[error("it is not signed with this user's key")]
     NotSigned,
-    /// It is not signed, as there was no place for a key: anybody can have written it.
+    /// It is not signed, as there was no place for a key: anyone can have written it.
     #[error("it is not signed, as there is no place for a key, and anybody can have written it")]
     Unsigned,
     /// It is another transaction's.
     #[error("it belongs to another transaction")]
     Misplaced,
-    /// The state directory is tracked by git: somebody else's.
+    /// The state directory is tracked by git, so it came with a repository.
     #[error("the state directory is tracked by git")]
     Tracked,
     /// There is none.

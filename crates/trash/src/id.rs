@@ -34,8 +34,8 @@ impl TransactionId {
         Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
     }
 
-    /// Tells whether the name lies in the future: more than a day ahead of the clock, which a clock that was set back
-    /// by hours does not explain.
+    /// Tells whether the name lies in the future: more than a day later than the clock, so that a clock that was set
+    /// back by hours does not count.
     #[must_use]
     pub fn is_ahead_of(self, now: SystemTime) -> bool {
         self.time() > now + AHEAD
@@ -121,6 +121,8 @@ mod tests {
             "../../../../etc",
             "20261121-014233-123456-9F3AC1D2",
             "20261321-014233-123456-9f3ac1d2",
+            "20260230-000000-000000-9f3ac1d2",
+            "19691231-235959-000000-9f3ac1d2",
             "20261121-014233-123456-9f3ac1d2/",
         ] {
             assert!(text.parse::<TransactionId>().is_err(), "{text}");

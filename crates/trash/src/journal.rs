@@ -15,8 +15,8 @@
 //! hmac b0344c…
 //! ```
 //!
-//! The checksum tells a journal that was cut off from a whole one; the keyed hash tells one that
-//! this program wrote for this user from one that a repository ships.
+//! The checksum shows whether the journal is whole; the keyed hash shows whether this program wrote it
+//! for this user, or a repository ships it.
 
 use std::fmt::Write as _;
 
@@ -24,12 +24,12 @@ use fs_guard::{FileKind, FileTime, Sha256};
 
 use crate::error::JournalProblem;
 use crate::escape::{escape, unescape};
-use crate::hmac::Keyed;
 use crate::id::TransactionId;
+use crate::signer::Signer;
 
 const FIRST_LINE: &str = "trash journal 1";
 
-/// Everything that is known of a transaction.
+/// A transaction as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
     /// What the transaction is.
@@ -83,7 +83,7 @@ pub struct Record {
     pub sibling: Option<String>,
 }
 
-/// A file or link, as far as it can be recognised.
+/// What a file or link is recognised by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// A regular file, or a symbolic link.
@@ -157,15 +157,15 @@ impl Record {
 }
 
 impl Journal {
-    /// Writes it, signed when there is a key.
+    /// Writes it, signed when there is a signer.
     #[must_use]
-    pub fn to_text(&self, key: Option<&[u8; 32]>) -> String {
+    pub fn to_text(&self, signer: Option<&Signer>) -> String {
         let mut text = String::with_capacity(256 + 300 * self.records.len());
         self.write_body(&mut text).expect("a string takes all");
         let checksum = Sha256::of(text.as_bytes());
         writeln!(text, "checksum {checksum}").expect("a string takes all");
-        match key {
-            Some(key) => writeln!(text, "hmac {}", Keyed::new(key).hash(&[text.as_bytes()])),
+        match signer {
+            Some(signer) => writeln!(text, "hmac {}", signer.hash(&[text.as_bytes()])),
             None => writeln!(text, "hmac -"),
         }
         .expect("a string takes all");
@@ -208,8 +208,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Reads a journal and checks that it is whole and, when there is a key, signed with it.
-    pub fn parse(bytes: &[u8], key: Option<&[u8; 32]>) -> Result<Self, JournalProblem> {
+    /// Reads a journal and checks that it is whole and, when there is a signer, signed.
+    pub fn parse(bytes: &[u8], signer: Option<&Signer>) -> Result<Self, JournalProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
         let damaged = || JournalProblem::Damaged;
         let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
@@ -219,9 +219,9 @@ impl Journal {
         if checksum.parse() != Ok(Sha256::of(body.as_bytes())) {
             return Err(damaged());
         }
-        if let Some(key) = key {
+        if let Some(signer) = signer {
             let given = signature.parse().map_err(|_| JournalProblem::NotSigned)?;
-            if !Keyed::new(key).matches(&[&text.as_bytes()[..=rest.len()]], &given) {
+            if !signer.matches(&text.as_bytes()[..=rest.len()], &given) {
                 return Err(JournalProblem::NotSigned);
             }
         }
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        let key = [7; 32];
+        let key = Signer::with_key(&[7; 32]);
         for key in [None, Some(&key)] {
             let text = sample().to_text(key);
             assert_eq!(Journal::parse(text.as_bytes(), key), Ok(sample()), "{text}");
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn every_truncation_and_every_changed_byte_is_noticed() {
-        let key = [7; 32];
+        let key = Signer::with_key(&[7; 32]);
         let text = sample().to_text(Some(&key)).into_bytes();
         for length in 0..text.len() {
             assert!(Journal::parse(&text[..length], Some(&key)).is_err(), "cut at {length}");
@@ -392,8 +392,11 @@ mod tests {
     #[test]
     fn another_key_or_none_is_not_signed() {
         let unsigned = sample().to_text(None);
-        assert_eq!(Journal::parse(unsigned.as_bytes(), Some(&[1; 32])), Err(JournalProblem::NotSigned));
-        let other = sample().to_text(Some(&[2; 32]));
-        assert_eq!(Journal::parse(other.as_bytes(), Some(&[1; 32])), Err(JournalProblem::NotSigned));
+        assert_eq!(
+            Journal::parse(unsigned.as_bytes(), Some(&Signer::with_key(&[1; 32]))),
+            Err(JournalProblem::NotSigned)
+        );
+        let other = sample().to_text(Some(&Signer::with_key(&[2; 32])));
+        assert_eq!(Journal::parse(other.as_bytes(), Some(&Signer::with_key(&[1; 32]))), Err(JournalProblem::NotSigned));
     }
 }

@@ -4,22 +4,6 @@ use std::path::PathBuf;
 
 use fs_guard::Error;
 
-/// The key; it is not shown.
-#[derive(Clone)]
-pub(crate) struct Key([u8; 32]);
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Key")
-    }
-}
-
-impl Key {
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
@@ -33,9 +17,9 @@ pub enum KeyPlace {
 
 impl KeyPlace {
     /// Reads the key, which is made at the first use; `None` when there is no place for one.
-    pub(crate) fn key(&self) -> Result<Option<Key>, Error> {
+    pub(crate) fn key(&self) -> Result<Option<[u8; 32]>, Error> {
         match self.directory() {
-            Some(dir) => Ok(fs_guard::secret(&dir, "key")?.map(Key)),
+            Some(dir) => fs_guard::secret(&dir, "key"),
             None => Ok(None),
         }
     }

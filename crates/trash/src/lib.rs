@@ -3,7 +3,6 @@
 
 mod error;
 mod escape;
-mod hmac;
 mod id;
 mod journal;
 mod key;
@@ -24,4 +23,4 @@ pub use pending::{Pending, Unfinished};
 pub use retention::{Purged, Retention};
 pub use signer::Signer;
 pub use store::{Store, TrashEntry, parse_stored_path, stored_path};
-pub use time::{format_time, parse_time};
+pub use time::format_time;

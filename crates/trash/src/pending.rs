@@ -39,7 +39,7 @@ impl LockedStore<'_> {
     /// Starts a transaction: an empty folder for its files.
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
         // A key that cannot be read is an error now, not when files are staged.
-        self.key()?;
+        self.signer()?;
         // Made now, so that the end of the transaction needs no space.
         let trash = self.trash()?;
         let names = trash.names()?;
@@ -139,7 +139,7 @@ impl<'s> Pending<'s> {
 
     /// Writes the journal; it is not durable yet.
     pub fn write_journal(&self, journal: &Journal) -> Result<StagedFile, Error> {
-        let text = journal.to_text(self.store.key()?);
+        let text = journal.to_text(self.store.signer()?);
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
         file.write(text.as_bytes())?;
         Ok(file.finish(None, None, true)?)

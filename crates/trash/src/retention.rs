@@ -43,7 +43,7 @@ pub struct Purged {
 }
 
 impl LockedStore<'_> {
-    /// Removes what `retention` does not keep, the oldest first, or tells with `dry_run` what that would be.
+    /// Removes what `retention` does not keep, the oldest first; with `dry_run` it only returns what that would be.
     ///
     /// Folders whose journals are not trusted are left for a person to look at, and do not count.
     pub fn purge(&self, retention: &Retention, now: SystemTime, dry_run: bool) -> Result<Purged, Error> {

@@ -1,24 +1,74 @@
-//! Signatures of other files in the state directory, under the key of the journals.
+//! Signatures under the user's key: HMAC-SHA-256 (RFC 2104).
 
 use fs_guard::{Error, Sha256};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 
-use crate::hmac::Keyed;
 use crate::key::KeyPlace;
 
-/// Signs texts under the user's key. A text begins with what it is, so that a signature of one kind
-/// is none of another (journals begin with `trash journal`).
-#[derive(Debug, Clone)]
-pub struct Signer(Keyed);
+/// Signs journals, and other texts in the state directory, under the user's key. What depends on the key alone is
+/// computed once.
+#[derive(Clone)]
+pub struct Signer(Hmac<sha2::Sha256>);
+
+/// The key is not shown.
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Signer")
+    }
+}
 
 impl Signer {
     /// Reads the key, which is made at the first use; `None` when there is no place for one.
     pub fn new(place: &KeyPlace) -> Result<Option<Self>, Error> {
-        Ok(place.key()?.map(|key| Self(Keyed::new(key.bytes()))))
+        Ok(place.key()?.as_ref().map(Self::with_key))
     }
 
-    /// Returns the signature of `text`, which is of the kind `kind`.
+    /// Signs under this key.
+    #[must_use]
+    pub fn with_key(key: &[u8; 32]) -> Self {
+        Self(Hmac::new_from_slice(key).expect("a key of any length will do"))
+    }
+
+    /// Returns the signature of `text`, which is of the kind `kind`: a signature of one kind is none of another
+    /// (journals begin with `trash journal`).
     #[must_use]
     pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
-        self.0.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
+        self.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
+    }
+
+    /// Returns the keyed hash of the parts, one after the other.
+    pub(crate) fn hash(&self, parts: &[&[u8]]) -> Sha256 {
+        Sha256(self.with(parts).finalize().into_bytes().into())
+    }
+
+    /// Compares in constant time, so that the time taken does not show where the first difference is.
+    pub(crate) fn matches(&self, text: &[u8], hash: &Sha256) -> bool {
+        self.with(&[text]).verify_slice(&hash.0).is_ok()
+    }
+
+    fn with(&self, parts: &[&[u8]]) -> Hmac<sha2::Sha256> {
+        let mut mac = self.0.clone();
+        parts.iter().for_each(|part| mac.update(part));
+        mac
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4231, cases 1 and 2: shorter keys are keys with zeros.
+    #[test]
+    fn known_answers() {
+        let signer = |short: &[u8]| {
+            let mut key = [0; 32];
+            key[..short.len()].copy_from_slice(short);
+            Signer::with_key(&key)
+        };
+        let one = signer(&[0x0B; 20]).hash(&[b"Hi There"]);
+        assert_eq!(one.to_string(), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+        let two = signer(b"Jefe").hash(&[b"what do ya ", b"", b"want for nothing?"]);
+        assert_eq!(two.to_string(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert!(!signer(&[0x0B; 20]).matches(b"Hi There", &two) && signer(&[0x0B; 20]).matches(b"Hi There", &one));
     }
 }

@@ -1,4 +1,4 @@
-//! The store as one reads it: finished transactions and the files they displaced.
+//! The store as readers see it: finished transactions and the files they displaced.
 
 use std::cell::OnceCell;
 use std::time::SystemTime;
@@ -8,7 +8,8 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::Journal;
-use crate::key::{Key, KeyPlace};
+use crate::key::KeyPlace;
+use crate::signer::Signer;
 use crate::tracked::tracks;
 
 pub(crate) const JOURNAL: &str = "journal";
@@ -25,7 +26,7 @@ pub struct Store<'r> {
     pub(crate) root: &'r Root,
     pub(crate) dir: Dir,
     key_place: KeyPlace,
-    key: OnceCell<Option<Key>>,
+    signer: OnceCell<Option<Signer>>,
 }
 
 /// A displaced file.
@@ -83,7 +84,7 @@ impl<'r> Store<'r> {
     }
 
     pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
-        Self { root, dir, key_place, key: OnceCell::new() }
+        Self { root, dir, key_place, signer: OnceCell::new() }
     }
 
     /// Returns the state directory.
@@ -173,17 +174,16 @@ impl<'r> Store<'r> {
         folder.ok_or(Error::NoSuchTransaction(id))
     }
 
-    pub(crate) fn key(&self) -> Result<Option<&[u8; 32]>, Error> {
-        if let Some(key) = self.key.get() {
-            return Ok(key.as_ref().map(Key::bytes));
+    pub(crate) fn signer(&self) -> Result<Option<&Signer>, Error> {
+        if self.signer.get().is_none() {
+            let _ = self.signer.set(Signer::new(&self.key_place)?);
         }
-        let key = self.key_place.key()?;
-        Ok(self.key.get_or_init(|| key).as_ref().map(Key::bytes))
+        Ok(self.signer.get().and_then(Option::as_ref))
     }
 
     /// Tells whether journals are signed here.
     pub fn is_signed(&self) -> Result<bool, Error> {
-        Ok(self.key()?.is_some())
+        Ok(self.signer()?.is_some())
     }
 
     /// Tells whether a transaction in the trash was rolled back, as far as that was possible: its
@@ -211,12 +211,12 @@ impl<'r> Store<'r> {
                 None => return Ok(None),
             },
         };
-        let key = self.key()?;
-        let journal = Journal::parse(&bytes, key).map_err(refuse)?;
+        let signer = self.signer()?;
+        let journal = Journal::parse(&bytes, signer).map_err(refuse)?;
         if journal.header.id != id {
             return Err(refuse(JournalProblem::Misplaced));
         }
-        if key.is_none() && self.is_tracked() {
+        if signer.is_none() && self.is_tracked() {
             return Err(refuse(JournalProblem::Tracked));
         }
         Ok(Some((journal, aborted)))

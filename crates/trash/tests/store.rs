@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
 use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, LockedStore, Record, Retention, Store, TransactionId, parse_stored_path,
-    stored_path,
+    FileState, Header, Journal, KeyPlace, LockedStore, Record, Retention, Signer, Store, TransactionId,
+    parse_stored_path, stored_path,
 };
 
 struct Fixture {
@@ -175,7 +175,7 @@ fn ids_go_up_even_when_the_clock_goes_down() {
     let folder = fixture.dir.path().join(format!(".kept/trash/{future}"));
     fs::rename(fixture.dir.path().join(format!(".kept/trash/{first}")), &folder).unwrap();
     let key: [u8; 32] = fs::read(fixture.key.path().join("key")).unwrap().try_into().unwrap();
-    fs::write(folder.join("journal"), journal.to_text(Some(&key))).unwrap();
+    fs::write(folder.join("journal"), journal.to_text(Some(&Signer::with_key(&key)))).unwrap();
     assert!(displace(&store, "b", "x") > future);
 }
 

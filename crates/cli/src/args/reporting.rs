@@ -1,8 +1,8 @@
-//! How the outcome is told.
+//! How the outcome is reported.
 
 use clap::{Args, ValueEnum};
 
-/// How a program around the agent is told.
+/// How a program around the agent is informed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reporting")]
 pub(crate) struct Reporting {

@@ -47,7 +47,7 @@ pub(crate) struct Rules {
     pub(crate) guard: Guard,
 }
 
-/// What the guard can be told, beside patterns.
+/// Options of the guard beside patterns.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Guard {
     /// Which names new files may have: those that every system accepts (`portable`, unless set), or all that this system

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use file_tools::audit::Operation;
+use file_tools::envelope;
 use file_tools::events::Events;
 use file_tools::{Session, SessionName};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
@@ -132,7 +133,7 @@ fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, &options.parse)) {
+    let result = match input.parse(&options.parse) {
         Ok(patch) => then(&patch),
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
     };
@@ -152,38 +153,34 @@ pub(super) enum Rest {
     Files(fs_guard::Error),
 }
 
-pub(crate) fn check(global: &Global, args: &CheckArgs) -> Exit {
-    let mut session = None;
-    let result = (|| {
-        let options = options(&global.settings, &args.rules)?;
-        let session = session.insert(workspace::session(global)?);
-        with_patch(global, args, &options, |patch, options| {
-            workspace::tidy(global, session);
-            let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
-            if global.json {
-                json::print(&json::planned(&plan).map_err(Rest::Files)?);
-            } else if !global.quiet {
-                render::notes(&plan);
-                render::line(&format!("it applies: {}", render::summary(&plan)));
-            }
-            Ok(Exit::Done)
-        })
-    })();
-    result.unwrap_or_else(|failure| failure.report(global, session.as_ref().map(Session::workspace)))
+pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
+    let options = options(&global.settings, &args.rules)?;
+    let session = workspace::session(global)?;
+    with_patch(global, args, &options, |patch, options| {
+        workspace::tidy(global, &session);
+        let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
+        if global.json {
+            json::print(&json::planned(&plan).map_err(Rest::Files)?);
+        } else if !global.quiet {
+            render::notes(&plan);
+            render::line(&format!("it applies: {}", render::summary(&plan)));
+        }
+        Ok(Exit::Done)
+    })
 }
 
-pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Exit {
+pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
     let mut session = None;
     let mut events = None;
-    run(global, args, &mut session, &mut events).unwrap_or_else(|failure| {
-        let told = json::JsonFailure::new(&failure);
-        if let (Failure::Parse(_), Some(session), false) = (&failure, &session, args.dry_run || args.check) {
-            session.failed("apply", Operation::Patch, told.error(), &mut ());
+    run(global, args, &mut session, &mut events).inspect_err(|failure| {
+        let error = failure.error();
+        if let (Failure::Parse(_), Some(session), false) = (failure, &session, args.dry_run || args.check) {
+            session.failed("apply", Operation::Patch, &error, &mut ());
         }
         if let Some(events) = &mut events {
-            events.end_call(&told.envelope(), Some(&told.error().message));
+            let message = error.message.clone();
+            events.end_call(&envelope::Failure::from(error), Some(&message));
         }
-        failure.report(global, session.as_ref().map(Session::workspace))
     })
 }
 
@@ -242,7 +239,7 @@ fn run(
     }
 }
 
-/// Lets the person choose, and says what is left out.
+/// Lets the person choose, and prints what is left out.
 fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
     let (mut chosen, from_diff) = (Ok(None), input.from_diff);
     with_input(input, options, |patch| {
@@ -338,7 +335,7 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
         if !global.quiet {
             render::notes(&report.plan);
         }
-        // It is done, and somebody is at work already: then the names have to do.
+        // The commit is done, but a file was changed again since: then the names have to do.
         if !args.stat || render::stat(report.images()).is_err() {
             render::names(&report.plan);
         }

@@ -117,7 +117,7 @@ impl Command {
         }
     }
 
-    /// What its flags say of the settings, its own profile, and who approves when nothing is said.
+    /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, Approve) {
         let nothing = Layer::default();
         match self {
@@ -147,7 +147,7 @@ impl Command {
         }
     }
 
-    /// Whether a setting has to do with the command, so that one that is overruled is told.
+    /// Whether a setting has an effect on the command: only then is it reported when it is overruled.
     pub(super) fn heeds(&self, key: &str) -> bool {
         let plans =
             matches!(self, Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_));
@@ -188,7 +188,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "man",
 ];
 
-/// Whether the version is all that is asked for. To build the definitions takes a hundred times what saying it does.
+/// Whether the version is all that is asked for. To build the definitions takes a hundred times as long as to print it.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
@@ -252,8 +252,8 @@ mod tests {
         for only in ["--version", "-V"] {
             let args: Vec<OsString> = vec!["apply-patch".into(), only.into()];
             assert!(asks_version(&args));
-            let said = Cli::try_parse_from(args).expect_err("a version is no command");
-            assert_eq!(said.to_string(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n"));
+            let version = Cli::try_parse_from(args).expect_err("a version is no command");
+            assert_eq!(version.to_string(), concat!("apply-patch ", env!("CARGO_PKG_VERSION"), "\n"));
         }
         assert!(!asks_version(&["apply-patch".into(), "-V".into(), "x".into()]));
     }

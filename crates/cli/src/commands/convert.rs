@@ -1,9 +1,8 @@
 //! `apply-patch convert`: the same change in another form.
 
 use clap::{Args, ValueEnum};
-use file_tools::Session;
 use file_tools::ops;
-use patch_engine::{AddNewline, ParseError, Patch};
+use patch_engine::AddNewline;
 
 use super::apply;
 use super::workspace;
@@ -12,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
-use crate::input::{self, Input};
+use crate::input;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -39,50 +38,39 @@ pub(crate) enum Form {
     Openai,
 }
 
-pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
-    let mut session = None;
-    let result = (|| {
-        let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
-        let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
-        let patch = parse(&input, &options.parse).map_err(|error| Failure::parse(&input, error))?;
-        match args.to {
-            Form::Envelope => {
-                render::raw(patch.text);
-            }
-            Form::Openai => {
-                let every_line = options.add_newline == AddNewline::EveryLine;
-                let calls = ops::from_patch(&patch, every_line).map_err(|error| Failure::Input(error.to_string()))?;
-                json::print(&calls.iter().map(item).collect::<Vec<_>>());
-            }
-            Form::Unified | Form::Git => {
-                // Line numbers and removed text are in the files only.
-                let session = session.insert(workspace::session(global)?);
-                workspace::tidy(global, session);
-                let plan = patch_engine::plan(session.workspace().root(), &patch, &options)
-                    .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
-                let git = args.to == Form::Git;
-                for change in plan.changes() {
-                    let images = plan.images();
-                    match if git { Some(images.diff(change)?) } else { images.plain_diff(change)? } {
-                        Some(diff) => render::raw(&diff),
-                        None => {
-                            let message = format!(
-                                "{}: a plain unified diff cannot express this change; use `--to git`",
-                                change.path
-                            );
-                            return Err(Failure::Input(message));
-                        }
+pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
+    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
+    let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
+    let patch = input.parse(&options.parse).map_err(|error| Failure::parse(&input, error))?;
+    match args.to {
+        Form::Envelope => {
+            render::raw(patch.text);
+        }
+        Form::Openai => {
+            let every_line = options.add_newline == AddNewline::EveryLine;
+            let calls = ops::from_patch(&patch, every_line).map_err(|error| Failure::Input(error.to_string()))?;
+            json::print(&calls.iter().map(item).collect::<Vec<_>>());
+        }
+        Form::Unified | Form::Git => {
+            // Line numbers and removed text are in the files only.
+            let session = workspace::recovered(global)?;
+            let plan = patch_engine::plan(session.workspace().root(), &patch, &options)
+                .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
+            let git = args.to == Form::Git;
+            for change in plan.changes() {
+                let images = plan.images();
+                match if git { Some(images.diff(change)?) } else { images.plain_diff(change)? } {
+                    Some(diff) => render::raw(&diff),
+                    None => {
+                        let message =
+                            format!("{}: a plain unified diff cannot express this change; use `--to git`", change.path);
+                        return Err(Failure::Input(message));
                     }
                 }
             }
         }
-        Ok(Exit::Done)
-    })();
-    result.unwrap_or_else(|failure: Failure| failure.report(global, session.as_ref().map(Session::workspace)))
-}
-
-fn parse<'p>(input: &'p Input, options: &patch_grammar::ParseOptions) -> Result<Patch<'p>, ParseError> {
-    patch_engine::decode(&input.bytes).and_then(|text| patch_engine::parse(text, options))
+    }
+    Ok(Exit::Done)
 }
 
 /// A call as an item of a response.

@@ -23,7 +23,7 @@ use crate::{json, render};
     Exit codes: 0 all is well, 5 there are problems.")]
 pub(crate) struct DoctorArgs {}
 
-/// What was found, in the order in which it is told.
+/// What was found, in the order in which it is printed.
 #[derive(Debug, Default)]
 struct Findings {
     lines: Vec<(String, String)>,
@@ -51,7 +51,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let system = format!("{} on {}", std::env::consts::ARCH, std::env::consts::OS);
     found.add("version", format!("{version}, {system}"), version);
     let sources = Sources::load(&global.root).unwrap_or_else(|failure| {
-        found.problem("configuration", json::JsonFailure::new(&failure).error().message.clone());
+        found.problem("configuration", failure.error().message);
         Sources::default()
     });
     (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, Approve::Never);
@@ -67,9 +67,9 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
             file_system(&workspace, &mut found);
             state(&workspace, &mut found);
         }
-        // Where there is no root this was said already.
+        // A missing root is reported already.
         Err(failure) if found.problems.is_empty() => {
-            found.problem("root", json::JsonFailure::new(&failure).error().message.clone());
+            found.problem("root", failure.error().message);
         }
         Err(_) => {}
     }
@@ -77,7 +77,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     let text = if sandbox { "the kernel has Landlock" } else { "the kernel has no Landlock: --sandbox will not work" };
     found.add("sandbox", text, sandbox);
     settings(&sources, &mut found);
-    tell(global, found)
+    report(global, found)
 }
 
 /// What is lost where the state directory is open to others.
@@ -150,7 +150,7 @@ fn state(workspace: &Workspace, found: &mut Findings) {
         Err(error) => return found.problem("state", error.to_string()),
     };
     match store.has_unfinished() {
-        // Before the lock is tried: whoever takes it recovers.
+        // Before the lock is tried, because taking it recovers.
         Ok(true) => found.problem(
             "transactions",
             "one is unfinished: another process is at work, or was interrupted; `apply-patch recover` tells which",
@@ -218,7 +218,7 @@ fn settings(sources: &Sources, found: &mut Findings) {
     found.data.insert("settings".into(), values.into());
 }
 
-fn tell(global: &Global, found: Findings) -> Exit {
+fn report(global: &Global, found: Findings) -> Exit {
     let Findings { lines, mut data, problems } = found;
     let exit = if problems.is_empty() { Exit::Done } else { Exit::Failed };
     let output = match problems.len() {

@@ -1,6 +1,5 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
-use file_tools::Session;
 use patch_engine::{Order, Pass, Patch, Placed, Plan};
 use patch_grammar::{LineKind, Section, SectionOperation};
 use serde_json::json;
@@ -8,28 +7,25 @@ use serde_json::json;
 use super::apply::{self, Rest};
 use super::workspace;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::global::Global;
 use crate::{json, render};
 
-pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Exit {
-    let mut session = None;
-    let result = (|| {
-        let options = apply::options(&global.settings, &args.rules)?;
-        let session = session.insert(workspace::session(global)?);
-        apply::with_patch(global, args, &options, |patch, options| {
-            workspace::tidy(global, session);
-            let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
-            let lines = words(patch, &plan, options.placement.order);
-            if global.json {
-                let output = format!("it applies: {}", render::summary(&plan));
-                json::done(output, json!({ "explanation": lines }));
-            } else {
-                lines.iter().for_each(|line| render::line(line));
-            }
-            Ok(Exit::Done)
-        })
-    })();
-    result.unwrap_or_else(|failure| failure.report(global, session.as_ref().map(Session::workspace)))
+pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
+    let options = apply::options(&global.settings, &args.rules)?;
+    let session = workspace::session(global)?;
+    apply::with_patch(global, args, &options, |patch, options| {
+        workspace::tidy(global, &session);
+        let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
+        let lines = words(patch, &plan, options.placement.order);
+        if global.json {
+            let output = format!("it applies: {}", render::summary(&plan));
+            json::done(output, json!({ "explanation": lines }));
+        } else {
+            lines.iter().for_each(|line| render::line(line));
+        }
+        Ok(Exit::Done)
+    })
 }
 
 fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! `apply-patch grammar`, `tool-spec` and `prompt`: what providers and models are told.
+//! `apply-patch grammar`, `tool-spec` and `prompt`: what providers and models need.
 
 use std::io::Write as _;
 

@@ -51,43 +51,38 @@ pub(crate) struct ShowArgs {
     pub(crate) format: args::DiffFormat,
 }
 
-pub(crate) fn log(global: &Global, args: &LogArgs) -> Exit {
-    let run = || -> Result<Exit, Failure> {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        workspace::tidy(global, &session);
-        if args.verify {
-            return verify(global, workspace, args.session.as_deref());
+pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
+    let session = workspace::recovered(global)?;
+    let workspace = session.workspace();
+    if args.verify {
+        return verify(global, workspace, args.session.as_deref());
+    }
+    if args.state {
+        return state(global, workspace);
+    }
+    let (mut entries, unverified) = workspace.history()?;
+    entries.truncate(args.max_count.unwrap_or(usize::MAX));
+    if global.json {
+        let values: Result<Vec<_>, Failure> = entries.iter().map(|entry| value(workspace, entry, args.patch)).collect();
+        let output = format!("{} transactions", entries.len());
+        let not_verified: Vec<_> = unverified
+            .iter()
+            .map(|one| json!({ "id": one.id.to_string(), "problem": one.problem.to_string() }))
+            .collect();
+        json::done(output, json!({ "transactions": values?, "notVerified": not_verified }));
+        return Ok(Exit::Done);
+    }
+    for one in &unverified {
+        render::message(&format!("not verified, and left out: {} ({})", one.id, one.problem));
+    }
+    let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
+    for entry in &entries {
+        out.line(&headline(entry));
+        if args.patch {
+            out.diff(&workspace.transaction_diff(entry)?);
         }
-        if args.state {
-            return state(global, workspace);
-        }
-        let (mut entries, unverified) = workspace.history()?;
-        entries.truncate(args.max_count.unwrap_or(usize::MAX));
-        if global.json {
-            let values: Result<Vec<_>, Failure> =
-                entries.iter().map(|entry| value(workspace, entry, args.patch)).collect();
-            let output = format!("{} transactions", entries.len());
-            let not_verified: Vec<_> = unverified
-                .iter()
-                .map(|one| json!({ "id": one.id.to_string(), "problem": one.problem.to_string() }))
-                .collect();
-            json::done(output, json!({ "transactions": values?, "notVerified": not_verified }));
-            return Ok(Exit::Done);
-        }
-        for one in &unverified {
-            render::message(&format!("not verified, and left out: {} ({})", one.id, one.problem));
-        }
-        let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-        for entry in &entries {
-            out.line(&headline(entry));
-            if args.patch {
-                out.diff(&workspace.transaction_diff(entry)?);
-            }
-        }
-        Ok(Exit::Done)
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+    }
+    Ok(Exit::Done)
 }
 
 /// Checks the audit logs.
@@ -126,7 +121,7 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     Ok(exit)
 }
 
-/// Compares what the audit logs say of files with the disk.
+/// Compares the hashes in the audit logs with the files.
 fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
     let paths = audit::state(workspace).map_err(fs_guard::Error::from)?;
     let differ = paths.iter().filter(|path| path.status != Status::Same).count();
@@ -151,30 +146,26 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-pub(crate) fn show(global: &Global, args: &ShowArgs) -> Exit {
-    let run = || -> Result<Exit, Failure> {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        workspace::tidy(global, &session);
-        let entry = workspace.show(workspace::id(&args.id)?)?;
-        if global.json {
-            json::done(headline(&entry), value(workspace, &entry, true)?);
-            return Ok(Exit::Done);
-        }
-        let diff = workspace.transaction_diff(&entry)?;
-        if args.format == DiffFormat::Html {
-            render::raw(render::page(&headline(&entry), &diff).as_bytes());
-            return Ok(Exit::Done);
-        }
-        let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-        out.line(&headline(&entry));
-        for record in &entry.journal.records {
-            out.line(&format!("{} {}", letter(record), record.path));
-        }
-        out.diff(&diff);
-        Ok(Exit::Done)
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
+    let session = workspace::recovered(global)?;
+    let workspace = session.workspace();
+    let entry = workspace.show(workspace::id(&args.id)?)?;
+    if global.json {
+        json::done(headline(&entry), value(workspace, &entry, true)?);
+        return Ok(Exit::Done);
+    }
+    let diff = workspace.transaction_diff(&entry)?;
+    if args.format == DiffFormat::Html {
+        render::raw(render::page(&headline(&entry), &diff).as_bytes());
+        return Ok(Exit::Done);
+    }
+    let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
+    out.line(&headline(&entry));
+    for record in &entry.journal.records {
+        out.line(&format!("{} {}", letter(record), record.path));
+    }
+    out.diff(&diff);
+    Ok(Exit::Done)
 }
 
 fn letter(record: &workspace_trash::Record) -> char {

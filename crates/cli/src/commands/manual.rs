@@ -6,7 +6,6 @@ use clap::Args;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::global::Global;
 use crate::render;
 
 #[derive(Debug, Args)]
@@ -36,21 +35,17 @@ pub(crate) fn completions(args: &CompletionsArgs, mut program: clap::Command) ->
     Exit::Done
 }
 
-pub(crate) fn man(global: &Global, args: &ManArgs, program: clap::Command) -> Exit {
+pub(crate) fn man(args: &ManArgs, program: clap::Command) -> Result<Exit, Failure> {
     let failed = |what: &str, error: &std::io::Error| Failure::Input(format!("cannot write {what}: {error}"));
-    let result = match &args.dir {
+    match &args.dir {
         Some(dir) => clap_mangen::generate_to(program, dir)
-            .map_err(|error| failed(&format!("the manual pages to {}", dir.display()), &error)),
+            .map_err(|error| failed(&format!("the manual pages to {}", dir.display()), &error))?,
         None => {
             let mut out = Vec::new();
-            clap_mangen::Man::new(program)
-                .render(&mut out)
-                .map(|()| render::raw(&out))
-                .map_err(|error| failed("the manual page", &error))
+            let rendered = clap_mangen::Man::new(program).render(&mut out);
+            rendered.map_err(|error| failed("the manual page", &error))?;
+            render::raw(&out);
         }
-    };
-    match result {
-        Ok(()) => Exit::Done,
-        Err(failure) => failure.report(global, None),
     }
+    Ok(Exit::Done)
 }

@@ -19,7 +19,7 @@ mod undo;
 mod workspace;
 
 pub(crate) use apply::options;
-pub(crate) use workspace::session_settings;
+pub(crate) use workspace::session;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -42,7 +42,7 @@ fn color(when: Option<When>) {
     }
 }
 
-/// Whether a command has anything to configure; `doctor` reads it itself, and says what is wrong with it.
+/// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong with it.
 fn uses_config(command: &Command) -> bool {
     !matches!(
         command,
@@ -57,7 +57,7 @@ fn uses_config(command: &Command) -> bool {
     )
 }
 
-/// Reads the command line and runs what it says.
+/// Reads the command line and runs the command.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if cli::asks_version(&args) {
         // A broken pipe is a quiet end.
@@ -73,7 +73,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             if usage && json {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
-                json::print(&json::JsonFailure::new(&Failure::Usage(message.to_owned())).envelope());
+                json::failed(Failure::Usage(message.to_owned()).error());
                 return Exit::Usage;
             }
             // Nothing can be done about a closed standard output.
@@ -91,7 +91,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if command.input().is_some_and(|named| input::is_missing(named.file.as_deref())) {
         if global.json {
             let message = "no patch is given: name a file, or `-` for standard input";
-            return Failure::Usage(message.into()).report(&global, None);
+            return report(&Failure::Usage(message.into()), &global);
         }
         // Nothing can be done about a closed standard error.
         let _ = write!(anstream::stderr(), "{}", Cli::command().render_help().ansi());
@@ -100,7 +100,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if uses_config(&command) {
         let sources = match Sources::load(&global.root) {
             Ok(sources) => sources,
-            Err(failure) => return failure.report(&global, None),
+            Err(failure) => return report(&failure, &global),
         };
         let (flags, profile, approve) = command.flags();
         let (settings, notes) = sources.resolve(Layer { color: global.color, ..flags }, profile, approve);
@@ -110,10 +110,10 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         color(Some(settings.color));
         global.settings = settings;
     }
-    let exit = match command {
+    let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
-        Command::Parse(parse) => parse::parse(&global, &parse),
+        Command::Parse(parse) => parse::parse(&parse),
         Command::Explain(check) => explain::explain(&global, &check),
         Command::Undo(undo) => undo::undo(&global, &undo),
         Command::Redo(redo) => undo::redo(&global, &redo),
@@ -124,17 +124,29 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Recover(_) => recover::recover(&global),
         Command::Ops(args) => ops::ops(&global, &args),
         Command::Convert(args) => convert::convert(&global, &args),
-        Command::Grammar(args) => grammar::grammar(&args),
-        Command::ToolSpec(args) => grammar::tool_spec(&args),
-        Command::Prompt(args) => grammar::prompt(&args),
-        Command::Intercept(args) => intercept::intercept(&args),
+        Command::Grammar(args) => Ok(grammar::grammar(&args)),
+        Command::ToolSpec(args) => Ok(grammar::tool_spec(&args)),
+        Command::Prompt(args) => Ok(grammar::prompt(&args)),
+        Command::Intercept(args) => Ok(intercept::intercept(&args)),
         Command::Serve(args) => serve::serve(&global, &args),
         Command::McpConfig(args) => serve::config(&global, &args),
-        Command::Doctor(_) => doctor::doctor(&mut global),
-        Command::Completions(args) => manual::completions(&args, Cli::command()),
-        Command::Man(args) => manual::man(&global, &args, Cli::command()),
+        Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
+        Command::Completions(args) => Ok(manual::completions(&args, Cli::command())),
+        Command::Man(args) => manual::man(&args, Cli::command()),
     };
+    let exit = result.unwrap_or_else(|failure| report(&failure, &global));
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();
+    exit
+}
+
+/// Prints what went wrong, for a person or for a program, and gives the exit code.
+fn report(failure: &Failure, global: &Global) -> Exit {
+    let error = failure.error();
+    let exit = error.class.into();
+    match global.json {
+        true => json::failed(error),
+        false => render::failure(failure, global),
+    }
     exit
 }

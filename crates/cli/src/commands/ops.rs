@@ -28,36 +28,32 @@ pub(crate) struct OpsArgs {
     pub(crate) writing: args::Writing,
 }
 
-pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Exit {
-    let result = (|| {
-        let mut options = apply::options(&global.settings, &args.rules)?;
-        // The one rule of that API that the envelope does not have.
-        options.placement.stacked_headers_must_match = true;
-        options.parse.bare_first_hunk = true;
-        let input = input::read(args.input.file.as_deref())?;
-        let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
-        let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-        let calls = ops::calls(text).map_err(unreadable)?;
-        let patch_text = match ops::to_envelope(&calls) {
-            Ok(text) => text,
-            Err(ops::OpsError::BadCall { call_id, message }) => {
-                json::print(&answers(&calls, |call| Err((call.call_id == call_id).then(|| message.clone()))));
-                return Ok(Exit::DoesNotApply);
-            }
-            Err(error) => return Err(unreadable(error)),
-        };
-        let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
-        let patch =
-            patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
-        let session = workspace::session(global)?;
-        let prompt = Prompt::new(false);
-        let mut host = TerminalHost::new(&prompt, None, true);
-        // What is guarded stays refused: a program names what it allows.
-        let mut approvals = Approvals::new(approve::policy(global.settings.approve));
-        let applied = session.apply("ops", &patch, options, true, &mut approvals.ask(&mut host));
-        Ok(report(&calls, converted, applied))
-    })();
-    result.unwrap_or_else(|failure: Failure| failure.report(global, None))
+pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
+    let mut options = apply::options(&global.settings, &args.rules)?;
+    // The one rule of that API that the envelope does not have.
+    options.placement.stacked_headers_must_match = true;
+    options.parse.bare_first_hunk = true;
+    let input = input::read(args.input.file.as_deref())?;
+    let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
+    let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
+    let calls = ops::calls(text).map_err(unreadable)?;
+    let patch_text = match ops::to_envelope(&calls) {
+        Ok(text) => text,
+        Err(ops::OpsError::BadCall { call_id, message }) => {
+            json::print(&answers(&calls, |call| Err((call.call_id == call_id).then(|| message.clone()))));
+            return Ok(Exit::DoesNotApply);
+        }
+        Err(error) => return Err(unreadable(error)),
+    };
+    let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
+    let patch = patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
+    let session = workspace::session(global)?;
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, None, true);
+    // What is guarded stays refused: a program names what it allows.
+    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+    let applied = session.apply("ops", &patch, options, true, &mut approvals.ask(&mut host));
+    Ok(report(&calls, converted, applied))
 }
 
 fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed>) -> Exit {
@@ -91,10 +87,10 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
         }
     };
     json::print(&answers(calls, |call| Err(of_call(call))));
-    json::JsonFailure::new(&Failure::Failed(Box::new((input, failed)))).exit
+    Failure::Failed(Box::new((input, failed))).error().class.into()
 }
 
-/// One answer for each call; `None` in a failure says that another call is to blame.
+/// One answer for each call; `None` in a failure means that another call failed.
 fn answers(calls: &[PatchCall], of: impl Fn(&PatchCall) -> Result<String, Option<String>>) -> Vec<CallOutput> {
     calls
         .iter()

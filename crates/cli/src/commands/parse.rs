@@ -7,7 +7,6 @@ use patch_grammar::ParseOptions;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::global::Global;
 use crate::{input, json};
 
 #[derive(Debug, Args)]
@@ -24,17 +23,13 @@ pub(crate) struct ParseArgs {
     pub(crate) environment: Option<String>,
 }
 
-pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Exit {
+pub(crate) fn parse(args: &ParseArgs) -> Result<Exit, Failure> {
     let profile = args.profile.into();
-    let run = || -> Result<Exit, Failure> {
-        let input = input::read(args.input.file.as_deref())?;
-        let options = ParseOptions { environment: args.environment.clone(), ..Options::new(profile).parse };
-        let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
-        let patch = patch_engine::parse(text, &options).map_err(|error| Failure::parse(&input, error))?;
-        json::done(summary(&patch), &patch);
-        Ok(Exit::Done)
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+    let input = input::read(args.input.file.as_deref())?;
+    let options = ParseOptions { environment: args.environment.clone(), ..Options::new(profile).parse };
+    let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
+    json::done(summary(&patch), &patch);
+    Ok(Exit::Done)
 }
 
 fn summary(patch: &Patch<'_>) -> String {

@@ -18,30 +18,27 @@ pub(crate) struct RecoverArgs {
     pub(crate) writing: args::Writing,
 }
 
-pub(crate) fn recover(global: &Global) -> Exit {
-    let run = || -> Result<Exit, Failure> {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        // Where nothing was ever committed, nothing was interrupted.
-        let recovered = match workspace.has_state() {
-            true => workspace.lock(global.settings.lock_timeout)?.recovered().to_vec(),
-            false => Vec::new(),
-        };
-        workspace::told(&session, &recovered);
-        if global.json {
-            let values: Vec<_> = recovered
-                .iter()
-                .map(|one| json!({ "id": one.id.to_string(), "outcome": render::outcome_text(&one.outcome) }))
-                .collect();
-            json::done(format!("{} recovered", values.len()), json!({ "recovered": values }));
-        } else if recovered.is_empty() {
-            render::line("nothing was interrupted");
-        } else {
-            for one in &recovered {
-                render::line(&format!("{}: {}", one.id, render::outcome_text(&one.outcome)));
-            }
-        }
-        Ok(Exit::Done)
+pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    // Where nothing was ever committed, nothing was interrupted.
+    let recovered = match workspace.has_state() {
+        true => workspace.lock(global.settings.lock_timeout)?.recovered().to_vec(),
+        false => Vec::new(),
     };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+    workspace::log_recovered(&session, &recovered);
+    if global.json {
+        let values: Vec<_> = recovered
+            .iter()
+            .map(|one| json!({ "id": one.id.to_string(), "outcome": render::outcome_text(&one.outcome) }))
+            .collect();
+        json::done(format!("{} recovered", values.len()), json!({ "recovered": values }));
+    } else if recovered.is_empty() {
+        render::line("nothing was interrupted");
+    } else {
+        for one in &recovered {
+            render::line(&format!("{}: {}", one.id, render::outcome_text(&one.outcome)));
+        }
+    }
+    Ok(Exit::Done)
 }

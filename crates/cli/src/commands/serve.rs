@@ -61,12 +61,8 @@ impl From<Approve> for Approval {
     }
 }
 
-pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Exit {
-    let settings = match settings(global, args) {
-        Ok(settings) => settings,
-        Err(failure) => return failure.report(global, None),
-    };
-    match apply_patch_mcp::serve(settings, std::io::stdin(), std::io::stdout()) {
+pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
+    Ok(match apply_patch_mcp::serve(settings(global, args)?, std::io::stdin(), std::io::stdout()) {
         Ok(()) => Exit::Done,
         // Standard output is the client's.
         Err(error) => {
@@ -76,7 +72,7 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Exit {
                 _ => Exit::Failed,
             }
         }
-    }
+    })
 }
 
 fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
@@ -96,24 +92,18 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     Ok(settings)
 }
 
-pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Exit {
-    let absolute = || -> Result<(String, String), Failure> {
-        let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
-        let root = fs_guard::real_path(&global.root)?;
-        let text = |path: &std::path::Path| match path.to_str() {
-            Some(text) => Ok(text.to_owned()),
-            None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
-        };
-        Ok((text(&program)?, text(&root)?))
+pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Failure> {
+    let text = |path: &std::path::Path| match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
     };
-    let (program, root) = match absolute() {
-        Ok(paths) => paths,
-        Err(failure) => return failure.report(global, None),
-    };
+    let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
+    let root = fs_guard::real_path(&global.root)?;
+    let (program, root) = (text(&program)?, text(&root)?);
     let approval = args.approve.into();
     render::raw(apply_patch_mcp::client_config(args.client, &program, &root, approval).as_bytes());
     if !global.quiet {
         render::message(&format!("for {}; {}", args.client.file(), args.client.advice(approval)));
     }
-    Exit::Done
+    Ok(Exit::Done)
 }

@@ -14,6 +14,7 @@ use super::workspace;
 use crate::approve::{self, Prompt};
 use crate::args;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::interrupt::Interrupt;
@@ -57,18 +58,14 @@ pub(crate) enum Dialect {
     AnthropicEditor,
 }
 
-pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
+pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     if args.list {
         json::print(&json!({ "tools": catalogue() }));
-        return Exit::Done;
+        return Ok(Exit::Done);
     }
     let session = args.session.clone().unwrap_or_else(|| SessionName::cli().to_string());
-    let events = events::of(&global.root, &session, &args.reporting);
-    let call_id = match events::call_id(&args.reporting) {
-        Ok(id) => id,
-        Err(failure) => return failure.report(global, None),
-    };
-    let mut events = events;
+    let mut events = events::of(&global.root, &session, &args.reporting);
+    let call_id = events::call_id(&args.reporting)?;
     let prompt = Prompt::new(false);
     // What is guarded stays refused: a program names what it allows.
     let mut approvals = Approvals::new(approve::policy(global.settings.approve));
@@ -83,9 +80,9 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
         }
         Ok((tools, input)) => {
             let name = args.name.as_deref().unwrap_or_default();
-            // A call that only looks has no events; its answer is all there is.
-            let told = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
-            let mut events = events.as_mut().filter(|_| told);
+            // A call that only reads has no events; its answer is all there is.
+            let writes = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
+            let mut events = events.as_mut().filter(|_| writes);
             if let Some(events) = &mut events {
                 events.begin_call(&call_id, name, &input);
             }
@@ -98,10 +95,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Exit {
             reply.class().map_or(Exit::Done, Exit::from)
         }
     };
-    match interrupt.exit() {
-        Some(interrupted) if exit != Exit::Done => interrupted,
-        _ => exit,
-    }
+    Ok(interrupt.exit().filter(|_| exit != Exit::Done).unwrap_or(exit))
 }
 
 /// Answers in the shape of the tool that was called.
@@ -121,8 +115,7 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    let policy = global.settings.policy();
-    let policy = policy.map_err(|failure| json::JsonFailure::new(&failure).error().clone())?;
+    let policy = global.settings.policy().map_err(|failure| failure.error())?;
     let workspace = Workspace::open(&global.root, policy)?;
     // A failed call of a tool is logged also where nothing was ever changed.
     let settings = SessionSettings { traceless: false, ..workspace::session_settings(&global.settings) };

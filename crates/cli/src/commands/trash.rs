@@ -60,46 +60,36 @@ pub(crate) enum TrashCommand {
 /// The largest displaced file that is printed.
 const MAX_SHOWN: u64 = 256 << 20;
 
-pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Exit {
-    let result = match command {
+pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Failure> {
+    match command {
         TrashCommand::List { all } => list(global, *all),
         TrashCommand::Show { entry } => show(global, entry),
         TrashCommand::Restore { entry, target, .. } => {
-            let run = || {
-                let session = workspace::session(global)?;
-                let workspace = session.workspace();
-                workspace::tidy(global, &session);
-                let (id, slot) = parse_entry(entry)?;
-                let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-                undo::execute(global, &session, "restore", false, || {
-                    workspace.plan_restore(id, &[(slot, target.clone())])
-                })
-            };
-            run()
+            let session = workspace::recovered(global)?;
+            let workspace = session.workspace();
+            let (id, slot) = parse_entry(entry)?;
+            let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
+            undo::execute(global, &session, "restore", false, || workspace.plan_restore(id, &[(slot, target.clone())]))
         }
         TrashCommand::Purge { older_than, max_size, dry_run, .. } => {
             let days = |days: f64| {
                 Duration::try_from_secs_f64(days * 86_400.0)
                     .map_err(|error| Failure::Usage(format!("--older-than: {error}")))
             };
-            older_than.map(days).transpose().and_then(|older_than| {
-                let retention = Retention {
-                    keep_last: 0,
-                    max_age: older_than.unwrap_or(Duration::MAX),
-                    max_bytes: max_size.unwrap_or(u64::MAX),
-                    max_count: usize::MAX,
-                };
-                purge(global, &retention, *dry_run, global.settings.lock_timeout)
-            })
+            let retention = Retention {
+                keep_last: 0,
+                max_age: older_than.map(days).transpose()?.unwrap_or(Duration::MAX),
+                max_bytes: max_size.unwrap_or(u64::MAX),
+                max_count: usize::MAX,
+            };
+            purge(global, &retention, *dry_run, global.settings.lock_timeout)
         }
-    };
-    result.unwrap_or_else(|failure| failure.report(global, None))
+    }
 }
 
 fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
-    let session = workspace::session(global)?;
+    let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    workspace::tidy(global, &session);
     let entries: Vec<_> = workspace.trash()?.into_iter().filter(|entry| all || entry.deleted).collect();
     if global.json {
         let values: Vec<_> = entries
@@ -127,15 +117,14 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
 }
 
 fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
-    let session = workspace::session(global)?;
+    let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    workspace::tidy(global, &session);
     let (id, slot) = parse_entry(entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
     let slot = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?;
     let (bytes, _) = slot.read(MAX_SHOWN)?;
-    // Only what the transaction displaced: another file of that name may be anybody's, under a second name too.
+    // Only what the transaction displaced: another file of that name may belong to someone else.
     let sha256 = Sha256::of(&bytes);
     let displaced = journal.records.iter().filter_map(|record| record.before.as_ref());
     if !displaced.into_iter().any(|before| before.sha256 == sha256) {
@@ -151,9 +140,8 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
 }
 
 fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duration) -> Result<Exit, Failure> {
-    let session = workspace::session(global)?;
+    let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    workspace::tidy(global, &session);
     let (count, bytes) = if workspace.has_state() {
         let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
         (purged.transactions.len(), purged.bytes)

@@ -52,33 +52,26 @@ pub(crate) struct RedoArgs {
     pub(crate) writing: args::Writing,
 }
 
-pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Exit {
-    let run = || {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        let paths: Result<Vec<_>, _> =
-            args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
-        let paths = paths?;
-        let id = args.id.as_deref().map(workspace::id).transpose()?;
-        execute(global, &session, "undo", args.dry_run, || match id {
-            Some(id) => workspace.plan_undo(id, &paths),
-            None => workspace.plan_undo_last(),
-        })
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
+    let paths = paths?;
+    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    execute(global, &session, "undo", args.dry_run, || match id {
+        Some(id) => workspace.plan_undo(id, &paths),
+        None => workspace.plan_undo_last(),
+    })
 }
 
-pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Exit {
-    let run = || {
-        let session = workspace::session(global)?;
-        let workspace = session.workspace();
-        let id = args.id.as_deref().map(workspace::id).transpose()?;
-        execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
-    };
-    run().unwrap_or_else(|failure| failure.report(global, None))
+pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
 }
 
-/// Locks, plans, commits and tells; with `dry_run` only plans and shows the diff.
+/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff.
 pub(super) fn execute(
     global: &Global,
     session: &Session,
@@ -99,7 +92,7 @@ pub(super) fn execute(
     }
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
-    // Whoever names a transaction to take back has said what is to happen.
+    // To name the transaction is approval enough.
     let mut approvals = Approvals::new(ApprovalPolicy::Never);
     let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan) {
@@ -112,11 +105,11 @@ pub(super) fn execute(
         Err(ApplyError::Commit(error)) => return Err(error.into()),
         Err(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
     };
-    tell(global, &report);
+    print_report(global, &report);
     Ok(Exit::Done)
 }
 
-fn tell(global: &Global, report: &Report) {
+fn print_report(global: &Global, report: &Report) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {

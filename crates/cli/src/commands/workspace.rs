@@ -16,7 +16,7 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 }
 
 /// The session of the command line, in the workspace that `-C` names.
-pub(super) fn session(global: &Global) -> Result<Session, Failure> {
+pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
     Ok(session_in(global, open(global)?))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn session_in(global: &Global, workspace: Workspace) -> Session {
 }
 
 /// How a session of the command line works.
-pub(crate) fn session_settings(settings: &Settings) -> SessionSettings {
+pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
     SessionSettings {
         durability: durability(settings),
         lock_timeout: settings.lock_timeout,
@@ -44,13 +44,20 @@ pub(super) fn durability(settings: &Settings) -> Durability {
     }
 }
 
+/// The session of a command that only looks, after [`tidy`].
+pub(super) fn recovered(global: &Global) -> Result<Session, Failure> {
+    let session = session(global)?;
+    tidy(global, &session);
+    Ok(session)
+}
+
 /// Recovers what an earlier run left half way, before a command that only looks.
 ///
-/// What cannot be recovered here is said by the commands that write.
+/// What cannot be recovered here is reported by the commands that write.
 pub(super) fn tidy(global: &Global, session: &Session) {
     let recovered = session.workspace().recover_if_idle().unwrap_or_default();
     if !recovered.is_empty() {
-        told(session, &recovered);
+        log_recovered(session, &recovered);
         if !global.quiet {
             render::recovered(&recovered);
         }
@@ -58,7 +65,7 @@ pub(super) fn tidy(global: &Global, session: &Session) {
 }
 
 /// Writes what became of interrupted transactions to the audit log.
-pub(super) fn told(session: &Session, recovered: &[Recovered]) {
+pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
     if let Err(error) = session.recovered(recovered) {
         render::message(&format!("warning: the outcome is not in the audit log: {error}"));
     }

@@ -72,7 +72,7 @@ impl Page {
             Some(paths) => {
                 let _ = writeln!(self.out, "<h2>{}</h2>", escaped(&both(paths)));
             }
-            // They say what the line above says.
+            // They repeat the line above.
             None if text.starts_with("--- ") || text.starts_with("+++ ") => {}
             None => {
                 let _ = writeln!(self.out, "<p>{}</p>", escaped(text));

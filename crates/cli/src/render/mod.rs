@@ -9,10 +9,11 @@ mod stat;
 mod unified;
 
 use file_tools::guard_advice;
-use patch_engine::transaction::{self, CommitError, Recovered, Workspace};
+use patch_engine::transaction::{self, CommitError, Recovered};
 use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
 use crate::failure::Failure;
+use crate::global::Global;
 
 pub(crate) use diff::write_diff;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
@@ -23,7 +24,7 @@ pub(crate) use print::{line, message, name, raw};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.
-pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
+pub(crate) fn failure(failure: &Failure, global: &Global) {
     match failure {
         Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) | Failure::Refused(text) => {
             message(text);
@@ -32,7 +33,7 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
         Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1),
         Failure::Rejected(rejected) => {
             let (input, rejects): &(_, Rejects) = rejected;
-            picture::rejects(input, rejects, workspace);
+            picture::rejects(input, rejects, global);
             message("nothing was changed");
         }
         Failure::Workspace(error) => {
@@ -54,7 +55,7 @@ pub(crate) fn failure(failure: &Failure, workspace: Option<&Workspace>) {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
             reports.iter().for_each(|report| names(&report.plan));
             match error {
-                ApplyError::Rejected(rejects) => picture::rejects(input, rejects, workspace),
+                ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
                     message(&error.to_string());
                     match error {

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Standard output, or a pager that reads what is written here; codes of colours are removed where nobody wants them.
+/// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
 pub(crate) struct Pager {
     out: Option<Box<dyn Write>>,
     child: Option<Child>,

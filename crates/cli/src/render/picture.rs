@@ -6,14 +6,14 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::shown::sanitize;
-use fs_guard::Access;
-use patch_engine::transaction::Workspace;
+use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
 use super::print::message;
+use crate::global::Global;
 use crate::input::Input;
 
-/// How many rejects are drawn; the others are told in a line each.
+/// How many rejects are drawn; the others get a line each.
 const DRAWN: usize = 20;
 
 /// How many lines of a region are shown.
@@ -63,18 +63,19 @@ fn listed(items: &[&str]) -> String {
 }
 
 /// Draws every reject.
-pub(crate) fn rejects(input: &Input, rejects: &[Reject], workspace: Option<&Workspace>) {
+pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
+    let root = global.settings.policy().ok().and_then(|policy| Root::open(&global.root, policy).ok());
     let text = String::from_utf8_lossy(&input.bytes);
     for (nth, reject) in rejects.iter().enumerate() {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
-            draw(&text, &input.name, reject, workspace);
+            draw(&text, &input.name, reject, root.as_ref());
         }
     }
 }
 
-fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) {
+fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", reject.path, hunk + 1, reject.problem),
         None => match &reject.problem {
@@ -97,9 +98,9 @@ fn draw(text: &str, name: &str, reject: &Reject, workspace: Option<&Workspace>) 
         Some(_) => "the file ends before this line",
         None => "",
     };
-    let file = workspace.zip(reject.hunk_reason()).and_then(|(workspace, reason)| {
-        let path = workspace.root().check(&reject.path, Access::Read).ok()?;
-        let (bytes, _) = workspace.root().read(&path, MAX_FILE).ok()?;
+    let file = root.zip(reject.hunk_reason()).and_then(|(root, reason)| {
+        let path = root.check(&reject.path, Access::Read).ok()?;
+        let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
         Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
     });
     let in_file: Vec<(Excerpt, String)> = file

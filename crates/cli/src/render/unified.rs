@@ -127,7 +127,7 @@ impl Highlighter {
     }
 }
 
-/// Whether most of the line is common to both sides: only then do the words that differ tell anything.
+/// Whether most of the line is common to both sides: only then is it useful to mark the words that differ.
 fn stands_out(pieces: &Pieces) -> bool {
     let visible = |differing: bool| {
         let texts = pieces.iter().filter(|(differs, _)| *differs == differing).map(|(_, text)| text);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot, SyncGroup};
+use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
 use workspace_trash::Signer;
 
 use super::event::{Tip, Torn, check, end};
@@ -11,7 +11,7 @@ use super::json;
 const HEAD_KIND: &str = "audit head 1";
 
 /// The largest file of a log that is read.
-const READ_LIMIT: u64 = 1 << 30;
+pub(super) const READ_LIMIT: u64 = 1 << 30;
 
 /// The folder of the logs in the state directory.
 pub(super) const FOLDER: &str = "audit";
@@ -57,7 +57,7 @@ pub(super) enum FoundHead {
     Damaged,
 }
 
-/// A log that nobody else writes to meanwhile.
+/// A log that is locked for writing.
 #[derive(Debug)]
 pub(super) struct Chain<'c> {
     dir: Dir,
@@ -160,9 +160,9 @@ impl<'c> Chain<'c> {
         write(&mut lines)?;
         lines.file.append(&lines.text)?;
         let Lines { file, tip, .. } = lines;
-        let head = Head { tip, length: file.len()?, ..head };
+        let head = Head { tip, length: file.size()?, ..head };
         match (self.durable, end) {
-            // A head that is on the disk before its lines would tell of lines that are missing.
+            // If a head reached the disk before its lines, lines would seem to be missing.
             (true, End::Open) => {}
             (true, End::Closed) => {
                 file.sync()?;
@@ -175,7 +175,7 @@ impl<'c> Chain<'c> {
 
     /// Where the log ends, and what was cut off there.
     fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<(Head, Option<Torn>), Error> {
-        let length = file.len()?;
+        let length = file.size()?;
         let mut head = match read_head(&self.dir, self.session, self.signer)? {
             FoundHead::Fine(head) => head,
             FoundHead::Missing | FoundHead::Damaged => Head::START,
@@ -228,19 +228,7 @@ impl<'c> Chain<'c> {
             Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
             None => text += "mac -\n",
         }
-        let place = self.dir.spot(&format!("{}.head", self.session));
-        let draft = self.dir.spot(&format!("{}.head.new", self.session));
-        draft.remove()?;
-        let mut file = draft.create(0o600)?;
-        file.write(text.as_bytes())?;
-        let file = file.finish(None, None, self.durable)?;
-        if self.durable {
-            let mut group = SyncGroup::new();
-            group.file(&file);
-            group.sync(None)?;
-        }
-        // In one step everywhere: an exchange takes three where the system has none.
-        file.replace(&place).map_err(|failed| failed.error)
+        self.dir.spot(&format!("{}.head", self.session)).write(text.as_bytes(), self.durable)
     }
 }
 
@@ -250,7 +238,7 @@ pub(super) struct Lines<'c> {
     file: AppendFile,
     text: Vec<u8>,
     tip: Tip,
-    /// What the first line has to tell.
+    /// What was cut off before the first line, which records it.
     torn: Option<Torn>,
     signer: Option<&'c Signer>,
 }

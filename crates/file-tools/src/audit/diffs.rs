@@ -72,7 +72,7 @@ impl Made {
                     return;
                 }
                 diff.clear();
-                // Somebody took the bytes away: then the line has the hashes, and no diff.
+                // If the bytes are gone, the line has the hashes and no diff.
                 if images.write_diff(change, &mut diff).is_err() {
                     return;
                 }

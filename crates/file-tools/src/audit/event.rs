@@ -66,7 +66,7 @@ impl Operation {
     }
 }
 
-/// What a line tells.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {

@@ -6,7 +6,7 @@
 //!
 //! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a
 //! signature of that hash under the user's key, so that a line cannot be changed, inserted, left out or
-//! moved. `<session>.head`, also signed, tells how far the log went when the last call ended, so that its end cannot be
+//! moved. `<session>.head`, also signed, records how far the log went when the last call ended, so that its end cannot be
 //! cut off.
 //! A log that is longer than its limit is continued in the next file: `<session>.1.jsonl` is the
 //! oldest one, `<session>.jsonl` the newest.
@@ -43,7 +43,7 @@ use crate::session_name::SessionName;
 /// Logs that are longer are continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;
 
-/// How long is waited for another process that writes to the same log, if nothing else is said.
+/// How long to wait for another process that writes to the same log, by default.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The log of one session.
@@ -75,7 +75,7 @@ impl Audit {
 
     /// Appends events, as one write when they are small together. The state directory must be there.
     ///
-    /// What an event says of a torn line is left out: the log itself tells that.
+    /// The `torn` of an event is left out: the log itself adds it.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl Audit {
     pub fn append(&self, workspace: &Workspace, events: &[Event], durable: bool) -> Result<(), AuditError> {
         self.write(workspace, durable, None, End::Closed, |lines| {
             events.iter().try_for_each(|event| {
-                let told = Event { torn: None, ..event.clone() };
-                let mut text = serde_json::to_vec(&told).expect("text keys");
+                let event = Event { torn: None, ..event.clone() };
+                let mut text = serde_json::to_vec(&event).expect("text keys");
                 text.pop();
                 lines.push(&[&text])
             })

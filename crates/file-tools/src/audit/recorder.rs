@@ -15,7 +15,7 @@ use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
 
-/// Tells the log of one call.
+/// Records one call in the log.
 ///
 /// A commit is refused when the log cannot be written.
 pub(crate) struct Recorder<'r> {
@@ -32,11 +32,11 @@ pub(crate) struct Recorder<'r> {
     written: Option<Written>,
 }
 
-/// What is said of a plan's changes.
+/// The fields of a plan's changes.
 #[derive(Debug)]
 struct Planned {
     /// Before the commit and after.
-    told: Strings,
+    changes: Strings,
     /// After it only.
     diffs: Option<Diffs>,
 }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Recorder<'_> {
 }
 
 impl<'r> Recorder<'r> {
-    /// Starts to tell of a call of `tool`.
+    /// Starts to record a call of `tool`.
     ///
     /// Only with `durable` is the log synced.
     pub(crate) fn new(
@@ -119,9 +119,9 @@ impl<'r> Recorder<'r> {
             diffs.map(|diffs| diffs.finish(*id, &mut room)).unwrap_or_default()
         };
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
-        let told = |plan: usize| &plans[plan].told;
-        let failed = failure.filter(|_| begun.iter().all(|&(id, plan)| ended(&id) || told(plan).is_empty()));
-        if begun.iter().all(|&(_, plan)| told(plan).is_empty()) && failed.is_none() {
+        let changes = |plan: usize| &plans[plan].changes;
+        let failed = failure.filter(|_| begun.iter().all(|&(id, plan)| ended(&id) || changes(plan).is_empty()));
+        if begun.iter().all(|&(_, plan)| changes(plan).is_empty()) && failed.is_none() {
             return Ok(());
         }
         let opening = self.opening(Phase::Outcome);
@@ -130,7 +130,7 @@ impl<'r> Recorder<'r> {
             for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
                 let closing = closing(Some(ended(&id)), (!ended(&id)).then_some(kind), Some(id));
                 let mut diffs = diffs.iter();
-                for change in told(plan).iter() {
+                for change in changes(plan).iter() {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
                 }
             }
@@ -194,28 +194,28 @@ fn closing(ok: Option<bool>, error: Option<ErrorKind>, id: Option<TransactionId>
 
 impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        let mut told = Strings::with_capacity(plan.changes().len(), 256 * plan.changes().len());
+        let mut changes = Strings::with_capacity(plan.changes().len(), 256 * plan.changes().len());
         for change in plan.changes() {
-            told.push(|out| self.change(out, change));
+            changes.push(|out| self.change(out, change));
         }
-        // Directories are told of where nothing else changes.
-        if told.is_empty() {
+        // Directories are logged where nothing else changes.
+        if changes.is_empty() {
             let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
             let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
             if let Some((operation, dir)) = gone.or(made) {
-                told.push(|out| what(out, operation, dir.as_str()));
+                changes.push(|out| what(out, operation, dir.as_str()));
             }
         }
-        self.plans.push(Planned { told, diffs: Some(Diffs::begin(plan)) });
+        self.plans.push(Planned { changes, diffs: Some(Diffs::begin(plan)) });
     }
 
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
-        let plan = self.plans.len().checked_sub(1).ok_or("what is committed was not told to the audit log")?;
-        let told = &self.plans[plan].told;
+        let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
+        let changes = &self.plans[plan].changes;
         let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
         let since = self.written.as_ref().map(|written| written.head);
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            told.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
+            changes.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
         });
         self.written = Some(written.map_err(|error| error.to_string())?);
         self.begun.push((id, plan));

@@ -1,4 +1,4 @@
-//! What the logs say of each file, against the disk.
+//! The hashes of each file in the logs, compared with the disk.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ pub struct PathState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It is what the log says.
+    /// It has the hash in the log.
     Same,
     /// It has other bytes.
     Changed,
     /// It is gone.
     Missing,
-    /// The log says that nothing is there.
+    /// By the log, nothing is there.
     Unexpected,
     /// It cannot be read.
     Unreadable,
@@ -46,7 +46,7 @@ pub enum Status {
 struct Known {
     transaction: String,
     hash: String,
-    /// The log does not tell whether it happened; this is the other answer.
+    /// The log does not show whether it happened; this is the hash if it did not.
     or: Option<String>,
 }
 

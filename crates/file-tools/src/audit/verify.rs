@@ -1,17 +1,14 @@
 //! Whether a log is as it was written.
 
-use fs_guard::{Dir, Error, Sha256};
+use fs_guard::{Dir, Error, Sha256, Spot};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
 use workspace_trash::Signer;
 
-use super::chain::{FOLDER, FoundHead, newest, older, read_head};
+use super::chain::{FOLDER, FoundHead, READ_LIMIT, newest, older, read_head};
 use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
 use crate::session_name::SessionName;
-
-/// The largest file of a log that is read.
-const READ_LIMIT: u64 = 1 << 30;
 
 /// What was found in the log of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +22,7 @@ pub struct Verified {
     pub lines: u64,
     /// Whether signatures could be checked.
     pub signed: bool,
-    /// How many lines were cut off by crashes; the line after each says so.
+    /// How many lines were cut off by crashes; the line after each records it.
     pub torn_lines: u64,
     /// The first bad line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,19 +82,19 @@ pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
 
 /// The files of a log, the oldest first.
 pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let read = |spot: Spot| match spot.read(READ_LIMIT) {
+        Ok((bytes, _)) => Ok(Some((spot.path(), bytes))),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
     let mut files = Vec::new();
     for number in 1.. {
-        match older(dir, session, number).read(READ_LIMIT) {
-            Ok((bytes, _)) => files.push((older(dir, session, number).path(), bytes)),
-            Err(Error::NotFound { .. }) => break,
-            Err(error) => return Err(error),
+        match read(older(dir, session, number))? {
+            Some(file) => files.push(file),
+            None => break,
         }
     }
-    match newest(dir, session).read(READ_LIMIT) {
-        Ok((bytes, _)) => files.push((newest(dir, session).path(), bytes)),
-        Err(Error::NotFound { .. }) => {}
-        Err(error) => return Err(error),
-    }
+    files.extend(read(newest(dir, session))?);
     Ok(files)
 }
 
@@ -151,13 +148,13 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
     Ok(verified)
 }
 
-/// Whether a good line says that `torn` was cut off before it.
+/// Whether a good line records that `torn` was cut off before it.
 fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, signer: Option<&Signer>) -> bool {
     let Some(line) = line.strip_suffix(b"\n") else { return false };
     check(line, &mut tip, signer).is_ok()
         && serde_json::from_slice::<Event>(line).is_ok_and(|event| {
-            event
-                .torn
-                .is_some_and(|said| said.bytes == torn.len() as u64 && said.sha256 == Sha256::of(torn).to_string())
+            event.torn.is_some_and(|cut_off| {
+                cut_off.bytes == torn.len() as u64 && cut_off.sha256 == Sha256::of(torn).to_string()
+            })
         })
 }

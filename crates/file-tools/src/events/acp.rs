@@ -28,7 +28,7 @@ struct Params<'l> {
 }
 
 /// `tool_call` and `tool_call_update` have the same fields; version 2 has the second only.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'l> {
     session_update: &'static str,
@@ -107,32 +107,13 @@ struct V2Patch {
     text: String,
 }
 
-pub(super) fn line_v1(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    line(call, event, 1)
-}
-
-pub(super) fn line_v2(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    line(call, event, 2)
-}
-
-fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
-    let update = Update {
-        session_update: "tool_call_update",
-        tool_call_id: &call.call_id,
-        title: None,
-        name: None,
-        kind: None,
-        status: None,
-        locations: None,
-        content: None,
-        raw_input: None,
-        raw_output: None,
-    };
+pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Option<String> {
+    let update = Update { session_update: "tool_call_update", tool_call_id: &call.call_id, ..Update::default() };
     let changed = |items: &[&Item]| {
         (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
     };
     let update = match *event {
-        // A call is one in the protocol; how far a commit is and what a turn did have no word there.
+        // A call is one in the protocol; how far a commit is and what a turn did are not part of it.
         CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
         CallEvent::Called => Update {
             session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
@@ -225,7 +206,7 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content
     }
 }
 
-/// A deleted file is one without text in version 1; a moved one is a new file, and its title tells.
+/// A deleted file is one without text in version 1; a moved one is a new file, and its title names the move.
 fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
     let path = call.absolute(item.last_path());
     let left_out = || {

@@ -1,10 +1,11 @@
 //! Events as the clients of Codex know them: `{"id":…,"msg":{"type":…}}`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use patch_engine::ChangeKind;
 use serde::Serialize;
+
+use crate::changes::success;
 
 use super::event::{CallEvent, CurrentCall, json};
 use super::item::Item;
@@ -58,7 +59,7 @@ fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Cha
     items
         .map(|item| {
             let change = match item.operation {
-                // The protocol has no word for a text that is left out.
+                // The protocol cannot express that a text is left out.
                 ChangeKind::Create => FileChange::Add { content: item.new.text().unwrap_or_default() },
                 ChangeKind::Delete => FileChange::Delete { content: item.old.text().unwrap_or_default() },
                 ChangeKind::Update | ChangeKind::Move => FileChange::Update {
@@ -69,19 +70,6 @@ fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Cha
             (call.absolute(&item.path), change)
         })
         .collect()
-}
-
-/// What the command-line tool of the models prints when it is done.
-fn stdout(items: &[Item]) -> String {
-    let mut out = String::from("Success. Updated the following files:\n");
-    for (letter, operations) in
-        [('A', &[ChangeKind::Create][..]), ('M', &[ChangeKind::Update, ChangeKind::Move]), ('D', &[ChangeKind::Delete])]
-    {
-        for item in items.iter().filter(|item| operations.contains(&item.operation)) {
-            writeln!(out, "{letter} {}", item.last_path()).expect("a string can be written to");
-        }
-    }
-    out
 }
 
 pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
@@ -98,7 +86,10 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
         CallEvent::Ended { items, failure, declined, .. } => Message::PatchApplyEnd {
             call_id,
             turn_id,
-            stdout: if failure.is_none() { stdout(items) } else { String::new() },
+            stdout: match failure {
+                None => success(items.iter().map(|item| (item.operation, item.last_path()))),
+                Some(_) => String::new(),
+            },
             stderr: failure.unwrap_or_default(),
             success: failure.is_none(),
             changes: changes(call, items.iter()),

@@ -1,4 +1,4 @@
-//! What is told of a call, before it is written in one of the forms.
+//! The events of a call, before they are written in one of the forms.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -26,7 +26,7 @@ impl CurrentCall {
 pub(super) enum CallEvent<'e> {
     /// A tool was called; what it will change is not known yet.
     Called,
-    /// This will be changed. Told again with more when a call commits several times.
+    /// This will be changed. Repeated with more when a call commits several times.
     Planned { items: &'e [&'e Item], again: bool, auto_approved: bool },
     /// A path is published.
     Progress { path: &'e str, done: usize, total: usize },

@@ -1,25 +1,43 @@
-//! A change as the events tell it.
+//! A change as the events report it.
 
 use patch_engine::{Change, ChangeKind, Images, line_counts};
+use serde::Serialize;
 
 /// Texts of a file that are longer than this many bytes (1 MiB) are left out of events; the diff stands for
 /// them.
 pub const MAX_TEXT: usize = 1 << 20;
 
-/// One change of a plan, kept beyond the plan.
-#[derive(Debug)]
+/// One change of a plan, kept beyond the plan; serialised as the `jsonl` form has it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Item {
+    #[serde(serialize_with = "operation_name")]
     pub(super) operation: ChangeKind,
     pub(super) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) to_path: Option<String>,
-    pub(super) before_sha256: Option<String>,
-    pub(super) after_sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_sha256: Option<String>,
+    /// How many lines are inserted.
+    inserted: usize,
+    /// How many lines are deleted.
+    deleted: usize,
     /// The diff in git's form.
-    pub(super) diff: String,
+    #[serde(skip)]
+    diff: String,
     /// The same with absolute paths.
+    #[serde(skip)]
     pub(super) absolute_diff: String,
+    #[serde(skip)]
     pub(super) old: Text,
+    #[serde(skip)]
     pub(super) new: Text,
+}
+
+fn operation_name<S: serde::Serializer>(operation: &ChangeKind, serializer: S) -> Result<S::Ok, S::Error> {
+    operation.as_str().serialize(serializer)
 }
 
 /// One side of a change.
@@ -52,17 +70,21 @@ impl Text {
 
 impl Item {
     pub(super) fn new(images: Images<'_>, change: &Change, root: &str) -> Self {
-        // A file that is no longer what the plan was made for is told without its text: the commit will say so.
+        // A file that is no longer what the plan was made for is reported without its text: the commit will fail.
         let text = |bytes: Result<Vec<u8>, _>| {
             bytes.map_or_else(|_: fs_guard::Error| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
         };
+        let diff = text(images.diff(change));
+        let (inserted, deleted) = line_counts(diff.as_bytes());
         Self {
             operation: change.operation,
             path: change.path.to_string(),
             to_path: change.to_path.as_ref().map(ToString::to_string),
             before_sha256: change.before.map(|hash| hash.to_string()),
             after_sha256: change.after.map(|hash| hash.to_string()),
-            diff: text(images.diff(change)),
+            inserted,
+            deleted,
+            diff,
             absolute_diff: text(images.diff_beneath(change, root)),
             old: Text::of(change.before.is_some(), images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
             new: Text::of(change.after.is_some(), images.new_bytes(change).ok().as_ref().map(|bytes| &bytes[..])),
@@ -89,10 +111,5 @@ impl Item {
         let hunks = self.hunks();
         let range = hunks[hunks.find('+')? + 1..].split([',', ' ']).next()?;
         range.parse().ok().filter(|&line| line > 0)
-    }
-
-    /// How many lines are inserted, and how many deleted.
-    pub(super) fn line_counts(&self) -> (usize, usize) {
-        line_counts(self.diff.as_bytes())
     }
 }

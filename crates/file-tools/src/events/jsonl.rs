@@ -1,4 +1,4 @@
-//! Events in this project's own words.
+//! Events in this project's own form.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,12 +13,12 @@ enum Line<'l> {
         call_id: &'l str,
         tool: &'l str,
         auto_approved: bool,
-        changes: Vec<Change<'l>>,
+        changes: Vec<&'l Item>,
     },
     Update {
         call_id: &'l str,
         auto_approved: bool,
-        changes: Vec<Change<'l>>,
+        changes: Vec<&'l Item>,
     },
     Progress {
         call_id: &'l str,
@@ -34,7 +34,7 @@ enum Line<'l> {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'l str>,
         transaction_ids: &'l [String],
-        changes: Vec<Change<'l>>,
+        changes: Vec<&'l Item>,
         result: &'l RawValue,
     },
     TurnDiff {
@@ -43,42 +43,12 @@ enum Line<'l> {
     },
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Change<'l> {
-    operation: &'static str,
-    path: &'l str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to_path: Option<&'l str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before_sha256: Option<&'l str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after_sha256: Option<&'l str>,
-    inserted: usize,
-    deleted: usize,
-}
-
-impl<'l> From<&'l Item> for Change<'l> {
-    fn from(item: &'l Item) -> Self {
-        let (inserted, deleted) = item.line_counts();
-        Self {
-            operation: item.operation.as_str(),
-            path: &item.path,
-            to_path: item.to_path.as_deref(),
-            before_sha256: item.before_sha256.as_deref(),
-            after_sha256: item.after_sha256.as_deref(),
-            inserted,
-            deleted,
-        }
-    }
-}
-
 pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
     let (call_id, tool) = (&*call.call_id, &*call.tool);
     json(&match *event {
         CallEvent::Called => return None,
         CallEvent::Planned { items, again, auto_approved } => {
-            let changes = items.iter().map(|item| Change::from(*item)).collect();
+            let changes = items.to_vec();
             match again {
                 false => Line::Begin { call_id, tool, auto_approved, changes },
                 true => Line::Update { call_id, auto_approved, changes },
@@ -91,7 +61,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
             declined,
             error: failure,
             transaction_ids: transactions,
-            changes: items.iter().map(Change::from).collect(),
+            changes: items.iter().collect(),
             result,
         },
         CallEvent::TurnDiff { diff } => Line::TurnDiff { call_id, unified_diff: diff },

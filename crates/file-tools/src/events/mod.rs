@@ -1,12 +1,12 @@
 //! What happens in a turn, as lines of JSON for the program around the agent.
 //!
-//! A *turn* is what an agent does between two words of a person: several calls that change files. For each
-//! call the lines say that it begins, with the changes that will be made; what is really committed, also after
+//! A *turn* is what an agent does between two messages of a person: several calls that change files. For each
+//! call the lines report that it begins, with the changes that will be made; what is really committed, also after
 //! a failure; and what the turn did so far, as one diff.
 //!
 //! | [`EventForm`] | lines |
 //! |---|---|
-//! | `Jsonl` | `begin`, `update`, `progress`, `end`, `turn_diff`, in the words of this project |
+//! | `Jsonl` | `begin`, `update`, `progress`, `end`, `turn_diff`, this project's own |
 //! | `Codex` | `{"id":…,"msg":{"type":…}}` with `patch_apply_begin`, `patch_apply_updated`, `patch_apply_end`, `turn_diff`, as Codex clients know them |
 //! | `AcpV1`, `AcpV2` | `session/update` notifications of the Agent Client Protocol: the tool call is announced, goes on, and ends |
 //!
@@ -51,7 +51,7 @@ pub use item::MAX_TEXT;
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventForm {
-    /// In this project's own words.
+    /// This project's own.
     Jsonl,
     /// As Codex clients know them.
     Codex,
@@ -61,13 +61,19 @@ pub enum EventForm {
     AcpV2,
 }
 
-/// Writes the events of a turn, a line for each: a host of its commits, told by the caller where its
+/// Writes the events of a turn, a line for each: a host of its commits. The caller marks where its
 /// calls begin and end.
 pub struct Events<'e> {
     form: EventForm,
     call: CurrentCall,
     sink: Box<dyn FnMut(&str) + 'e>,
     turn: TurnDiff,
+    state: CallState,
+}
+
+/// What is known of the call that is going on, or of the last one.
+#[derive(Default)]
+struct CallState {
     /// The changes of the plan that is being committed, and its paths in the order of the plan.
     pending: Vec<Item>,
     paths: Vec<String>,
@@ -77,8 +83,8 @@ pub struct Events<'e> {
     in_call: bool,
     began: bool,
     changed: bool,
-    /// What was decided about the plans of the call; without a word nobody was asked.
-    approved: bool,
+    /// What was decided about the plans of the call.
+    declined: bool,
     asked: bool,
 }
 
@@ -102,22 +108,7 @@ impl<'e> Events<'e> {
             input: to_raw_value(&()).expect("null"),
             root: format!("{}/", root.trim_end_matches('/')),
         };
-        Self {
-            form,
-            call,
-            sink: Box::new(sink),
-            turn: TurnDiff::new(),
-            pending: Vec::new(),
-            paths: Vec::new(),
-            published: 0,
-            committed: Vec::new(),
-            transactions: Vec::new(),
-            in_call: false,
-            began: false,
-            changed: false,
-            approved: true,
-            asked: false,
-        }
+        Self { form, call, sink: Box::new(sink), turn: TurnDiff::new(), state: CallState::default() }
     }
 
     /// Announces a call of `tool` with its arguments.
@@ -129,18 +120,14 @@ impl<'e> Events<'e> {
         call_id.clone_into(&mut self.call.call_id);
         tool.clone_into(&mut self.call.tool);
         self.call.input = to_raw_value(input).expect("arguments are JSON");
-        self.pending.clear();
-        self.committed.clear();
-        self.transactions.clear();
-        (self.in_call, self.began, self.changed) = (true, false, false);
-        (self.approved, self.asked) = (true, false);
-        self.tell(&CallEvent::Called);
+        self.state = CallState { in_call: true, ..CallState::default() };
+        self.write(&CallEvent::Called);
     }
 
     /// Whether a call has begun and not ended.
     #[must_use]
     pub fn in_call(&self) -> bool {
-        self.in_call
+        self.state.in_call
     }
 
     /// Concludes the call: with what it answers, and with why it failed if it did.
@@ -149,22 +136,23 @@ impl<'e> Events<'e> {
     ///
     /// When `result` cannot be written as JSON.
     pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
-        self.in_call = false;
-        if !self.began {
-            self.tell_planned();
+        self.state.in_call = false;
+        if !self.state.began {
+            self.write_planned();
         }
         let result = to_raw_value(result).expect("an answer is JSON");
-        let (committed, transactions) = (std::mem::take(&mut self.committed), std::mem::take(&mut self.transactions));
-        self.tell(&CallEvent::Ended {
+        let (committed, transactions) =
+            (std::mem::take(&mut self.state.committed), std::mem::take(&mut self.state.transactions));
+        self.write(&CallEvent::Ended {
             items: &committed,
             transactions: &transactions,
             result: &result,
             failure,
-            declined: !self.approved,
+            declined: self.state.declined,
         });
-        if self.changed {
+        if self.state.changed {
             let diff = self.turn.diff();
-            self.tell(&CallEvent::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
+            self.write(&CallEvent::TurnDiff { diff: &String::from_utf8_lossy(&diff) });
         }
     }
 
@@ -174,17 +162,17 @@ impl<'e> Events<'e> {
         &self.turn
     }
 
-    fn tell_planned(&mut self) {
-        let items: Vec<&Item> = self.committed.iter().chain(&self.pending).collect();
-        let auto_approved = !self.asked;
-        let event = CallEvent::Planned { items: &items, again: self.began, auto_approved };
+    fn write_planned(&mut self) {
+        let items: Vec<&Item> = self.state.committed.iter().chain(&self.state.pending).collect();
+        let auto_approved = !self.state.asked;
+        let event = CallEvent::Planned { items: &items, again: self.state.began, auto_approved };
         if let Some(line) = line(self.form, &self.call, &event) {
             (self.sink)(&line);
         }
-        self.began = true;
+        self.state.began = true;
     }
 
-    fn tell(&mut self, event: &CallEvent<'_>) {
+    fn write(&mut self, event: &CallEvent<'_>) {
         if let Some(line) = line(self.form, &self.call, event) {
             (self.sink)(&line);
         }
@@ -195,49 +183,54 @@ fn line(form: EventForm, call: &CurrentCall, event: &CallEvent<'_>) -> Option<St
     match form {
         EventForm::Jsonl => jsonl::line(call, event),
         EventForm::Codex => codex::line(call, event),
-        EventForm::AcpV1 => acp::line_v1(call, event),
-        EventForm::AcpV2 => acp::line_v2(call, event),
+        EventForm::AcpV1 => acp::line(call, event, 1),
+        EventForm::AcpV2 => acp::line(call, event, 2),
     }
 }
 
 impl Events<'_> {
     fn planned(&mut self, plan: &Plan) {
-        self.pending = plan.changes().iter().map(|change| Item::new(plan.images(), change, &self.call.root)).collect();
-        self.paths = plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
-        self.published = 0;
-        self.tell_planned();
+        self.state.pending =
+            plan.changes().iter().map(|change| Item::new(plan.images(), change, &self.call.root)).collect();
+        self.state.paths = plan.transitions().iter().map(|transition| transition.path().to_string()).collect();
+        self.state.published = 0;
+        self.write_planned();
     }
 }
 
-/// Approves everything, and tells. A host that also asks hands its events on to this.
+/// Approves everything, and writes events. A host that also asks passes its events on to this.
 impl Host for Events<'_> {
     fn event(&mut self, event: &Event<'_>) {
         match *event {
             Event::Decided { approved, asked } => {
-                self.approved = approved;
-                self.asked |= asked;
+                self.state.declined = !approved;
+                self.state.asked |= asked;
             }
             Event::Planned(plan) => self.planned(plan),
             // A second attempt publishes everything anew.
-            Event::Staged(_) => self.published = 0,
+            Event::Staged(_) => self.state.published = 0,
             Event::Published(index) => {
-                self.published += 1;
-                let path = self.paths.get(index).cloned().unwrap_or_default();
-                self.tell(&CallEvent::Progress { path: &path, done: self.published, total: self.paths.len() });
+                self.state.published += 1;
+                let path = self.state.paths.get(index).cloned().unwrap_or_default();
+                self.write(&CallEvent::Progress {
+                    path: &path,
+                    done: self.state.published,
+                    total: self.state.paths.len(),
+                });
             }
             Event::Committed(report) => {
                 self.turn.applied(report);
-                self.transactions.extend(report.transaction.map(|id| id.to_string()));
-                self.committed.append(&mut self.pending);
-                self.changed = true;
+                self.state.transactions.extend(report.transaction.map(|id| id.to_string()));
+                self.state.committed.append(&mut self.state.pending);
+                self.state.changed = true;
             }
             Event::Failed(plan, error) => {
-                let items = std::mem::take(&mut self.pending);
+                let items = std::mem::take(&mut self.state.pending);
                 if !error.is_rolled_back() {
                     self.turn.interrupted(plan);
                     let stayed = items.into_iter().zip(plan.changes()).filter(|(_, change)| plan.is_done(change));
-                    self.committed.extend(stayed.map(|(item, _)| item));
-                    self.changed = true;
+                    self.state.committed.extend(stayed.map(|(item, _)| item));
+                    self.state.changed = true;
                 }
             }
             _ => {}

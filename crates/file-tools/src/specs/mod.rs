@@ -1,4 +1,4 @@
-//! The patch tool as each provider wants to be told about it.
+//! The patch tool in the form that each provider takes.
 //!
 //! Every answer is JSON ready to be put into a request, the same byte for byte on every run:
 //! its keys stand in the order of the providers' own examples, whatever the features of
@@ -14,10 +14,10 @@ use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
-use shapes::Shape;
 pub use shapes::TOOL_NAME;
+use shapes::{Json, object};
 
-/// Who is told about the tool.
+/// A provider, and the form in which it takes the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
@@ -142,7 +142,7 @@ impl Default for SpecOptions {
 /// A tool in the shape that a provider wants.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
-    shape: Shape,
+    shape: Json,
     caveats: Vec<&'static str>,
 }
 
@@ -159,7 +159,7 @@ impl ToolSpec {
         serde_json::to_value(&self.shape).expect("only strings are keys")
     }
 
-    /// What has to be known beside the JSON, a sentence each.
+    /// Notes beside the JSON, a sentence each.
     #[must_use]
     pub fn caveats(&self) -> &[&'static str] {
         &self.caveats
@@ -170,7 +170,7 @@ impl ToolSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// Nobody has this name.
+    /// No provider has this name.
     #[error("no provider is called `{name}`; there are {}", list(Provider::ALL.iter().map(|provider| provider.as_str())))]
     UnknownProvider {
         /// The name.
@@ -200,7 +200,7 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What llguidance needs in front of a grammar to tell Lark from other notations.
+/// What llguidance needs in front of a Lark grammar to recognise the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
 /// The patch tool in the shape that `provider` wants.
@@ -218,38 +218,27 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             if format == Format::Regex {
                 caveats.push(REGEX_IS_LONG);
             }
-            match provider {
-                Provider::OpenAi => Shape::openai_custom(options.dialect, format, grammar(format)),
-                _ => Shape::openai_chat_custom(options.dialect, format, grammar(format)),
-            }
+            shapes::openai_custom(options.dialect, format, grammar(format), provider == Provider::OpenAiChat)
         }
-        (Provider::OpenAiFunction, _) => {
+        (Provider::OpenAiFunction | Provider::OpenAiFunctionChat, _) => {
             caveats.push(NO_GRAMMAR);
-            Shape::openai_function(options.dialect)
-        }
-        (Provider::OpenAiFunctionChat, _) => {
-            caveats.push(NO_GRAMMAR);
-            Shape::openai_chat_function(options.dialect)
+            shapes::openai_function(options.dialect, provider == Provider::OpenAiFunctionChat)
         }
         (Provider::OpenAiBuiltin, _) => {
             caveats.extend([BUILTIN_ITEMS, BUILTIN_LANGUAGE]);
-            Shape::OpenAiBuiltin(shapes::Builtin { kind: "apply_patch" })
+            object! { "type": "apply_patch" }
         }
         (Provider::Anthropic, _) => {
             caveats.push(NO_GRAMMAR);
-            Shape::anthropic(options.dialect)
+            shapes::anthropic(options.dialect)
         }
         (Provider::AnthropicEditor, _) => {
             caveats.push(EDITOR_COMMANDS);
-            Shape::AnthropicEditor(shapes::Editor {
-                kind: "text_editor_20250728",
-                name: "str_replace_based_edit_tool",
-                max_characters: options.max_characters,
-            })
+            shapes::anthropic_editor(options.max_characters)
         }
         (Provider::Mcp, _) => {
             caveats.push(MCP_SERVER);
-            Shape::mcp(options.dialect)
+            shapes::mcp(options.dialect)
         }
         (engine, format) => {
             let format = format.unwrap_or(Format::Ebnf);
@@ -265,19 +254,15 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
             let needs_mark = format == Format::Lark && engine != Provider::Vllm;
             let text = if needs_mark { LLGUIDANCE.to_owned() + grammar(format) } else { grammar(format).to_owned() };
             let fields = match (engine, format) {
-                (Provider::LlamaCpp, _) => shapes::Fields::Grammar { grammar: text },
-                (Provider::Vllm, Format::Regex) => {
-                    shapes::Fields::StructuredOutputs { structured_outputs: shapes::Structured::Regex(text) }
-                }
-                (Provider::Vllm, _) => {
-                    shapes::Fields::StructuredOutputs { structured_outputs: shapes::Structured::Grammar(text) }
-                }
-                (_, Format::Regex) => shapes::Fields::Regex { regex: text },
-                _ => shapes::Fields::Ebnf { ebnf: text },
+                (Provider::LlamaCpp, _) => object! { "grammar": text },
+                (Provider::Vllm, Format::Regex) => object! { "structured_outputs": object! { "regex": text } },
+                (Provider::Vllm, _) => object! { "structured_outputs": object! { "grammar": text } },
+                (_, Format::Regex) => object! { "regex": text },
+                _ => object! { "ebnf": text },
             };
             match options.client {
-                Client::Raw => Shape::Fields(fields),
-                Client::Python => Shape::ExtraBody(shapes::ExtraBody { extra_body: fields }),
+                Client::Raw => fields,
+                Client::Python => object! { "extra_body": fields },
             }
         }
     };

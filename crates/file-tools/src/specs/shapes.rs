@@ -1,326 +1,156 @@
-//! The JSON of each provider as structs, so that the order of keys is the order of fields.
+//! The JSON of each provider, with its keys in the order in which they are written here.
+
+use std::borrow::Cow;
 
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use super::prompt::{Channel, description};
 
 /// The name under which models know the tool.
 pub const TOOL_NAME: &str = "apply_patch";
 
-/// One of the shapes.
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(untagged)]
-pub(crate) enum Shape {
-    OpenAiCustom(Custom),
-    OpenAiChatCustom(ChatCustom),
-    OpenAiFunction(Function),
-    OpenAiChatFunction(ChatFunction),
-    OpenAiBuiltin(Builtin),
-    Anthropic(AnthropicTool),
-    AnthropicEditor(Editor),
-    Mcp(McpTool),
-    Fields(Fields),
-    ExtraBody(ExtraBody),
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Custom {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'static str,
-    description: String,
-    format: CustomFormat,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-struct CustomFormat {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    syntax: &'static str,
-    definition: &'static str,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct ChatCustom {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    custom: ChatCustomInner,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-struct ChatCustomInner {
-    name: &'static str,
-    description: String,
-    format: ChatFormat,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-struct ChatFormat {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    grammar: ChatGrammar,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-struct ChatGrammar {
-    syntax: &'static str,
-    definition: &'static str,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Function {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'static str,
-    description: String,
-    strict: bool,
-    parameters: Schema,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct ChatFunction {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: ChatFunctionInner,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-struct ChatFunctionInner {
-    name: &'static str,
-    description: String,
-    strict: bool,
-    parameters: Schema,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Builtin {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct AnthropicTool {
-    name: &'static str,
-    description: String,
-    input_schema: Schema,
-    strict: bool,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Editor {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-    pub(crate) name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_characters: Option<u32>,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct McpTool {
-    name: &'static str,
-    title: &'static str,
-    description: String,
-    input_schema: Schema,
-    annotations: Annotations,
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Annotations {
-    read_only_hint: bool,
-    destructive_hint: bool,
-    idempotent_hint: bool,
-    open_world_hint: bool,
-}
-
-/// What an inference engine takes beside the messages.
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(untagged)]
-pub(crate) enum Fields {
-    Grammar { grammar: String },
-    StructuredOutputs { structured_outputs: Structured },
-    Ebnf { ebnf: String },
-    Regex { regex: String },
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Structured {
-    Grammar(String),
-    Regex(String),
-}
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct ExtraBody {
-    pub(crate) extra_body: Fields,
-}
-
-/// A JSON schema of an object.
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Schema {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    properties: Properties,
-    required: Vec<&'static str>,
-    additional_properties: bool,
-}
-
-/// Properties in the order in which they are written.
+/// A JSON value whose objects keep the order of their keys, whatever the features of `serde_json` are.
 #[derive(Debug, Clone)]
-struct Properties(Vec<(&'static str, Property)>);
+pub(crate) enum Json {
+    Text(Cow<'static, str>),
+    Bool(bool),
+    Number(u32),
+    List(Vec<&'static str>),
+    Object(Vec<(&'static str, Json)>),
+}
 
-impl Serialize for Properties {
+impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, property) in &self.0 {
-            map.serialize_entry(name, property)?;
+        match self {
+            Self::Text(text) => text.serialize(serializer),
+            Self::Bool(value) => value.serialize(serializer),
+            Self::Number(number) => number.serialize(serializer),
+            Self::List(items) => items.serialize(serializer),
+            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
         }
-        map.end()
     }
 }
 
-#[derive(Debug, Clone, Default, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Property {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    description: &'static str,
-    #[serde(rename = "enum", skip_serializing_if = "Option::is_none")]
-    one_of: Option<[&'static str; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_properties: Option<Additional>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<bool>,
+macro_rules! from {
+    ($($type:ty => $variant:ident;)*) => {
+        $(impl From<$type> for Json {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        })*
+    };
 }
 
-#[derive(Debug, Clone, serde::Serialize)]
-struct Additional {
-    #[serde(rename = "type")]
-    kind: &'static str,
+from! {
+    &'static str => Text;
+    String => Text;
+    bool => Bool;
+    u32 => Number;
+    Vec<&'static str> => List;
 }
 
-const PATCH: &str = "The whole patch, from `*** Begin Patch` to `*** End Patch`.";
-
-fn one_string(name: &'static str) -> Schema {
-    let patch = Property { kind: "string", description: PATCH, ..Property::default() };
-    Schema {
-        kind: "object",
-        properties: Properties(vec![(name, patch)]),
-        required: vec![name],
-        additional_properties: false,
-    }
+macro_rules! object {
+    ($($key:literal: $value:expr),* $(,)?) => {
+        Json::Object(vec![$(($key, Json::from($value))),*])
+    };
 }
+pub(super) use object;
 
-fn syntax(format: Format) -> &'static str {
-    match format {
-        Format::Regex => "regex",
-        _ => "lark",
+/// A JSON schema of an object with these properties, of which the first is required.
+fn schema(properties: Vec<(&'static str, Json)>) -> Json {
+    let required = vec![properties[0].0];
+    object! {
+        "type": "object",
+        "properties": Json::Object(properties),
+        "required": required,
+        "additionalProperties": false,
     }
 }
 
-impl Shape {
-    pub(crate) fn openai_custom(dialect: Dialect, format: Format, definition: &'static str) -> Self {
-        Self::OpenAiCustom(Custom {
-            kind: "custom",
-            name: TOOL_NAME,
-            description: description(dialect, Channel::Tool),
-            format: CustomFormat { kind: "grammar", syntax: syntax(format), definition },
-        })
-    }
+fn patch(name: &'static str) -> (&'static str, Json) {
+    (name, object! { "type": "string", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." })
+}
 
-    pub(crate) fn openai_chat_custom(dialect: Dialect, format: Format, definition: &'static str) -> Self {
-        Self::OpenAiChatCustom(ChatCustom {
-            kind: "custom",
-            custom: ChatCustomInner {
-                name: TOOL_NAME,
-                description: description(dialect, Channel::Tool),
-                format: ChatFormat { kind: "grammar", grammar: ChatGrammar { syntax: syntax(format), definition } },
-            },
-        })
+/// A custom tool of OpenAI, whose input is held to a grammar; nested as in Chat Completions or not.
+pub(super) fn openai_custom(dialect: Dialect, format: Format, definition: &'static str, chat: bool) -> Json {
+    let syntax = if format == Format::Regex { "regex" } else { "lark" };
+    let description = description(dialect, Channel::Tool);
+    if chat {
+        let grammar = object! { "syntax": syntax, "definition": definition };
+        let format = object! { "type": "grammar", "grammar": grammar };
+        let custom = object! { "name": TOOL_NAME, "description": description, "format": format };
+        return object! { "type": "custom", "custom": custom };
     }
+    let format = object! { "type": "grammar", "syntax": syntax, "definition": definition };
+    object! { "type": "custom", "name": TOOL_NAME, "description": description, "format": format }
+}
 
-    pub(crate) fn openai_function(dialect: Dialect) -> Self {
-        Self::OpenAiFunction(Function {
-            kind: "function",
-            name: TOOL_NAME,
-            description: description(dialect, Channel::Argument),
-            strict: true,
-            parameters: one_string("input"),
-        })
+/// A function of OpenAI with one string; nested as in Chat Completions or not.
+pub(super) fn openai_function(dialect: Dialect, chat: bool) -> Json {
+    let mut function = vec![
+        ("name", TOOL_NAME.into()),
+        ("description", description(dialect, Channel::Argument).into()),
+        ("strict", true.into()),
+        ("parameters", schema(vec![patch("input")])),
+    ];
+    if chat {
+        return object! { "type": "function", "function": Json::Object(function) };
     }
+    function.insert(0, ("type", "function".into()));
+    Json::Object(function)
+}
 
-    pub(crate) fn openai_chat_function(dialect: Dialect) -> Self {
-        Self::OpenAiChatFunction(ChatFunction {
-            kind: "function",
-            function: ChatFunctionInner {
-                name: TOOL_NAME,
-                description: description(dialect, Channel::Argument),
-                strict: true,
-                parameters: one_string("input"),
-            },
-        })
+pub(super) fn anthropic(dialect: Dialect) -> Json {
+    object! {
+        "name": TOOL_NAME,
+        "description": description(dialect, Channel::Argument),
+        "input_schema": schema(vec![patch("patch")]),
+        "strict": true,
     }
+}
 
-    pub(crate) fn anthropic(dialect: Dialect) -> Self {
-        Self::Anthropic(AnthropicTool {
-            name: TOOL_NAME,
-            description: description(dialect, Channel::Argument),
-            input_schema: one_string("patch"),
-            strict: true,
-        })
-    }
+pub(super) fn anthropic_editor(max_characters: Option<u32>) -> Json {
+    let mut editor = vec![("type", "text_editor_20250728".into()), ("name", "str_replace_based_edit_tool".into())];
+    editor.extend(max_characters.map(|most| ("max_characters", most.into())));
+    Json::Object(editor)
+}
 
-    pub(crate) fn mcp(dialect: Dialect) -> Self {
-        let mut input_schema = one_string("patch");
-        let property = |kind, description| Property { kind, description, ..Property::default() };
-        input_schema.properties.0.extend([
-            (
-                "expectedSha256ByPath",
-                Property {
-                    additional_properties: Some(Additional { kind: "string" }),
-                    ..property(
-                        "object",
-                        "The SHA-256 in hex that files must have before the patch; an empty string for one that must not exist.",
-                    )
-                },
-            ),
-            (
-                "atomic",
-                Property {
-                    default: Some(true),
-                    ..property("boolean", "Whether all of the patch is applied or none of it.")
-                },
-            ),
-            (
-                "dryRun",
-                Property {
-                    default: Some(false),
-                    ..property("boolean", "Whether to say only what would change.")
-                },
-            ),
-            (
-                "profile",
-                Property {
-                    one_of: Some(["strict", "codex"]),
-                    ..property("string", "How a hunk finds its place.")
-                },
-            ),
-        ]);
-        Self::Mcp(McpTool {
-            name: TOOL_NAME,
-            title: "Apply a patch",
-            description: description(dialect, Channel::Argument),
-            input_schema,
-            annotations: Annotations {
-                read_only_hint: false,
-                destructive_hint: true,
-                idempotent_hint: false,
-                open_world_hint: false,
-            },
-        })
+pub(super) fn mcp(dialect: Dialect) -> Json {
+    let expected = object! {
+        "type": "object",
+        "description": "The SHA-256 in hex that files must have before the patch; an empty string for one that must not exist.",
+        "additionalProperties": object! { "type": "string" },
+    };
+    let atomic = object! {
+        "type": "boolean",
+        "description": "Whether all of the patch is applied or none of it.",
+        "default": true,
+    };
+    let dry_run =
+        object! { "type": "boolean", "description": "Whether to say only what would change.", "default": false };
+    let profile = object! {
+        "type": "string",
+        "description": "How a hunk finds its place.",
+        "enum": vec!["strict", "codex"],
+    };
+    object! {
+        "name": TOOL_NAME,
+        "title": "Apply a patch",
+        "description": description(dialect, Channel::Argument),
+        "inputSchema": schema(vec![
+            patch("patch"),
+            ("expectedSha256ByPath", expected),
+            ("atomic", atomic),
+            ("dryRun", dry_run),
+            ("profile", profile),
+        ]),
+        "annotations": object! {
+            "readOnlyHint": false,
+            "destructiveHint": true,
+            "idempotentHint": false,
+            "openWorldHint": false,
+        },
     }
 }

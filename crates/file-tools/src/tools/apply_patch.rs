@@ -21,20 +21,12 @@ pub struct ApplyPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
     /// sha256 of files by path, from read_file; empty for a file that must not exist.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
     pub expected_sha256_by_path: Option<BTreeMap<String, String>>,
     /// All sections or none; true by default.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub atomic: Option<bool>,
     /// Only tell what would change.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub dry_run: Option<bool>,
     /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ, files may be replaced.
-    #[serde(default)]
-    #[schemars(with = "PatchProfile")]
     pub profile: Option<PatchProfile>,
 }
 

@@ -18,8 +18,6 @@ pub struct CreateFile {
     /// All of its text.
     pub content: String,
     /// Make missing directories.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub create_parent_directories: Option<bool>,
 }
 

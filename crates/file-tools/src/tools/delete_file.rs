@@ -18,16 +18,10 @@ pub struct DeleteFile {
     /// File, link or directory, relative to the workspace root.
     pub path: String,
     /// sha256 from read_file.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub expected_sha256: Option<String>,
     /// Keep nothing in the trash: it cannot be restored.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub permanent: Option<bool>,
     /// Delete a directory with all in it.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub recursive: Option<bool>,
 }
 
@@ -42,18 +36,15 @@ pub struct DeleteFileData {
     /// How many files went.
     pub deleted_files: usize,
     /// The hash that the file had; none for a directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
     /// Where restore_file finds it; none when it is gone for good.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
     /// The unified diff.
     pub diff: String,
     /// The transaction, for undo; none when it is gone for good.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
 }
 
@@ -84,7 +75,7 @@ impl Session {
                     return Err(ToolError::arguments("a directory has no sha256").next("leave expectedSha256 out"));
                 }
                 if seen.is_none() {
-                    // What is expected of a file that is not there is told apart from what is not known of it.
+                    // A file that is expected and missing is another error than one that was never known.
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(&args.path));
                 }

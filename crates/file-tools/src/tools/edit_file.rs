@@ -39,12 +39,8 @@ pub struct TextEdit {
     /// What takes its place.
     pub new_text: String,
     /// Replace it wherever it is.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub replace_all: Option<bool>,
     /// Replace it wherever it is, if it is there so many times.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub expected_occurrences: Option<u64>,
 }
 
@@ -326,7 +322,7 @@ impl<'f> Edits<'f> {
         ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).next(next)
     }
 
-    /// What the engine says of the same change as a hunk: where its lines nearly are.
+    /// The engine's reject of the same change as a hunk: where its lines nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
         let of =

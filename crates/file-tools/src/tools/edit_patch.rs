@@ -16,20 +16,12 @@ pub struct EditPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
     /// Directory in the workspace that the patch's paths are relative to; the workspace root by default.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub workspace_root: Option<String>,
     /// Only tell what would change.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub dry_run: Option<bool>,
     /// Let the patch delete files; false by default.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub allow_delete: Option<bool>,
     /// Let the patch move files; true by default.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub allow_move: Option<bool>,
 }
 
@@ -39,17 +31,15 @@ pub struct EditPatchResult {
     /// Whether it was applied, or would be.
     pub ok: bool,
     /// How many files were added, modified, deleted and renamed: `A 1, M 2, D 0, R 0`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Why not, in one line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Session {
-    /// Applies a patch and answers in two words; the error is told in full to programs that ask for it.
+    /// Applies a patch, with a short answer.
     ///
     /// # Errors
     ///

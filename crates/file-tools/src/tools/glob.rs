@@ -23,20 +23,12 @@ pub struct Glob {
     /// Pattern of paths beneath root; `*` stays in a directory, `**` does not.
     pub pattern: String,
     /// Directory to look in; the workspace root by default.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub root: Option<String>,
     /// Patterns of paths to leave out.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub exclude_globs: Option<Vec<String>>,
     /// Most results; 1000 by default, at most 5000.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub max_results: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub cursor: Option<String>,
 }
 
@@ -49,8 +41,7 @@ pub struct GlobData {
     /// There are more.
     pub truncated: bool,
     /// Where to go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 

@@ -21,24 +21,14 @@ const MAX_ENTRIES: usize = 5000;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListDirectory {
     /// Directory; the workspace root by default.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub path: Option<String>,
     /// List what is beneath too.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub recursive: Option<bool>,
     /// How deep to go; at most 32.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub max_depth: Option<u64>,
     /// List names that begin with a dot, and what .gitignore leaves out.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub include_hidden: Option<bool>,
     /// nextCursor of the last answer, to go on after it.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub cursor: Option<String>,
 }
 
@@ -51,8 +41,7 @@ pub struct ListDirectoryData {
     /// There is more.
     pub truncated: bool,
     /// Where to go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 

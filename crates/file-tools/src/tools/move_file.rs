@@ -19,8 +19,6 @@ pub struct MoveFile {
     /// sha256 of the file, from read_file.
     pub expected_sha256: String,
     /// Replace a file at toPath; the trash keeps it.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub overwrite: Option<bool>,
 }
 
@@ -37,8 +35,7 @@ pub struct MoveFileData {
     /// Its hash.
     pub sha256: String,
     /// Where the file is kept that it replaced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub overwrote_trashed_to: Option<String>,
     /// The transaction, for undo.
     pub transaction_id: String,

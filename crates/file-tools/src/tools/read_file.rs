@@ -1,5 +1,6 @@
 //! `read_file`: a slice of a text file, and the hash of all of it.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use patch_engine::{ErrorKind, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde_json::json;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::Session;
-use crate::text::{Newlines, base64, is_binary, prefix, split_terminator, without_bom};
+use crate::text::{Newlines, is_binary, prefix, split_terminator, without_bom};
 
 /// Content that is longer is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
@@ -20,24 +21,14 @@ pub struct ReadFile {
     /// File, relative to the workspace root.
     pub path: String,
     /// First line, from 1.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub start_line: Option<u64>,
     /// Last line, included.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub end_line: Option<u64>,
     /// Most bytes of content; 262144 by default.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub max_bytes: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub cursor: Option<String>,
     /// Give a binary file as base64.
-    #[serde(default)]
-    #[schemars(with = "bool")]
     pub allow_binary: Option<bool>,
 }
 
@@ -48,12 +39,10 @@ pub struct ReadFileData {
     /// The file; where a link leads.
     pub path: String,
     /// The lines, ending in line feeds, without a byte-order mark.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// The bytes of a binary file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_base64: Option<String>,
     /// First line given.
     pub start_line: u64,
@@ -68,8 +57,7 @@ pub struct ReadFileData {
     /// The content was cut.
     pub truncated: bool,
     /// Where to go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// Whether it is binary.
     pub binary: bool,
@@ -150,7 +138,7 @@ impl Session {
             let given = rest.len().min(limit).min(most / 4 * 3);
             data.truncated = given < rest.len();
             data.next_cursor = data.truncated.then(|| (from + given).to_string());
-            data.content_base64 = Some(base64(&rest[..given]));
+            data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
             output = format!("{path}: {size} bytes, binary");
         } else {
             let next = slice(text, args, from, (limit, args.max_bytes.is_none()), &mut data);

@@ -16,16 +16,10 @@ use crate::session::Session;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreFile {
     /// trashedTo of delete_file, apply_patch or move_file.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub trashed_path: Option<String>,
     /// Instead of trashedPath: TRANSACTION/NUMBER.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub trash_id: Option<String>,
     /// Where to, if not to its old path.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub target_path: Option<String>,
 }
 

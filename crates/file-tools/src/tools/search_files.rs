@@ -39,28 +39,16 @@ pub struct SearchFiles {
     /// path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression.
     pub mode: SearchMode,
     /// Directory to look in; the workspace root by default.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub root: Option<String>,
     /// Look only at paths that match one of these.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub include_globs: Option<Vec<String>>,
     /// Leave out paths that match one of these.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub exclude_globs: Option<Vec<String>>,
     /// Most results; 100 by default, at most 5000.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub max_results: Option<u64>,
     /// Lines around each match in its preview; 0 by default.
-    #[serde(default)]
-    #[schemars(with = "u64")]
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
-    #[serde(default)]
-    #[schemars(with = "String")]
     pub cursor: Option<String>,
 }
 
@@ -83,8 +71,7 @@ pub struct SearchFilesData {
     /// There are more.
     pub truncated: bool,
     /// Where to go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
@@ -94,12 +81,10 @@ pub struct SearchMatch {
     /// The path beneath the workspace root.
     pub path: String,
     /// The line, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// The character in the line where the first match begins, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
     /// The line with its context, or the path.
     pub preview: String,

@@ -21,12 +21,8 @@ const NAMED: usize = 5;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Undo {
     /// transactionId of the answer to undo; that of an undo brings its changes back.
-    #[serde(default)]
-    #[schemars(with = "String", required)]
     pub transaction_id: Option<String>,
     /// Only these files of it.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub paths: Option<Vec<String>>,
 }
 
@@ -37,8 +33,7 @@ pub struct UndoData {
     /// What was taken back.
     pub undo_of: String,
     /// The transaction that did it; undo it to have the changes again. None if there was nothing to change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// The files that changed.
     pub changed_files: Vec<ChangedFile>,
@@ -52,7 +47,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When none is named (the newest of this session are told), there is no such transaction, its files are
+    /// When none is named (the error lists the newest of this session), there is no such transaction, its files are
     /// not what it left, or the guard refuses one of them.
     pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
         self.changing("undo", Operation::Write, host, |call| {

@@ -34,8 +34,7 @@ pub struct WriteFileData {
     /// The file.
     pub path: String,
     /// Its hash before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
     /// Its hash now.
     pub after_sha256: String,

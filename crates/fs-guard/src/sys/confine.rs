@@ -87,15 +87,19 @@ pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result
     Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
 }
 
-/// Whether rules can be made; they are dropped without being enforced.
+/// Whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)). Nothing is confined by this call:
+/// the rules are dropped without being enforced.
 #[cfg(target_os = "linux")]
-pub(crate) fn can_confine() -> bool {
+#[must_use]
+pub fn can_confine() -> bool {
     use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _};
     let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }
 
+/// Whether this kernel can confine a process: only Linux can.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn can_confine() -> bool {
+#[must_use]
+pub fn can_confine() -> bool {
     false
 }

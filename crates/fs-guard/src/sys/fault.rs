@@ -17,6 +17,12 @@ pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
     Ok(())
 }
 
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
+    false
+}
+
 /// A file got a second name; see `count_late`.
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]

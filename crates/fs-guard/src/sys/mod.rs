@@ -8,8 +8,8 @@ pub mod fault;
 pub(crate) mod fault;
 
 mod confine;
-pub use confine::Confined;
-pub(crate) use confine::{can_confine, confine};
+pub(crate) use confine::confine;
+pub use confine::{Confined, can_confine};
 
 mod modes;
 pub(crate) use modes::{Open, Rename};

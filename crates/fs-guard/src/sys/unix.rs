@@ -13,7 +13,7 @@ use crate::metadata::{FileKind, FileTime, Metadata};
 /// An open file or directory.
 pub(crate) type Fd = OwnedFd;
 
-/// System error codes that are told apart.
+/// The system error codes that are handled.
 pub(crate) mod code {
     use rustix::io::Errno;
 
@@ -235,14 +235,14 @@ pub(crate) fn now() -> FileTime {
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
-/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where the kernel tells.
+/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
     use rustix::fs::StatxFlags;
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
     let seen = fs::statx(dir, name.unwrap_or(""), flags, StatxFlags::MNT_ID).ok()?;
-    let told = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    told.then_some(seen.stx_mnt_id)
+    let known = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    known.then_some(seen.stx_mnt_id)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -311,7 +311,7 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     write("futimens", || fs::futimens(fd, &times))
 }
 
-/// Tells whether a file has extended attributes, if that can be told.
+/// Tells whether a file has extended attributes, if that is known.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
@@ -320,23 +320,13 @@ pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
 /// Lists the names of a file's extended attributes.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
-    let mut small = [0_u8; 512];
-    let length = match read("flistxattr", || fs::flistxattr(fd, &mut small[..])) {
+    let mut list = vec![0; 1 << 16];
+    let length = match read("flistxattr", || fs::flistxattr(fd, &mut list[..])) {
         Ok(length) => length,
-        Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => return Ok(Vec::new()),
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::RANGE.raw_os_error()) => {
-            let mut large = vec![0; 1 << 16];
-            let length = read("flistxattr", || fs::flistxattr(fd, &mut large[..]))?;
-            return Ok(split_names(&large[..length]));
-        }
+        Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => 0,
         Err(error) => return Err(error),
     };
-    Ok(split_names(&small[..length]))
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn split_names(list: &[u8]) -> Vec<Vec<u8>> {
-    list.split(|&b| b == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+    Ok(list[..length].split(|&b| b == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
 /// Reads one extended attribute; `None` when the file does not have it.
@@ -406,7 +396,7 @@ fn rename_with(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()
         Rename::Exchange => fs::RenameFlags::EXCHANGE,
         _ => fs::RenameFlags::NOREPLACE,
     };
-    let result = if lacking(how) {
+    let result = if fault::lacks(how) {
         Err(io::Error::from_raw_os_error(code::INVAL))
     } else {
         write("renameat2", || fs::renameat_with(from.0, from.1, to.0, to.1, flags))
@@ -427,17 +417,6 @@ fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
 fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
     let private = |dir: &Fd| fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user());
     private(one) != private(other)
-}
-
-/// Lets tests take the ways away that some file systems lack.
-#[cfg(feature = "fault-injection")]
-fn lacking(how: Rename) -> bool {
-    fault::lacks(how)
-}
-
-#[cfg(not(feature = "fault-injection"))]
-fn lacking(_: Rename) -> bool {
-    false
 }
 
 /// Gives a file a second name.
@@ -472,27 +451,19 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || fs::unlinkat(dir, name, AtFlags::REMOVEDIR))
 }
 
-/// Lists a directory; names that are not UTF-8 are given as bytes.
-pub(crate) fn list(dir: &Fd) -> io::Result<Vec<(Vec<u8>, Option<FileKind>)>> {
+/// Lists the names in a directory; they need not be UTF-8.
+pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     let open =
         read("openat", || fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
-    let mut entries = Vec::new();
+    let mut names = Vec::new();
     for entry in fs::Dir::new(open).map_err(io::Error::from)? {
         let entry = entry.map_err(io::Error::from)?;
         let name = entry.file_name().to_bytes();
-        if name == b"." || name == b".." {
-            continue;
+        if name != b"." && name != b".." {
+            names.push(name.to_vec());
         }
-        let kind = match entry.file_type() {
-            FileType::RegularFile => Some(FileKind::File),
-            FileType::Symlink => Some(FileKind::Symlink),
-            FileType::Directory => Some(FileKind::Directory),
-            FileType::Unknown => None,
-            _ => Some(FileKind::Other),
-        };
-        entries.push((name.to_vec(), kind));
     }
-    Ok(entries)
+    Ok(names)
 }
 
 /// Makes one file, or one directory's list of names, durable.
@@ -519,7 +490,7 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
     None
 }
 
-/// Returns how many bytes wait to be written in the whole system, where it tells.
+/// Returns how many bytes wait to be written in the whole system, where that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn dirty_bytes() -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -556,10 +527,7 @@ pub(crate) fn user() -> u32 {
 /// Tells whether a process of this number exists.
 pub(crate) fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| {
-        rustix::process::test_kill_process(pid).is_ok_and(|()| true)
-            || rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::PERM)
-    })
+    pid.is_some_and(|pid| matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)))
 }
 
 /// Fills `bytes` with random ones.

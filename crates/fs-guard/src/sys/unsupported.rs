@@ -10,12 +10,12 @@ use std::io;
 use std::path::Path;
 
 use super::modes::{Open, Rename};
-use crate::metadata::{FileKind, FileTime, Metadata};
+use crate::metadata::{FileTime, Metadata};
 
 /// An open file or directory.
 pub(crate) type Fd = std::fs::File;
 
-/// System error codes that are told apart; none of these is ever seen.
+/// The system error codes that are handled; none of these ever occurs.
 pub(crate) mod code {
     pub(crate) const NOENT: i32 = -1;
     pub(crate) const EXIST: i32 = -2;
@@ -71,7 +71,7 @@ missing! {
     unlink(&Fd, &str) -> ();
     make_dir(&Fd, &str, u32) -> ();
     remove_dir(&Fd, &str) -> ();
-    list(&Fd) -> Vec<(Vec<u8>, Option<FileKind>)>;
+    list(&Fd) -> Vec<Vec<u8>>;
     sync(&Fd) -> ();
     may_write(&Fd) -> ();
     may_write_file(&Fd, &str) -> ();

@@ -474,7 +474,7 @@ impl<'o> PlanBuilder<'o> {
         if let Some(disk) = &entry.disk
             && disk.metadata.kind != FileKind::File
         {
-            // A link may be deleted and not moved: the guard says where it leads.
+            // A link may be deleted and not moved: the error of the guard has where it leads.
             let metadata = disk.metadata.clone();
             self.root.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
             let (path, kind) = (path.to_string(), metadata.kind);
@@ -711,7 +711,7 @@ fn is_same(before: &PreImage, post: &PostImage) -> bool {
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
 }
 
-/// A file that goes and comes with the same bytes at another path has moved: a journal does not say what was a move, so
+/// A file that goes and comes with the same bytes at another path has moved: a journal does not record moves, so
 /// one that changed the file counts as two.
 fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>) {
     let goes = transitions.iter().filter(|transition| transition.after.is_none());

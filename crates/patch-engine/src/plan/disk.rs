@@ -31,8 +31,7 @@ pub(crate) fn load_unhashed(
     access: Access,
     max_file_size: u64,
 ) -> Checked<Option<(Metadata, Option<Vec<u8>>)>> {
-    // Whether an existing file may be replaced is for the options to say; the guard is asked
-    // what it asks of a file that changes.
+    // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let Some(metadata) = root.inspect(path, access).map_err(Problem::Guard)? else {
         return Ok(None);
@@ -48,7 +47,7 @@ pub(crate) fn load_unhashed(
     }
 }
 
-/// Reads what is at a path, whatever the policy says of it: a directory or a special file counts as nothing that
+/// Reads what is at a path, whatever the policy is: a directory or a special file counts as nothing that
 /// could be read, and is given with what is seen of it.
 pub(crate) fn look(root: &Root, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
     let Some(metadata) = root.metadata(path)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What a commit will do, as a value that nobody can alter.
+//! What a commit will do, as a value that cannot be altered.
 //!
 //! A patch, one operation on a file, undo, redo and a restore from the trash all come to a [`Plan`], so that what is
 //! shown, approved, logged and committed is the same value. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
@@ -27,7 +27,7 @@ pub(crate) use image::{Image, PostImage, PreImage};
 
 /// What a commit will do: nothing else, and all of it.
 ///
-/// Nobody can make one by hand, or alter one that was approved:
+/// It cannot be made by hand, nor altered once it is approved:
 ///
 /// ```compile_fail,E0616
 /// fn alter(plan: &mut patch_engine::Plan) {
@@ -63,7 +63,7 @@ pub struct Plan {
     notes: Vec<PlanNote>,
 }
 
-/// Whose word it is that the paths of a plan may be touched.
+/// On what authority the paths of a plan may be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Authority {
     /// The guard's policy.
@@ -165,7 +165,7 @@ impl Plan {
             create_dirs,
             remove_dirs,
             undo_of,
-            // What is told, not what is done.
+            // Reported, but not carried out.
             hunk_count: _,
             placed: _,
             notes: _,
@@ -248,7 +248,7 @@ impl Digest {
             None => self.bytes(b""),
         }
         let Some(after) = after else { return self.bytes(b"") };
-        // What the image comes to is in its hash; `rewritten` is a word for who approves.
+        // What the image comes to is in its hash; `rewritten` is for the approval only.
         let PostImage { image, sha256, size, mode, link, rewritten: _, attributes_of } = after;
         self.bytes(&sha256.0);
         self.number(*size);
@@ -325,13 +325,13 @@ impl ChangeKind {
 pub enum PlanNote {
     /// Something in the text was overlooked.
     Text(Warning),
-    /// A hunk was placed in a way that is worth a word.
+    /// A hunk was placed in a way that is worth a note.
     Hunk {
         /// The file.
         path: String,
         /// The 0-based hunk of its section.
         hunk: usize,
-        /// The word.
+        /// The note.
         note: Note,
     },
     /// A file is stored in another encoding than UTF-8, and is written back in it.

@@ -1,4 +1,4 @@
-//! Plans made by hand, as nobody outside can: what the digest covers, and what a commit refuses.
+//! Plans made by hand, which is possible only here: what the digest covers, and what a commit refuses.
 #![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 
 use std::collections::HashSet;
@@ -113,7 +113,7 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         alter(&mut plan);
         assert!(digests.insert(plan.digest().0), "{what}: the digest is that of another plan");
     }
-    // Where the bytes are, and what is told, is nothing that is done.
+    // Where the bytes are, and what is only reported, does not count.
     let mut same = plan(&root);
     after(&mut same, 0).image = Image::OnDisk(path("a"));
     after(&mut same, 0).rewritten = true;

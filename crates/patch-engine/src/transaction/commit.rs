@@ -33,7 +33,7 @@ impl Locked<'_> {
     /// Every path is checked against the policy once more, whatever it was checked for when the plan was made.
     ///
     /// On a file system where files cannot be renamed out of the state directory, there is a second attempt that stages
-    /// beside the files; the log and the host are told again.
+    /// beside the files; the log and the host get their calls once more.
     ///
     /// # Errors
     ///
@@ -107,8 +107,8 @@ impl Commit<'_> {
         let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
         let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
         if let Err(cause) = self.publish(&publication, files, log, host) {
-            // Without the mark a crash from here on may still finish the transaction; nobody was told of
-            // a failure then.
+            // Without the mark a crash from here on may still finish the transaction, which is
+            // right: no failure was reported then.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
             let left = publication.roll_back().and_then(|left| {
@@ -289,7 +289,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Ends after a roll-back that put back all but `left`, and says so when it could not be finished.
+    /// Ends after a roll-back that put back all but `left`; the error shows when it could not be finished.
     fn abort(
         &self,
         dirs: &Dirs<'_>,

@@ -49,8 +49,8 @@ pub enum Error {
     /// There is nothing to be undone, or redone.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
-    /// Which transaction is the newest cannot be told.
-    #[error("which transaction to {what} cannot be told: {}; name it", doubts(.transactions))]
+    /// It is uncertain which transaction is the newest.
+    #[error("cannot tell which transaction to {what}: {}; name it", doubts(.transactions))]
     Doubtful {
         /// `undo` or `redo`.
         what: &'static str,
@@ -109,7 +109,8 @@ impl Error {
     }
 }
 
-/// A plan could not be committed. Unless it says otherwise, everything is as it was before.
+/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete), everything is as it was
+/// before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {

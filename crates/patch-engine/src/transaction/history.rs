@@ -16,7 +16,7 @@ pub struct LogEntry {
     pub journal: Journal,
     /// The transaction that undid it, as long as that is not undone itself.
     pub undone_by: Option<TransactionId>,
-    /// It was rolled back but for files that someone else had changed; the journal tells what it was about to do.
+    /// It was rolled back but for files that someone else had changed; the journal has what it was about to do.
     pub aborted: bool,
 }
 
@@ -92,7 +92,7 @@ fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
 
 /// Finds the newest transaction that counts and is (or is not) an undo.
 ///
-/// Fails where that cannot be told: a newer one is not verified, or the names do not follow the clock.
+/// Fails where that is uncertain: a newer one is not verified, or the names do not follow the clock.
 ///
 /// To redo is to undo an undo; what comes out of it is no undo.
 pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<TransactionId>, Error> {
@@ -122,8 +122,8 @@ pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<Transa
         .map(|one| (one.id, one.problem.to_string()))
         .collect();
     let now = SystemTime::now();
-    let ahead = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
-    doubtful.extend(ahead.map(|id| (id, "it lies in the future".to_owned())));
+    let future = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
+    doubtful.extend(future.map(|id| (id, "it lies in the future".to_owned())));
     match doubtful.is_empty() {
         true => Ok(found),
         false => Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful }),

@@ -29,7 +29,7 @@ pub(super) struct Fresh<'f> {
 }
 
 impl Publication<'_> {
-    /// Does every record that is not done, in the order of the journal. `published` is told the slot of each.
+    /// Does every record that is not done, in the order of the journal. `published` gets the slot of each.
     pub(super) fn publish(
         &self,
         mut fresh: Option<Fresh<'_>>,
@@ -158,7 +158,7 @@ impl ExpectedFile<'_> {
 
     /// Looks at the place before anything is done: fails when it is not what is expected.
     ///
-    /// The answer tells whether times alone showed it, so that they can show it again afterwards.
+    /// Returns whether times alone showed it, so that they can show it again afterwards.
     pub(super) fn check(self, place: &Spot) -> Result<bool, CommitError> {
         match self {
             Self::Nothing => match place.metadata()? {

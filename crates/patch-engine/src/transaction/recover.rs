@@ -51,7 +51,7 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     let went_on = match if aborted { Progress::Spoilt } else { publication.progress()? } {
         Progress::Done => true,
         // When it does not go on, someone else has changed a file since, or one cannot be published at
-        // all. The caller was not told that it happened, so it can be rolled back.
+        // all. No success was reported to the caller, so it can be rolled back.
         Progress::Begun => publication.publish(None, &mut |_| {}).is_ok(),
         Progress::Spoilt => false,
     };

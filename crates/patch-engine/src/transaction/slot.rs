@@ -18,7 +18,7 @@ pub(super) enum Slot {
     Foreign,
 }
 
-/// Looks into a slot. Inodes tell old from new where the bytes do not.
+/// Looks into a slot. Inodes distinguish old from new where the bytes do not.
 pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error> {
     let Some(seen) = slot.metadata()? else { return Ok(Slot::Empty) };
     let digest = slot.hash()?;

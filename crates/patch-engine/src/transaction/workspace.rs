@@ -90,7 +90,7 @@ pub struct Locked<'w> {
 }
 
 impl Locked<'_> {
-    /// Tells what the lock found interrupted, and what became of it.
+    /// Returns what was found interrupted, and what became of it.
     #[must_use]
     pub fn recovered(&self) -> &[Recovered] {
         &self.recovered
@@ -102,7 +102,7 @@ impl Locked<'_> {
         &self.store
     }
 
-    /// Removes displaced files for good, by age, size and number; with `dry_run` only tells which.
+    /// Removes displaced files for good, by age, size and number; with `dry_run` only returns which.
     pub fn purge(&self, retention: &Retention, dry_run: bool) -> Result<Purged, Error> {
         Ok(self.store.purge(retention, SystemTime::now(), dry_run)?)
     }

@@ -12,10 +12,10 @@ use std::rc::Rc;
 use pest_meta::ast::Expr as Peg;
 
 use super::charset::CharSet;
-use super::grammar::{Expr, Grammar, Regex, Times};
+use super::grammar::{Chars, Grammar, Regex, Symbol, Times, Tree};
 use super::read;
 
-/// Characters that no grammar at hand tells apart are one class.
+/// Characters that the grammar does not distinguish are one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alphabet {
     pub(crate) classes: Vec<CharSet>,
@@ -25,14 +25,13 @@ impl Alphabet {
     /// The coarsest classes that `sets` are unions of.
     pub(crate) fn new(sets: impl IntoIterator<Item = CharSet>) -> Self {
         let mut classes = vec![CharSet::all()];
-        for set in sets.into_iter().collect::<std::collections::HashSet<_>>() {
+        for set in sets {
             classes = classes
                 .iter()
                 .flat_map(|class| [class.intersection(&set), class.difference(&set)])
                 .filter(|class| !class.is_empty())
                 .collect();
         }
-        // The order must not depend on that of a hash set.
         classes.sort_by_key(|class| class.ranges().next());
         Self { classes }
     }
@@ -229,7 +228,7 @@ enum Edge {
     Guard(usize, usize),
 }
 
-/// An automaton with choice. It is built backwards: each part is told the state that follows it.
+/// An automaton with choice. It is built backwards: each part is given the state that follows it.
 #[derive(Debug, Default)]
 pub(crate) struct Nfa {
     edges: Vec<Vec<Edge>>,
@@ -254,15 +253,26 @@ impl Nfa {
         Edge::Guard(self.guards.len() - 1, then)
     }
 
-    fn repeat(&mut self, times: Times, then: usize, mut inner: impl FnMut(&mut Self, usize) -> usize) -> usize {
-        if times == Times::Optional {
-            let first = inner(self, then);
-            return self.state(vec![Edge::Free(first), Edge::Free(then)]);
+    /// Adds a tree before the state `then`, and gives the state it begins in.
+    fn add<L>(&mut self, tree: &Tree<L>, then: usize, leaf: &mut dyn FnMut(&mut Self, &L, usize) -> usize) -> usize {
+        match tree {
+            Tree::Leaf(it) => leaf(self, it, then),
+            Tree::Sequence(parts) => parts.iter().rev().fold(then, |then, part| self.add(part, then, leaf)),
+            Tree::Choice(parts) => {
+                let firsts = parts.iter().map(|part| Edge::Free(self.add(part, then, leaf))).collect();
+                self.state(firsts)
+            }
+            Tree::Repeat(inner, Times::Optional) => {
+                let first = self.add(inner, then, leaf);
+                self.state(vec![Edge::Free(first), Edge::Free(then)])
+            }
+            Tree::Repeat(inner, times) => {
+                let again = self.state(Vec::new());
+                let first = self.add(inner, again, leaf);
+                self.edges[again] = vec![Edge::Free(first), Edge::Free(then)];
+                if *times == Times::Some { first } else { again }
+            }
         }
-        let again = self.state(Vec::new());
-        let first = inner(self, again);
-        self.edges[again] = vec![Edge::Free(first), Edge::Free(then)];
-        if times == Times::Some { first } else { again }
     }
 
     /// The states that can still reach the end, guards left aside.
@@ -382,71 +392,32 @@ fn settled(dfa: &Dfa) -> Vec<Option<bool>> {
 
 /// The language of a grammar with all its choices open.
 pub(crate) fn of_grammar(grammar: &Grammar, alphabet: &Alphabet) -> Dfa {
-    let mut nfa = Nfa::new();
-    let start = add_expr(
-        &mut nfa,
-        &grammar.rules[0].expr,
-        END,
-        &mut |nfa, leaf, then| match leaf {
-            Leaf::Terminal(index) => add_regex(nfa, &grammar.terminals[index].regex, then, alphabet),
-            Leaf::Literal(text) => add_text(nfa, text, then, alphabet),
-        },
-        grammar,
-    );
-    nfa.determinise(start, alphabet.classes.len())
+    of_regex(&grammar.regex(), alphabet)
 }
 
-/// The language of one terminal.
+/// The language of a regex.
 pub(crate) fn of_regex(regex: &Regex, alphabet: &Alphabet) -> Dfa {
     let mut nfa = Nfa::new();
-    let start = add_regex(&mut nfa, regex, END, alphabet);
+    let start = nfa.add(regex, END, &mut |nfa, leaf, then| match leaf {
+        Chars::Literal(text) => add_text(nfa, text, then, alphabet),
+        Chars::Set(set) => nfa.state(vec![Edge::On(alphabet.classes_in(set), then)]),
+    });
     nfa.determinise(start, alphabet.classes.len())
 }
 
 /// The language of a grammar over its tokens: the terminals in their order, then its literals.
-pub(crate) fn of_tokens(grammar: &Grammar, literals: &[&str]) -> Dfa {
+pub(crate) fn of_tokens(grammar: &Grammar, literals: &[String]) -> Dfa {
     let mut nfa = Nfa::new();
     let named = grammar.terminals.len();
-    let start = add_expr(
-        &mut nfa,
-        &grammar.rules[0].expr,
-        END,
-        &mut |nfa, leaf, then| {
-            let symbol = match leaf {
-                Leaf::Terminal(index) => index,
-                Leaf::Literal(text) => named + literals.iter().position(|literal| *literal == text).expect("collected"),
-            };
-            nfa.state(vec![Edge::On(vec![symbol], then)])
-        },
-        grammar,
-    );
+    let start = nfa.add(&grammar.expanded(), END, &mut |nfa, leaf, then| {
+        let symbol = match leaf {
+            Symbol::Terminal(index) => *index,
+            Symbol::Literal(text) => named + literals.iter().position(|literal| literal == text).expect("collected"),
+            Symbol::Rule(_) => unreachable!("BUG: every rule is expanded"),
+        };
+        nfa.state(vec![Edge::On(vec![symbol], then)])
+    });
     nfa.determinise(start, named + literals.len())
-}
-
-enum Leaf<'g> {
-    Terminal(usize),
-    Literal(&'g str),
-}
-
-fn add_expr<'g>(
-    nfa: &mut Nfa,
-    expr: &'g Expr,
-    then: usize,
-    leaf: &mut dyn FnMut(&mut Nfa, Leaf<'g>, usize) -> usize,
-    grammar: &'g Grammar,
-) -> usize {
-    match expr {
-        Expr::Literal(text) => leaf(nfa, Leaf::Literal(text), then),
-        Expr::Terminal(index) => leaf(nfa, Leaf::Terminal(*index), then),
-        Expr::Rule(index) => add_expr(nfa, &grammar.rules[*index].expr, then, leaf, grammar),
-        Expr::Sequence(parts) => parts.iter().rev().fold(then, |then, part| add_expr(nfa, part, then, leaf, grammar)),
-        Expr::Choice(parts) => {
-            let firsts: Vec<_> =
-                parts.iter().map(|part| Edge::Free(add_expr(nfa, part, then, leaf, grammar))).collect();
-            nfa.state(firsts)
-        }
-        Expr::Repeat(inner, times) => nfa.repeat(*times, then, |nfa, then| add_expr(nfa, inner, then, leaf, grammar)),
-    }
 }
 
 fn add_text(nfa: &mut Nfa, text: &str, then: usize, alphabet: &Alphabet) -> usize {
@@ -454,19 +425,6 @@ fn add_text(nfa: &mut Nfa, text: &str, then: usize, alphabet: &Alphabet) -> usiz
         let class = alphabet.class_of(c);
         nfa.state(vec![Edge::On(vec![class], then)])
     })
-}
-
-fn add_regex(nfa: &mut Nfa, regex: &Regex, then: usize, alphabet: &Alphabet) -> usize {
-    match regex {
-        Regex::Literal(text) => add_text(nfa, text, then, alphabet),
-        Regex::Set(set) => nfa.state(vec![Edge::On(alphabet.classes_in(set), then)]),
-        Regex::Sequence(parts) => parts.iter().rev().fold(then, |then, part| add_regex(nfa, part, then, alphabet)),
-        Regex::Choice(parts) => {
-            let firsts: Vec<_> = parts.iter().map(|part| Edge::Free(add_regex(nfa, part, then, alphabet))).collect();
-            nfa.state(firsts)
-        }
-        Regex::Repeat(inner, times) => nfa.repeat(*times, then, |nfa, then| add_regex(nfa, inner, then, alphabet)),
-    }
 }
 
 /// The language of a PEG, exactly as a PEG parser decides it.

@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::automaton::{self, Alphabet, Dfa};
 use super::error::Finding;
-use super::grammar::{Expr, Grammar, Regex};
+use super::grammar::{Chars, Grammar, Symbol, Tree};
 use super::language::spell;
 
 impl Grammar {
@@ -44,15 +44,19 @@ struct Tokens<'g> {
 
 impl<'g> Tokens<'g> {
     fn new(grammar: &'g Grammar, alphabet: &'g Alphabet) -> Self {
-        let mut literals = Vec::new();
-        for rule in &grammar.rules {
-            collect_literals(&rule.expr, &mut literals);
-        }
+        let mut literals: Vec<String> = Vec::new();
+        grammar.expanded().expand(&mut |leaf| {
+            if let Symbol::Literal(text) = leaf
+                && !literals.contains(text)
+            {
+                literals.push(text.clone());
+            }
+            Tree::Leaf(())
+        });
         let names = grammar.terminals.iter().map(|terminal| format!("`{}`", terminal.name));
         let named = grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.regex, alphabet));
-        let lexers: Vec<_> = named
-            .chain(literals.iter().map(|text| automaton::of_regex(&Regex::Literal((*text).to_owned()), alphabet)))
-            .collect();
+        let unnamed = literals.iter().map(|text| Tree::Leaf(Chars::Literal(text.clone())));
+        let lexers: Vec<_> = named.chain(unnamed.map(|literal| automaton::of_regex(&literal, alphabet))).collect();
         Self {
             alphabet,
             names: names.chain(literals.iter().map(|text| format!("{text:?}"))).collect(),
@@ -172,18 +176,5 @@ impl<'g> Tokens<'g> {
         classes.extend(follower);
         classes.extend(self.parser.completion(state, to_end).unwrap_or_default().iter().flat_map(shortest));
         spell(self.alphabet, &classes)
-    }
-}
-
-fn collect_literals<'g>(expr: &'g Expr, out: &mut Vec<&'g str>) {
-    match expr {
-        Expr::Literal(text) => {
-            if !out.contains(&text.as_str()) {
-                out.push(text);
-            }
-        }
-        Expr::Rule(_) | Expr::Terminal(_) => {}
-        Expr::Sequence(parts) | Expr::Choice(parts) => parts.iter().for_each(|part| collect_literals(part, out)),
-        Expr::Repeat(inner, _) => collect_literals(inner, out),
     }
 }

@@ -7,7 +7,7 @@ pub enum ExportError {
     /// It is no pest grammar.
     #[error("no pest grammar: {message}")]
     Syntax {
-        /// What pest says.
+        /// The message of pest.
         message: String,
     },
     /// It has no rule of this name to start with.

@@ -43,28 +43,69 @@ pub(crate) struct Terminal {
     pub(crate) regex: Regex,
 }
 
-/// The right side of a rule.
+/// The right side of a rule or a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Expr {
-    /// A text that is a terminal without a name.
-    Literal(String),
-    /// A rule, by its place in [`Grammar::rules`].
-    Rule(usize),
-    /// A terminal, by its place in [`Grammar::terminals`].
-    Terminal(usize),
-    Sequence(Vec<Expr>),
-    Choice(Vec<Expr>),
-    Repeat(Box<Expr>, Times),
+pub(crate) enum Tree<L> {
+    Leaf(L),
+    Sequence(Vec<Tree<L>>),
+    Choice(Vec<Tree<L>>),
+    Repeat(Box<Tree<L>>, Times),
 }
 
+/// The right side of a rule.
+pub(crate) type Expr = Tree<Symbol>;
+
 /// The right side of a terminal.
+pub(crate) type Regex = Tree<Chars>;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Regex {
+pub(crate) enum Symbol {
+    /// A text that is a terminal without a name.
+    Literal(String),
+    /// A rule, by its index in [`Grammar::rules`].
+    Rule(usize),
+    /// A terminal, by its index in [`Grammar::terminals`].
+    Terminal(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Chars {
     Set(CharSet),
     Literal(String),
-    Sequence(Vec<Regex>),
-    Choice(Vec<Regex>),
-    Repeat(Box<Regex>, Times),
+}
+
+impl<L> Tree<L> {
+    /// The same tree with another one in the place of each leaf.
+    pub(crate) fn expand<M>(&self, leaf: &mut dyn FnMut(&L) -> Tree<M>) -> Tree<M> {
+        match self {
+            Self::Leaf(it) => leaf(it),
+            Self::Sequence(parts) => Tree::Sequence(parts.iter().map(|part| part.expand(leaf)).collect()),
+            Self::Choice(parts) => Tree::Choice(parts.iter().map(|part| part.expand(leaf)).collect()),
+            Self::Repeat(inner, times) => Tree::Repeat(Box::new(inner.expand(leaf)), *times),
+        }
+    }
+}
+
+impl Grammar {
+    /// The start rule with all other rules expanded in it: its leaves are literals and terminals.
+    pub(crate) fn expanded(&self) -> Expr {
+        fn expanded(grammar: &Grammar, rule: usize) -> Expr {
+            grammar.rules[rule].expr.expand(&mut |leaf| match leaf {
+                Symbol::Rule(index) => expanded(grammar, *index),
+                leaf => Tree::Leaf(leaf.clone()),
+            })
+        }
+        expanded(self, 0)
+    }
+
+    /// The whole grammar as one regex.
+    pub(crate) fn regex(&self) -> Regex {
+        self.expanded().expand(&mut |leaf| match leaf {
+            Symbol::Literal(text) => Tree::Leaf(Chars::Literal(text.clone())),
+            Symbol::Terminal(index) => self.terminals[*index].regex.clone(),
+            Symbol::Rule(_) => unreachable!("BUG: every rule is expanded"),
+        })
+    }
 }
 
 /// How often something may stand.
@@ -89,20 +130,12 @@ impl Regex {
     /// Whether it takes the empty text.
     pub(crate) fn is_nullable(&self) -> bool {
         match self {
-            Self::Set(_) => false,
-            Self::Literal(text) => text.is_empty(),
+            Self::Leaf(Chars::Set(_)) => false,
+            Self::Leaf(Chars::Literal(text)) => text.is_empty(),
             Self::Sequence(parts) => parts.iter().all(Self::is_nullable),
             Self::Choice(parts) => parts.iter().any(Self::is_nullable),
             Self::Repeat(_, Times::Optional | Times::Any) => true,
             Self::Repeat(inner, Times::Some) => inner.is_nullable(),
-        }
-    }
-
-    /// The text, if it takes only one.
-    pub(crate) fn as_literal(&self) -> Option<&str> {
-        match self {
-            Self::Literal(text) => Some(text),
-            _ => None,
         }
     }
 }

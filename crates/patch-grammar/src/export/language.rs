@@ -43,7 +43,7 @@ impl Language {
     ///
     /// # Panics
     ///
-    /// When the two come from different pest files, which may tell characters apart differently.
+    /// When the two come from different pest files, which may have other classes of characters.
     #[must_use]
     pub fn first_sentence_not_in(&self, other: &Self) -> Option<String> {
         assert_eq!(self.alphabet, other.alphabet, "languages of different pest files");
@@ -56,7 +56,7 @@ impl Language {
         self.dfa.len()
     }
 
-    /// How many classes of characters it tells apart.
+    /// How many classes of characters it distinguishes.
     #[must_use]
     pub fn class_count(&self) -> usize {
         self.alphabet.classes.len()
@@ -113,7 +113,7 @@ impl Language {
     }
 }
 
-/// A text for a word of classes.
+/// A text for a sequence of classes.
 pub(crate) fn spell(alphabet: &Alphabet, word: &[usize]) -> String {
     word.iter().map(|&class| alphabet.classes[class].sample().expect("no class is empty")).collect()
 }

@@ -73,7 +73,7 @@ impl Format {
         }
     }
 
-    /// Which engines the files are for, as their headers say it.
+    /// Which engines the files are for, for their headers.
     #[cfg(feature = "export")]
     pub(crate) fn engines(self) -> &'static str {
         match self {

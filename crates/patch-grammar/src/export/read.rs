@@ -1,4 +1,4 @@
-//! From the pest file to a [`Grammar`], or to the construct that no other grammar can say.
+//! From the pest file to a [`Grammar`], or to the construct that no other notation can express.
 //!
 //! Atomic rules and rules in capitals become terminals, with the rules that they use written out
 //! in them; the others become rules. Pest's order of choice and its greed are dropped here;
@@ -11,7 +11,7 @@ use pest_meta::parser::Rule as Meta;
 
 use super::charset::CharSet;
 use super::error::{Construct, ExportError};
-use super::grammar::{Expr, Grammar, Regex, Rule, Terminal, Times};
+use super::grammar::{Chars, Expr, Grammar, Regex, Rule, Symbol, Terminal, Times, Tree};
 
 impl Grammar {
     /// Reads the part of the pest grammar `text` that the rule `start` reaches.
@@ -31,7 +31,14 @@ impl Grammar {
             }
         }
         let rules: BTreeMap<_, _> = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
-        let mut reader = Reader { pest: &rules, docs, names: BTreeMap::new(), open: Vec::new(), out: Vec::new() };
+        let reader = Reader {
+            pest: &rules,
+            docs,
+            names: BTreeMap::new(),
+            open: Vec::new(),
+            rules: Vec::new(),
+            terminals: Vec::new(),
+        };
         let grammar = reader.start(start)?;
         check_names(&grammar)?;
         Ok(grammar)
@@ -59,25 +66,20 @@ fn docs(pairs: pest_itself::iterators::Pairs<'_, Meta>) -> BTreeMap<String, Stri
     docs
 }
 
-/// What a pest rule has become.
-#[derive(Clone, Copy)]
-enum Place {
-    Rule(usize),
-    Terminal(usize),
-}
-
 struct Reader<'r> {
     pest: &'r BTreeMap<String, PegRule>,
     docs: BTreeMap<String, String>,
-    names: BTreeMap<String, Place>,
+    /// What each pest rule has become.
+    names: BTreeMap<String, Symbol>,
     /// The rules that are being read, to notice recursion.
     open: Vec<String>,
-    /// Rules and terminals so far; a rule has its place before its right side is known.
-    out: Vec<(Place, Option<Rule>, Option<Terminal>)>,
+    /// A rule has its index before its right side is known.
+    rules: Vec<Option<Rule>>,
+    terminals: Vec<Terminal>,
 }
 
 impl Reader<'_> {
-    fn start(&mut self, start: &str) -> Result<Grammar, ExportError> {
+    fn start(mut self, start: &str) -> Result<Grammar, ExportError> {
         let Some(pest) = self.pest.get(start) else {
             return Err(ExportError::NoSuchRule { rule: start.to_owned() });
         };
@@ -85,22 +87,16 @@ impl Reader<'_> {
             return Err(unsupported(start, Construct::TerminalStart));
         }
         // The marks of the text's two ends may stand only where every sentence has them anyway.
-        let mut parts = Vec::new();
-        flatten_sequence(&pest.expr, &mut parts);
+        let parts = parts(&pest.expr, as_sequence);
         let is = |part: Option<&&Peg>, name: &str| matches!(part, Some(Peg::Ident(ident)) if ident == name);
         if !is(parts.first(), "SOI") || !is(parts.last(), "EOI") {
             return Err(unsupported(start, Construct::UnanchoredStart));
         }
         let parts: Vec<_> = parts[1..parts.len() - 1].to_vec();
         self.rule_from(start, |reader| reader.sequence(start, &parts))?;
-        let mut grammar =
-            Grammar { start: start.to_owned(), rules: Vec::new(), terminals: Vec::new(), peg: BTreeMap::new() };
-        for (_, rule, terminal) in self.out.drain(..) {
-            grammar.rules.extend(rule);
-            grammar.terminals.extend(terminal);
-        }
-        grammar.peg = self.pest.iter().map(|(name, rule)| (name.clone(), rule.expr.clone())).collect();
-        Ok(grammar)
+        let Self { pest, rules, terminals, .. } = self;
+        let peg = pest.iter().map(|(name, rule)| (name.clone(), rule.expr.clone())).collect();
+        Ok(Grammar { start: start.to_owned(), rules: rules.into_iter().flatten().collect(), terminals, peg })
     }
 
     fn doc(&self, name: &str) -> String {
@@ -112,15 +108,14 @@ impl Reader<'_> {
         name: &str,
         read: impl FnOnce(&mut Self) -> Result<Expr, ExportError>,
     ) -> Result<Expr, ExportError> {
-        let index = self.out.iter().filter(|(place, ..)| matches!(place, Place::Rule(_))).count();
-        let slot = self.out.len();
-        self.out.push((Place::Rule(index), None, None));
-        self.names.insert(name.to_owned(), Place::Rule(index));
+        let index = self.rules.len();
+        self.rules.push(None);
+        self.names.insert(name.to_owned(), Symbol::Rule(index));
         self.open.push(name.to_owned());
         let expr = read(self)?;
         self.open.pop();
-        self.out[slot].1 = Some(Rule { name: name.to_owned(), doc: self.doc(name), expr });
-        Ok(Expr::Rule(index))
+        self.rules[index] = Some(Rule { name: name.to_owned(), doc: self.doc(name), expr });
+        Ok(Tree::Leaf(Symbol::Rule(index)))
     }
 
     /// A reference from a rule.
@@ -128,10 +123,8 @@ impl Reader<'_> {
         if self.open.iter().any(|open| open == name) {
             return Err(unsupported(name, Construct::Recursion));
         }
-        match self.names.get(name) {
-            Some(&Place::Rule(index)) => return Ok(Expr::Rule(index)),
-            Some(&Place::Terminal(index)) => return Ok(Expr::Terminal(index)),
-            None => {}
+        if let Some(known) = self.names.get(name) {
+            return Ok(Tree::Leaf(known.clone()));
         }
         let Some(pest) = self.pest.get(name) else {
             return Err(unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters)));
@@ -146,39 +139,45 @@ impl Reader<'_> {
         if regex.is_nullable() {
             return Err(unsupported(name, Construct::EmptyTerminal));
         }
-        let index = self.out.iter().filter(|(place, ..)| matches!(place, Place::Terminal(_))).count();
-        let terminal = Terminal { name: name.to_owned(), doc: self.doc(name), regex };
-        self.out.push((Place::Terminal(index), None, Some(terminal)));
-        self.names.insert(name.to_owned(), Place::Terminal(index));
-        Ok(Expr::Terminal(index))
+        let symbol = Symbol::Terminal(self.terminals.len());
+        self.terminals.push(Terminal { name: name.to_owned(), doc: self.doc(name), regex });
+        self.names.insert(name.to_owned(), symbol.clone());
+        Ok(Tree::Leaf(symbol))
     }
 
     fn expr(&mut self, rule: &str, peg: &Peg) -> Result<Expr, ExportError> {
-        Ok(match peg {
-            Peg::Str(text) if text.is_empty() => return Err(unsupported(rule, Construct::EmptyLiteral)),
-            Peg::Str(text) => Expr::Literal(text.clone()),
-            Peg::Ident(name) => self.reference(rule, name)?,
-            Peg::Seq(..) => {
-                let mut parts = Vec::new();
-                flatten_sequence(peg, &mut parts);
-                self.sequence(rule, &parts)?
-            }
+        match peg {
+            Peg::Str(text) if text.is_empty() => Err(unsupported(rule, Construct::EmptyLiteral)),
+            Peg::Str(text) => Ok(Tree::Leaf(Symbol::Literal(text.clone()))),
+            Peg::Ident(name) => self.reference(rule, name),
+            Peg::Seq(..) => self.sequence(rule, &parts(peg, as_sequence)),
+            Peg::Insens(_) | Peg::Range(..) => Err(unsupported(rule, Construct::BareCharacters)),
+            other => self.choice_or_repetition(rule, other, Self::expr),
+        }
+    }
+
+    fn choice_or_repetition<L>(
+        &mut self,
+        rule: &str,
+        peg: &Peg,
+        read: fn(&mut Self, &str, &Peg) -> Result<Tree<L>, ExportError>,
+    ) -> Result<Tree<L>, ExportError> {
+        let (inner, times) = match peg {
             Peg::Choice(..) => {
-                let mut parts = Vec::new();
-                flatten_choice(peg, &mut parts);
-                Expr::Choice(parts.into_iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?)
+                let parts = parts(peg, as_choice).into_iter().map(|part| read(self, rule, part));
+                return Ok(Tree::Choice(parts.collect::<Result<_, _>>()?));
             }
-            Peg::Opt(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Optional),
-            Peg::Rep(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Any),
-            Peg::RepOnce(inner) => Expr::Repeat(Box::new(self.expr(rule, inner)?), Times::Some),
-            Peg::Insens(_) | Peg::Range(..) => return Err(unsupported(rule, Construct::BareCharacters)),
+            Peg::Opt(inner) => (inner, Times::Optional),
+            Peg::Rep(inner) => (inner, Times::Any),
+            Peg::RepOnce(inner) => (inner, Times::Some),
             other => return Err(unsupported(rule, construct(other))),
-        })
+        };
+        Ok(Tree::Repeat(Box::new(read(self, rule, inner)?), times))
     }
 
     fn sequence(&mut self, rule: &str, parts: &[&Peg]) -> Result<Expr, ExportError> {
         let mut exprs: Vec<_> = parts.iter().map(|part| self.expr(rule, part)).collect::<Result<_, _>>()?;
-        Ok(if exprs.len() == 1 { exprs.remove(0) } else { Expr::Sequence(exprs) })
+        Ok(if exprs.len() == 1 { exprs.remove(0) } else { Tree::Sequence(exprs) })
     }
 
     /// The right side of a terminal.
@@ -187,7 +186,7 @@ impl Reader<'_> {
             return set_regex(rule, set);
         }
         Ok(match peg {
-            Peg::Str(text) => Regex::Literal(text.clone()),
+            Peg::Str(text) => Tree::Leaf(Chars::Literal(text.clone())),
             Peg::Insens(text) => {
                 concat(text.chars().map(|c| set_regex(rule, either_case(c))).collect::<Result<_, _>>()?)
             }
@@ -203,20 +202,8 @@ impl Reader<'_> {
                 self.open.pop();
                 regex
             }
-            Peg::Seq(..) => {
-                let mut parts = Vec::new();
-                flatten_sequence(peg, &mut parts);
-                self.regex_sequence(rule, &parts)?
-            }
-            Peg::Choice(..) => {
-                let mut parts = Vec::new();
-                flatten_choice(peg, &mut parts);
-                Regex::Choice(parts.into_iter().map(|part| self.regex(rule, part)).collect::<Result<_, _>>()?)
-            }
-            Peg::Opt(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Optional),
-            Peg::Rep(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Any),
-            Peg::RepOnce(inner) => Regex::Repeat(Box::new(self.regex(rule, inner)?), Times::Some),
-            other => return Err(unsupported(rule, construct(other))),
+            Peg::Seq(..) => self.regex_sequence(rule, &parts(peg, as_sequence))?,
+            other => self.choice_or_repetition(rule, other, Self::regex)?,
         })
     }
 
@@ -285,8 +272,8 @@ fn set_regex(rule: &str, set: CharSet) -> Result<Regex, ExportError> {
         return Err(unsupported(rule, Construct::EmptySet));
     }
     Ok(match set.only() {
-        Some(c) => Regex::Literal(c.to_string()),
-        None => Regex::Set(set),
+        Some(c) => Tree::Leaf(Chars::Literal(c.to_string())),
+        None => Tree::Leaf(Chars::Set(set)),
     })
 }
 
@@ -295,12 +282,12 @@ fn concat(parts: Vec<Regex>) -> Regex {
     let mut out: Vec<Regex> = Vec::new();
     for part in parts {
         match (out.last_mut(), part) {
-            (_, Regex::Sequence(inner)) => out.extend(inner),
-            (Some(Regex::Literal(before)), Regex::Literal(text)) => before.push_str(&text),
+            (_, Tree::Sequence(inner)) => out.extend(inner),
+            (Some(Tree::Leaf(Chars::Literal(before))), Tree::Leaf(Chars::Literal(text))) => before.push_str(&text),
             (_, part) => out.push(part),
         }
     }
-    if out.len() == 1 { out.remove(0) } else { Regex::Sequence(out) }
+    if out.len() == 1 { out.remove(0) } else { Tree::Sequence(out) }
 }
 
 fn is_terminal(rule: &PegRule) -> bool {
@@ -348,23 +335,19 @@ fn unsupported(rule: &str, construct: Construct) -> ExportError {
     ExportError::Unsupported { rule: rule.to_owned(), construct }
 }
 
-fn flatten_sequence<'p>(peg: &'p Peg, out: &mut Vec<&'p Peg>) {
-    match peg {
-        Peg::Seq(left, right) => {
-            flatten_sequence(left, out);
-            flatten_sequence(right, out);
-        }
-        other => out.push(other),
-    }
+fn as_sequence(peg: &Peg) -> Option<(&Peg, &Peg)> {
+    if let Peg::Seq(left, right) = peg { Some((left, right)) } else { None }
 }
 
-fn flatten_choice<'p>(peg: &'p Peg, out: &mut Vec<&'p Peg>) {
-    match peg {
-        Peg::Choice(left, right) => {
-            flatten_choice(left, out);
-            flatten_choice(right, out);
-        }
-        other => out.push(other),
+fn as_choice(peg: &Peg) -> Option<(&Peg, &Peg)> {
+    if let Peg::Choice(left, right) = peg { Some((left, right)) } else { None }
+}
+
+/// The parts of a sequence or a choice, which pest nests in pairs.
+fn parts(peg: &Peg, split: fn(&Peg) -> Option<(&Peg, &Peg)>) -> Vec<&Peg> {
+    match split(peg) {
+        Some((left, right)) => [parts(left, split), parts(right, split)].concat(),
+        None => vec![peg],
     }
 }
 

@@ -2,24 +2,10 @@
 
 use super::Format;
 use super::charset::CharSet;
-use super::grammar::{Expr, Grammar, Regex};
+use super::grammar::{Chars, Expr, Grammar, Regex, Symbol, Tree};
 
 /// What a file is generated from, in its header.
 const SOURCE: &str = "Generated from apply_patch.pest, which is the only definition. Do not edit.";
-
-/// Writes `grammar` in a notation other than pest's.
-pub(crate) fn write(grammar: &Grammar, format: Format) -> String {
-    match format {
-        Format::Pest => unreachable!("pest is what is read"),
-        Format::Lark => lark(grammar),
-        Format::Gbnf | Format::Ebnf => bnf(grammar, format),
-        Format::Regex => {
-            let mut out = String::new();
-            whole_regex(grammar, &grammar.rules[0].expr, Bind::Alternative, &mut out);
-            out
-        }
-    }
-}
 
 /// How tightly the place of an expression binds; an expression that binds less gets parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,74 +34,96 @@ fn comment(out: &mut String, mark: &str, text: &str) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-
-fn lark(grammar: &Grammar) -> String {
-    let mut out = String::new();
-    comment(&mut out, "//", SOURCE);
-    comment(&mut out, "//", Format::Lark.engines());
-    let rules: Vec<_> =
-        grammar.rules.iter().enumerate().map(|(index, rule)| lark_rule_name(index, &rule.name)).collect();
-    for (rule, name) in grammar.rules.iter().zip(&rules) {
-        out.push('\n');
-        comment(&mut out, "//", &rule.doc);
-        out.push_str(name);
-        out.push_str(": ");
-        rule_expr(&rule.expr, Bind::Alternative, &mut out, &mut |leaf, out| match leaf {
-            Expr::Rule(index) => out.push_str(&rules[*index]),
-            Expr::Terminal(index) => out.push_str(&grammar.terminals[*index].name.to_ascii_uppercase()),
-            Expr::Literal(text) => quoted(text, out),
-            _ => unreachable!("a leaf"),
+/// Writes a tree with `sequence` between the parts of a sequence, and `choice` between alternatives.
+fn tree<L>(
+    it: &Tree<L>,
+    place: Bind,
+    separators: (&str, &str),
+    out: &mut String,
+    leaf: &dyn Fn(&L, Bind, &mut String),
+) {
+    let mut list = |parts: &[Tree<L>], bind, separator| {
+        parenthesised(out, place > bind, |out| {
+            for (nth, part) in parts.iter().enumerate() {
+                if nth > 0 {
+                    out.push_str(separator);
+                }
+                tree(part, Bind::Sequence, separators, out, leaf);
+            }
         });
-        out.push('\n');
-    }
-    for terminal in &grammar.terminals {
-        out.push('\n');
-        comment(&mut out, "//", &terminal.doc);
-        out.push_str(&terminal.name.to_ascii_uppercase());
-        out.push_str(": ");
-        match terminal.regex.as_literal() {
-            Some(text) => quoted(text, &mut out),
-            None => {
-                out.push('/');
-                regex(&terminal.regex, Bind::Alternative, &mut out);
-                out.push('/');
-            }
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// Lark starts at `start`, and tells rules from terminals by their case.
-fn lark_rule_name(index: usize, name: &str) -> String {
-    if index == 0 { "start".to_owned() } else { name.to_ascii_lowercase() }
-}
-
-fn rule_expr(expr: &Expr, place: Bind, out: &mut String, leaf: &mut dyn FnMut(&Expr, &mut String)) {
-    match expr {
-        Expr::Literal(_) | Expr::Rule(_) | Expr::Terminal(_) => leaf(expr, out),
-        Expr::Sequence(parts) => parenthesised(out, place > Bind::Sequence, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push(' ');
-                }
-                rule_expr(part, Bind::Sequence, out, leaf);
-            }
-        }),
-        Expr::Choice(parts) => parenthesised(out, place > Bind::Alternative, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push_str(" | ");
-                }
-                rule_expr(part, Bind::Sequence, out, leaf);
-            }
-        }),
-        Expr::Repeat(inner, times) => {
-            parenthesised(out, matches!(**inner, Expr::Repeat(..)), |out| rule_expr(inner, Bind::Repeat, out, leaf));
+    };
+    match it {
+        Tree::Leaf(it) => leaf(it, place, out),
+        Tree::Sequence(parts) => list(parts, Bind::Sequence, separators.0),
+        Tree::Choice(parts) => list(parts, Bind::Alternative, separators.1),
+        Tree::Repeat(inner, times) => {
+            // A repetition of a repetition would read as a lazy or a possessive one.
+            let nested = matches!(**inner, Tree::Repeat(..));
+            parenthesised(out, nested, |out| tree(inner, Bind::Repeat, separators, out, leaf));
             out.push(times.symbol());
         }
     }
+}
+
+/// Writes the right side of a rule; `name` gives the names of rules and terminals.
+fn rule_expr(expr: &Expr, out: &mut String, name: &dyn Fn(&Symbol) -> String) {
+    tree(expr, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| match leaf {
+        Symbol::Literal(text) => quoted(text, out),
+        named => out.push_str(&name(named)),
+    });
+}
+
+fn lark(grammar: &Grammar) -> String {
+    // Lark starts at `start`, and distinguishes rules from terminals by their case.
+    let rule_name = |index: usize| match index {
+        0 => "start".to_owned(),
+        _ => grammar.rules[index].name.to_ascii_lowercase(),
+    };
+    let terminal_name = |index: usize| grammar.terminals[index].name.to_ascii_uppercase();
+    let terminal = |regex_of: &Regex, out: &mut String| match regex_of {
+        Tree::Leaf(Chars::Literal(text)) => quoted(text, out),
+        other => {
+            out.push('/');
+            regex(other, out);
+            out.push('/');
+        }
+    };
+    document(grammar, Format::Lark, ("//", ": "), &rule_name, &terminal_name, &terminal)
+}
+
+/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side.
+fn document(
+    grammar: &Grammar,
+    format: Format,
+    signs: (&str, &str),
+    rule_name: &dyn Fn(usize) -> String,
+    terminal_name: &dyn Fn(usize) -> String,
+    terminal: &dyn Fn(&Regex, &mut String),
+) -> String {
+    let mut out = String::new();
+    comment(&mut out, signs.0, SOURCE);
+    comment(&mut out, signs.0, format.engines());
+    let begin = |out: &mut String, doc: &str, name: String| {
+        out.push('\n');
+        comment(out, signs.0, doc);
+        out.push_str(&name);
+        out.push_str(signs.1);
+    };
+    for (index, rule) in grammar.rules.iter().enumerate() {
+        begin(&mut out, &rule.doc, rule_name(index));
+        rule_expr(&rule.expr, &mut out, &|leaf| match leaf {
+            Symbol::Rule(index) => rule_name(*index),
+            Symbol::Terminal(index) => terminal_name(*index),
+            Symbol::Literal(_) => unreachable!("it has no name"),
+        });
+        out.push('\n');
+    }
+    for (index, it) in grammar.terminals.iter().enumerate() {
+        begin(&mut out, &it.doc, terminal_name(index));
+        terminal(&it.regex, &mut out);
+        out.push('\n');
+    }
+    out
 }
 
 /// A text in double quotes, with the escapes that all of the notations share.
@@ -143,40 +151,20 @@ fn plain_or_escaped(c: char, out: &mut String) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-
 /// A regex in the part of the syntax that Rust's, Python's and JavaScript's have in common. The
 /// slash is escaped everywhere, so that one text serves between slashes and without.
-fn regex(it: &Regex, place: Bind, out: &mut String) {
-    match it {
-        Regex::Literal(text) => {
+fn regex(it: &Regex, out: &mut String) {
+    let escape = |c: char, first: bool, out: &mut String| match c {
+        '\\' | ']' | '[' | '/' | '&' | '~' | '-' => out.extend(['\\', c]),
+        '^' if first => out.push_str("\\^"),
+        _ => plain_or_escaped(c, out),
+    };
+    tree(it, Bind::Alternative, ("", "|"), out, &|leaf, place, out| match leaf {
+        Chars::Literal(text) => {
             parenthesised(out, place > Bind::Sequence && text.chars().count() > 1, |out| regex_text(text, out));
         }
-        Regex::Set(set) => class(
-            set,
-            &mut |c, first, out| match c {
-                '\\' | ']' | '[' | '/' | '&' | '~' | '-' => out.extend(['\\', c]),
-                '^' if first => out.push_str("\\^"),
-                _ => plain_or_escaped(c, out),
-            },
-            out,
-        ),
-        Regex::Sequence(parts) => parenthesised(out, place > Bind::Sequence, |out| {
-            parts.iter().for_each(|part| regex(part, Bind::Sequence, out));
-        }),
-        Regex::Choice(parts) => parenthesised(out, place > Bind::Alternative, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push('|');
-                }
-                regex(part, Bind::Sequence, out);
-            }
-        }),
-        Regex::Repeat(inner, times) => {
-            parenthesised(out, matches!(**inner, Regex::Repeat(..)), |out| regex(inner, Bind::Repeat, out));
-            out.push(times.symbol());
-        }
-    }
+        Chars::Set(set) => class(set, &escape, out),
+    });
 }
 
 fn regex_text(text: &str, out: &mut String) {
@@ -191,7 +179,7 @@ fn regex_text(text: &str, out: &mut String) {
 }
 
 /// A class in brackets, negated where that is shorter. `-` stands last where it stands alone.
-fn class(set: &CharSet, escape: &mut dyn FnMut(char, bool, &mut String), out: &mut String) {
+fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut String) {
     let complement = set.complement();
     let negated = !complement.is_empty() && complement.ranges().len() < set.ranges().len();
     let shown = if negated { &complement } else { set };
@@ -222,41 +210,6 @@ fn class(set: &CharSet, escape: &mut dyn FnMut(char, bool, &mut String), out: &m
     out.push(']');
 }
 
-fn whole_regex(grammar: &Grammar, expr: &Expr, place: Bind, out: &mut String) {
-    match expr {
-        Expr::Literal(text) => regex(&Regex::Literal(text.clone()), place, out),
-        Expr::Terminal(index) => regex(&grammar.terminals[*index].regex, place, out),
-        Expr::Rule(index) => whole_regex(grammar, &grammar.rules[*index].expr, place, out),
-        Expr::Sequence(parts) => parenthesised(out, place > Bind::Sequence, |out| {
-            parts.iter().for_each(|part| whole_regex(grammar, part, Bind::Sequence, out));
-        }),
-        Expr::Choice(parts) => parenthesised(out, place > Bind::Alternative, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push('|');
-                }
-                whole_regex(grammar, part, Bind::Sequence, out);
-            }
-        }),
-        Expr::Repeat(inner, times) => {
-            // A repetition of a repetition would read as a lazy or a possessive one.
-            parenthesised(out, repeats(grammar, inner), |out| whole_regex(grammar, inner, Bind::Repeat, out));
-            out.push(times.symbol());
-        }
-    }
-}
-
-fn repeats(grammar: &Grammar, expr: &Expr) -> bool {
-    match expr {
-        Expr::Repeat(..) => true,
-        Expr::Rule(index) => repeats(grammar, &grammar.rules[*index].expr),
-        Expr::Terminal(index) => matches!(grammar.terminals[*index].regex, Regex::Repeat(..)),
-        _ => false,
-    }
-}
-
-// ---------------------------------------------------------------------------------------------
-
 fn bnf(grammar: &Grammar, format: Format) -> String {
     // llama.cpp's names have no underscore.
     let named = |name: &str| match format {
@@ -267,75 +220,37 @@ fn bnf(grammar: &Grammar, format: Format) -> String {
         0 => "root".to_owned(),
         _ => named(&grammar.rules[index].name),
     };
-    let mut out = String::new();
-    comment(&mut out, "#", SOURCE);
-    comment(&mut out, "#", format.engines());
-    for (index, rule) in grammar.rules.iter().enumerate() {
-        out.push('\n');
-        comment(&mut out, "#", &rule.doc);
-        out.push_str(&rule_name(index));
-        out.push_str(" ::= ");
-        rule_expr(&rule.expr, Bind::Alternative, &mut out, &mut |leaf, out| match leaf {
-            Expr::Rule(index) => out.push_str(&rule_name(*index)),
-            Expr::Terminal(index) => out.push_str(&named(&grammar.terminals[*index].name)),
-            Expr::Literal(text) => quoted(text, out),
-            _ => unreachable!("a leaf"),
-        });
-        out.push('\n');
-    }
-    for terminal in &grammar.terminals {
-        out.push('\n');
-        comment(&mut out, "#", &terminal.doc);
-        out.push_str(&named(&terminal.name));
-        out.push_str(" ::= ");
-        bnf_regex(&terminal.regex, Bind::Alternative, &mut out);
-        out.push('\n');
-    }
-    out
+    let terminal_name = |index: usize| named(&grammar.terminals[index].name);
+    document(grammar, format, ("#", " ::= "), &rule_name, &terminal_name, &bnf_regex)
 }
 
-fn bnf_regex(it: &Regex, place: Bind, out: &mut String) {
-    match it {
-        Regex::Literal(text) => quoted(text, out),
-        // llama.cpp knows no escape for `-` and `^` but by number.
-        Regex::Set(set) => class(
-            set,
-            &mut |c, first, out| match c {
-                '\\' | ']' | '[' => out.extend(['\\', c]),
-                '^' if first => out.push_str("\\x5e"),
-                '-' => out.push_str("\\x2d"),
-                _ => plain_or_escaped(c, out),
-            },
-            out,
-        ),
-        Regex::Sequence(parts) => parenthesised(out, place > Bind::Sequence, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push(' ');
-                }
-                bnf_regex(part, Bind::Sequence, out);
-            }
-        }),
-        Regex::Choice(parts) => parenthesised(out, place > Bind::Alternative, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push_str(" | ");
-                }
-                bnf_regex(part, Bind::Sequence, out);
-            }
-        }),
-        Regex::Repeat(inner, times) => {
-            parenthesised(out, matches!(**inner, Regex::Repeat(..)), |out| bnf_regex(inner, Bind::Repeat, out));
-            out.push(times.symbol());
-        }
-    }
+fn bnf_regex(it: &Regex, out: &mut String) {
+    // llama.cpp knows no escape for `-` and `^` but by number.
+    let escape = |c: char, first: bool, out: &mut String| match c {
+        '\\' | ']' | '[' => out.extend(['\\', c]),
+        '^' if first => out.push_str("\\x5e"),
+        '-' => out.push_str("\\x2d"),
+        _ => plain_or_escaped(c, out),
+    };
+    tree(it, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| match leaf {
+        Chars::Literal(text) => quoted(text, out),
+        Chars::Set(set) => class(set, &escape, out),
+    });
 }
 
 impl Grammar {
-    /// Writes the grammar in the notation of `format`; for [`Format::Pest`] there is nothing to
-    /// write, and the answer is `None`.
+    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], from which it is read.
     #[must_use]
     pub fn write(&self, format: Format) -> Option<String> {
-        (format != Format::Pest).then(|| write(self, format))
+        match format {
+            Format::Pest => None,
+            Format::Lark => Some(lark(self)),
+            Format::Gbnf | Format::Ebnf => Some(bnf(self, format)),
+            Format::Regex => {
+                let mut out = String::new();
+                regex(&self.regex(), &mut out);
+                Some(out)
+            }
+        }
     }
 }
