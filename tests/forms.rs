@@ -124,8 +124,7 @@ fn git_takes_the_diff_of_a_dry_run() {
 fn what_a_form_cannot_say_is_an_error() {
     let dir = workspace(FILES);
     for (args, input) in [
-        (&["convert", "--to", "openai"][..], PATCH),
-        (&["convert", "--from", "unified", "--to", "envelope"], "hello\n"),
+        (&["convert", "--from", "unified", "--to", "envelope"][..], "hello\n"),
         (&["convert", "--from", "openai", "--to", "envelope"], "[]"),
         (&["convert", "--to", "unified"], "*** Begin Patch\n*** Move File: old.txt -> x.txt\n*** End Patch\n"),
     ] {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use fs_guard::{Access, Error, Globs, Policy, Root};
-use patch_engine::Options;
+use patch_engine::{Encodings, Options};
 use toml::de::{DeTable, DeValue};
 
 use crate::args::{self, Ambiguous, Approve, Durability, Fuzz, HardLinks, Names, Profile, Rules, When, Writing};
@@ -202,9 +202,7 @@ impl<const DENY: bool> Value for Patterns<DENY> {
     }
 
     fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let globs =
-            value.as_array().map(|all| all.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect());
-        globs.flatten().map_or(Err(Wrong::Type), Self::checked)
+        strings(value).map_or(Err(Wrong::Type), Self::checked)
     }
 
     fn text(&self) -> String {
@@ -224,6 +222,52 @@ impl<const DENY: bool> Value for Patterns<DENY> {
     fn is_overruled(&self, _: &Self) -> bool {
         false
     }
+}
+
+/// Charsets of files, each as `GLOB=LABEL`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Charsets(Vec<String>);
+
+impl Charsets {
+    fn checked(all: Vec<String>) -> Result<Self, Wrong> {
+        match all.iter().position(|one| args::charset(one).is_err()) {
+            Some(nth) => {
+                Err(Wrong::Because(format!("entry {} is no `GLOB=LABEL` with a label of the WHATWG", nth + 1)))
+            }
+            None => Ok(Self(all)),
+        }
+    }
+
+    pub(crate) fn encodings(&self) -> Encodings {
+        let mut encodings = Encodings::default();
+        for (glob, label) in self.0.iter().filter_map(|one| one.rsplit_once('=')) {
+            encodings.declare(glob, label).expect("it was checked");
+        }
+        encodings
+    }
+}
+
+impl Value for Charsets {
+    fn wanted() -> String {
+        "a list of `GLOB=LABEL`".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        Self::checked(text.split(':').filter(|one| !one.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        strings(value).map_or(Err(Wrong::Type), Self::checked)
+    }
+
+    fn text(&self) -> String {
+        self.0.join(", ")
+    }
+}
+
+/// A list of texts.
+fn strings(value: &DeValue<'_>) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect()
 }
 
 impl From<Profile> for patch_engine::Profile {
@@ -309,6 +353,7 @@ settings! {
     allow_move: bool, "allow-move";
     names: Names, "names";
     hard_links: HardLinks, "hard-links";
+    encoding: Charsets, "encoding";
     color: When, "color";
     lock_timeout: Duration, "lock-timeout";
     accept_open_state: bool, "accept-open-state";
@@ -382,6 +427,7 @@ impl Settings {
             allow_move: true,
             names: Names::Portable,
             hard_links: HardLinks::Refuse,
+            encoding: Charsets::default(),
             color: When::Auto,
             lock_timeout: Duration::from_secs(10),
             accept_open_state: false,
@@ -427,6 +473,7 @@ impl Layer {
             allow_move: rules.allow_move,
             names: rules.guard.names,
             hard_links: rules.guard.hard_links,
+            encoding: (!rules.encoding.is_empty()).then(|| Charsets(rules.encoding.clone())),
             ..Self::of_allow(&rules.allow)
         }
     }

@@ -7,7 +7,8 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
 use patch_engine::{
-    ApplyError, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Report, Settings,
+    ApplyError, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder,
+    Profile, Report, Settings,
 };
 
 use crate::audit::recorder::Recorder;
@@ -26,6 +27,8 @@ pub struct SessionSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// The charsets that are declared for files.
+    pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
     ///
     /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
@@ -40,6 +43,7 @@ impl Default for SessionSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
+            encodings: Encodings::default(),
             max_output: None,
             traceless: false,
         }
@@ -128,7 +132,13 @@ impl Session {
 
     /// The options of single operations.
     pub(crate) fn options(&self) -> Options {
-        Options { max_file_size: self.settings.max_file_size, ..Options::default() }
+        self.options_for(Profile::default())
+    }
+
+    /// The options of a patch in a profile.
+    pub(crate) fn options_for(&self, profile: Profile) -> Options {
+        let encodings = self.settings.encodings.clone();
+        Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) }
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

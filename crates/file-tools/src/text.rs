@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-pub(crate) use patch_engine::is_binary;
-
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 

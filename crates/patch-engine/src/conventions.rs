@@ -10,7 +10,7 @@ use encoding_rs::Encoding;
 use fs_guard::{Access, RelPath, Root};
 use regex::bytes::Regex;
 
-use crate::encoding::by_label;
+use crate::charset::by_label;
 
 /// The longest file of either kind that is read: 64 KiB.
 const MAX_SIZE: u64 = 64 << 10;

@@ -5,9 +5,11 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE};
-use fs_guard::{GlobError, Globs};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use fs_guard::{GlobError, Globs, RelPath, Root};
 
+use crate::charset::by_label;
+use crate::conventions::Conventions;
 use crate::lines::{BOM, is_binary};
 use crate::plan::Splices;
 
@@ -42,16 +44,34 @@ impl Encodings {
         Ok(())
     }
 
+    /// The text of a file of `root` with these bytes, by what is declared here or by the `charset` of an `.editorconfig`.
+    /// `unicode` says whether more than ASCII shall go into it. `None` when it is binary.
+    #[must_use]
+    pub fn text_of<'f>(&self, root: &Root, path: &RelPath, stored: &'f [u8], unicode: bool) -> Option<FileText<'f>> {
+        self.text_by(&Conventions::new(root), path, stored, unicode)
+    }
+
+    /// The same with conventions that are known.
+    pub(crate) fn text_by<'f>(
+        &self,
+        conventions: &Conventions<'_>,
+        path: &RelPath,
+        stored: &'f [u8],
+        unicode: bool,
+    ) -> Option<FileText<'f>> {
+        let declared = self.of(path.as_str()).or_else(|| {
+            // What is UTF-8 beyond ASCII is no other charset, whatever the conventions of new files are.
+            let asked = std::str::from_utf8(stored).map_or(true, |text| unicode && text.is_ascii());
+            asked.then(|| conventions.of(path).charset).flatten()
+        });
+        FileText::of(stored, declared)
+    }
+
     /// The charset that is declared for a path.
     #[must_use]
     pub fn of(&self, path: &str) -> Option<&'static Encoding> {
         self.declared.iter().rev().find(|(globs, _)| globs.matches(path).is_some()).map(|&(_, encoding)| encoding)
     }
-}
-
-/// The charset with a label. One that shifts between states has no bytes of its own for a part of a text.
-pub(crate) fn by_label(label: &str) -> Option<&'static Encoding> {
-    Encoding::for_label(label.as_bytes()).filter(|&found| found != ISO_2022_JP && found != REPLACEMENT)
 }
 
 /// The text of a file: its bytes, or what they are decoded to.

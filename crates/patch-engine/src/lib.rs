@@ -9,6 +9,7 @@
 
 mod apply;
 pub mod approval;
+mod charset;
 mod conventions;
 pub mod convert;
 mod diff;

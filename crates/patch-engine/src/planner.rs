@@ -10,7 +10,6 @@ use patch_grammar::{Patch, Section, SectionOperation};
 
 use crate::conventions::Conventions;
 use crate::edit;
-use crate::encoding::FileText;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder};
@@ -263,8 +262,7 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        let charset = prefetch::charset(path, hunks, self.options, self.conventions);
-        let Some(text) = FileText::of(&source, charset) else {
+        let Some(text) = prefetch::text(path, &source, hunks, self.options, self.conventions) else {
             return Err(Problem::Binary { size: base.post.size, sha256: base.post.sha256 }.into());
         };
         // It was made of the file on disk: it holds if that is where this section found it.

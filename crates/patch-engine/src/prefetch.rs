@@ -11,7 +11,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::UTF_8;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, Section, SectionOperation};
 
@@ -105,15 +105,16 @@ impl Edited {
     }
 }
 
-/// The charset of a file, as far as it matters: conventions are looked up only where more than ASCII is matched or written.
-pub(crate) fn charset(
+/// The text of a file that hunks are applied to; `None` when it is binary.
+pub(crate) fn text<'f>(
     path: &RelPath,
+    stored: &'f [u8],
     hunks: &[Hunk<'_>],
     options: &Options,
     conventions: &Conventions<'_>,
-) -> Option<&'static Encoding> {
-    let asked = || hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
-    options.encodings.of(path.as_str()).or_else(|| asked().then(|| conventions.of(path).charset).flatten())
+) -> Option<FileText<'f>> {
+    let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
+    options.encodings.text_by(conventions, path, stored, unicode)
 }
 
 /// A new file.
@@ -289,8 +290,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
-        let charset = || charset(&path, hunks, self.options, self.conventions);
-        let text = editable.then(|| FileText::of(&bytes, charset())).flatten();
+        let text = editable.then(|| text(&path, &bytes, hunks, self.options, self.conventions)).flatten();
         let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
             thread::scope(|scope| {
                 let hash = || Sha256::of(&bytes);

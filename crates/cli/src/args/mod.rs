@@ -9,7 +9,7 @@ mod writing;
 pub(crate) use global::{GlobalArgs, When};
 pub(crate) use input::{From, InputArgs, InputForm};
 pub(crate) use reporting::{DiffFormat, Events, Reporting};
-pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules};
+pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules, charset};
 pub(crate) use writing::{Approve, Durability, Writing, seconds};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -43,8 +43,19 @@ pub(crate) struct Rules {
     /// punctuation (`unicode`)
     #[arg(long, value_name = "FUZZ")]
     pub(crate) fuzz: Option<Fuzz>,
+    /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`); UTF-16 with a byte-order mark
+    /// needs no flag
+    #[arg(long, value_name = "GLOB=LABEL", value_parser = charset)]
+    pub(crate) encoding: Vec<String>,
     #[command(flatten)]
     pub(crate) guard: Guard,
+}
+
+/// Checks a declaration of a charset.
+pub(crate) fn charset(text: &str) -> Result<String, String> {
+    let (glob, label) = text.rsplit_once('=').ok_or("it has no `=`; wanted GLOB=LABEL")?;
+    patch_engine::Encodings::default().declare(glob, label).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Options of the guard beside patterns.

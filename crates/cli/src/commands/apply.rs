@@ -88,6 +88,7 @@ pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Res
     let mut options = Options::new(settings.profile.into());
     options.parse.environment = rules.environment.clone();
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
+    options.encodings = settings.encoding.encodings();
     options.allow_delete = settings.allow_delete;
     options.allow_move = settings.allow_move;
     options.create_parents = settings.create_parents;

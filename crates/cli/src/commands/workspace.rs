@@ -30,6 +30,7 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
     SessionSettings {
         durability: durability(settings),
         lock_timeout: settings.lock_timeout,
+        encodings: settings.encoding.encodings(),
         traceless: true,
         ..SessionSettings::default()
     }

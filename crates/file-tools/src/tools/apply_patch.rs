@@ -56,8 +56,7 @@ impl Session {
     /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = Options::new(args.profile.map_or(Profile::Strict, Profile::from));
-            options.max_file_size = self.settings().max_file_size;
+            let mut options = self.options_for(args.profile.map_or(Profile::Strict, Profile::from));
             for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
                 let path = path.strip_prefix("./").unwrap_or(path).to_owned();
                 options.expected.insert(path, expected(hash)?);

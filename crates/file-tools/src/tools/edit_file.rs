@@ -13,7 +13,7 @@ use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
 use crate::session::{Session, expected, finish};
-use crate::text::{is_binary, normalised, without_bom};
+use crate::text::{normalised, without_bom};
 
 /// How many places an error names.
 const NAMED: usize = 20;
@@ -81,11 +81,13 @@ impl Session {
                 let Some(file) = self.load(&mut builder, &args.path, Some(&args.expected_sha256))? else {
                     return Err(super::missing(&args.path));
                 };
-                if is_binary(&file.bytes) {
+                let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
+                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
-                }
-                let splices = Edits::new(&args.path, &file.bytes).splices(&args.edits)?;
+                };
+                let splices = Edits::new(&args.path, text.bytes()).splices(&args.edits)?;
                 replacements = splices.as_slice().len();
+                let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
                 builder.update(&args.path, splices)?;
                 let plan = finish(builder)?;
                 if plan.is_empty() { Err(no_change(&args.path, None)) } else { Ok(plan) }

@@ -1,6 +1,6 @@
 //! `edit.patch`: the patch tool with a result shape of its own, and with permissions for deletes and moves.
 
-use patch_engine::{ChangeKind, Host, Options, Patch, Profile};
+use patch_engine::{ChangeKind, Host, Patch};
 use patch_grammar::{Section, SectionOperation, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,7 @@ impl Session {
     /// As [`apply_patch`](Self::apply_patch).
     pub fn edit_patch(&self, args: &EditPatch, host: &mut dyn Host) -> Result<EditPatchResult, ToolError> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = Options::new(Profile::Strict);
-            options.max_file_size = self.settings().max_file_size;
+            let mut options = self.options();
             options.allow_delete = args.allow_delete == Some(true);
             options.allow_move = args.allow_move != Some(false);
             let prefix = self.prefix(args.workspace_root.as_deref())?;

@@ -31,7 +31,7 @@ fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
 }
 
 fn encoding(path: &str) -> ToolError {
-    ToolError::about(ErrorKind::PatchApplyError, path, "it is not UTF-8, and the new text is not ASCII")
+    ToolError::about(ErrorKind::PatchApplyError, path, "its encoding cannot store the new text; it is not UTF-8")
         .details(json!({ "path": path, "reason": "encoding" }))
         .next("insert ASCII only, or ask for the file to be converted first")
 }

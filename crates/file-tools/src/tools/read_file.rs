@@ -1,7 +1,7 @@
 //! `read_file`: a slice of a text file, and the hash of all of it.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use patch_engine::{ErrorKind, Sha256};
+use patch_engine::{ErrorKind, FileText, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::Session;
-use crate::text::{Newlines, is_binary, prefix, split_terminator, without_bom};
+use crate::text::{Newlines, prefix, split_terminator, without_bom};
 
 /// Content that is longer is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
@@ -63,9 +63,10 @@ pub struct ReadFileData {
     pub binary: bool,
     /// lf, crlf, mixed or none.
     pub newline_style: &'static str,
-    /// Whether it starts with a UTF-8 byte-order mark.
+    /// Whether it starts with a byte-order mark.
     pub has_bom: bool,
-    /// utf-8, or unknown (content has U+FFFD for what is not UTF-8), or binary.
+    /// utf-8, or the charset that the content was decoded from, or unknown (content has U+FFFD for what is not UTF-8), or
+    /// binary.
     pub encoding: &'static str,
 }
 
@@ -105,14 +106,16 @@ impl Session {
         let most = most.unwrap_or(usize::MAX);
         let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
         let size = bytes.len();
-        let binary = is_binary(&bytes);
+        let decoded = self.settings().encodings.text_of(root, &path, &bytes, false);
+        let binary = decoded.is_none();
         if binary && args.allow_binary != Some(true) {
             let message = format!("it is binary ({size} bytes)");
             return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, message)
                 .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
                 .next("leave it alone, or read it with allowBinary"));
         }
-        let text = without_bom(&bytes);
+        let whole = decoded.as_ref().map_or(&bytes[..], FileText::bytes);
+        let text = without_bom(whole);
         let mut data = ReadFileData {
             path: path.to_string(),
             content: None,
@@ -126,8 +129,12 @@ impl Session {
             next_cursor: None,
             binary,
             newline_style: Newlines::of(text).as_str(),
-            has_bom: text.len() < size,
-            encoding: if std::str::from_utf8(&bytes).is_ok() { "utf-8" } else { "unknown" },
+            has_bom: text.len() < whole.len(),
+            encoding: match decoded.as_ref().and_then(FileText::encoding) {
+                Some(name) => name,
+                None if std::str::from_utf8(&bytes).is_ok() => "utf-8",
+                None => "unknown",
+            },
         };
         let output;
         if binary {

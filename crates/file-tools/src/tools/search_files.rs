@@ -15,7 +15,7 @@ use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::page::{Page, page, skipped};
 use crate::session::Session;
-use crate::text::{is_binary, prefix, split_terminator, without_bom};
+use crate::text::{prefix, split_terminator, without_bom};
 use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
 
 /// How many matches are given, unless the call asks for another number.
@@ -129,7 +129,10 @@ impl Session {
             } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
                 // What cannot be read is not searched.
                 if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
-                    search.look_at(found.path.as_str(), &bytes);
+                    let encodings = &self.settings().encodings;
+                    if let Some(text) = encodings.text_of(root, &found.path, &bytes, false) {
+                        search.look_at(found.path.as_str(), text.bytes());
+                    }
                 }
             }
             (search.matches.len() <= skip + limit).then_some(true)
@@ -175,9 +178,6 @@ impl Search<'_> {
     }
 
     fn look_at(&mut self, path: &str, bytes: &[u8]) {
-        if is_binary(bytes) {
-            return;
-        }
         let text = without_bom(bytes);
         let mut sink = Numbers { left: self.limit + 1 - self.matches.len(), numbers: Vec::new() };
         let mut searcher = SearcherBuilder::new()

@@ -13,7 +13,7 @@ use crate::changes::{capped, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{Session, expected, finish};
-use crate::text::{Newlines, is_binary, split_terminator, without_bom};
+use crate::text::{Newlines, split_terminator, without_bom};
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -63,11 +63,13 @@ impl Session {
                     builder.create(&args.path, args.content.clone().into_bytes())?;
                     return finish(builder);
                 };
-                if is_binary(&file.bytes) {
+                let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, !args.content.is_ascii())
+                else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
-                }
+                };
                 now = Some((file.path.to_string(), file.sha256));
-                builder.update(&args.path, rewrite(&args.path, &file.bytes, &args.content)?)?;
+                let splices = text.stored(rewrite(&args.path, text.bytes(), &args.content)?);
+                builder.update(&args.path, splices.ok_or_else(|| super::encoding(&args.path))?)?;
                 finish(builder)
             })?;
             let data = match report.plan.changes().first() {

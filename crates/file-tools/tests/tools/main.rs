@@ -6,6 +6,7 @@
 mod audit;
 mod catalogue;
 mod editor;
+mod encodings;
 mod events;
 mod guard;
 #[path = "../../../../tests/holds.rs"]

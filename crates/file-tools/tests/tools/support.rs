@@ -64,6 +64,11 @@ impl Bench {
         Session::resume(self.workspace(), Audit::new(session(name), None), settings()).unwrap()
     }
 
+    /// A session with other settings.
+    pub(crate) fn with(&self, settings: SessionSettings) -> Session {
+        Session::new(self.workspace(), Audit::new(session("other"), None), settings)
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
