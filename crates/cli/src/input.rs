@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
 use patch_engine::MAX_PATCH_SIZE;
+use patch_grammar::diff::DiffOptions;
 
 use crate::outside::{self, InputFile};
 
@@ -12,13 +13,13 @@ use crate::outside::{self, InputFile};
 pub(crate) struct Input {
     pub(crate) bytes: Vec<u8>,
     pub(crate) name: String,
-    /// It was a unified diff.
-    pub(crate) from_diff: bool,
+    /// How it is read, when it is a unified or git diff; else it is an envelope.
+    pub(crate) diff: Option<DiffOptions>,
 }
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), from_diff: false }
+        Self { bytes, name: name.into(), diff: None }
     }
 }
 

@@ -165,7 +165,7 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
-            | (FileOperation::DeleteFile { path }, SectionOperation::Delete)
+            | (FileOperation::DeleteFile { path }, SectionOperation::Delete(_))
             | (FileOperation::UpdateFile { path, .. }, SectionOperation::Update { move_to: None, .. }) => {
                 path == only.path.text
             }
@@ -186,7 +186,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
     for (index, section) in patch.sections.iter().enumerate() {
         let path = section.path.text.to_owned();
         let operation = match &section.operation {
-            SectionOperation::Delete => FileOperation::DeleteFile { path },
+            SectionOperation::Delete(_) => FileOperation::DeleteFile { path },
             SectionOperation::Update { move_to: Some(_), .. } => {
                 return Err(OpsError::Inexpressible { path, problem: "these operations cannot move a file" });
             }

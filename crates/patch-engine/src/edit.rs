@@ -3,7 +3,7 @@
 //! Bytes that no hunk touches are never copied or rewritten. An inserted line takes the terminator
 //! of the line it replaces, or else of its neighbour.
 
-use patch_grammar::Hunk;
+use patch_grammar::{Hunk, LineEndings};
 
 use crate::lines::Lines;
 use crate::locate::{self, Draft, HunkReject, Placed, RejectReason, Rules};
@@ -56,7 +56,9 @@ pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> 
         bytes.push(b'\n');
         last = line;
     }
-    let surplus = added.no_newline || (rule == AddNewline::Joined && last.is_empty());
+    // What a diff says of the last line holds, whatever the rule.
+    let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
+    let surplus = added.no_newline || (joined && last.is_empty());
     if surplus && !bytes.is_empty() {
         bytes.pop();
     }

@@ -9,7 +9,6 @@
 
 mod apply;
 pub mod approval;
-pub mod convert;
 mod diff;
 mod edit;
 mod host;

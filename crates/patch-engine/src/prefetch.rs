@@ -203,9 +203,10 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
                 let path = self.root.check(section.path.text, Access::Create).ok()?;
                 return Some(Prefetched { path, disk: None, edited: None, added: Some(added(lines, self.options)) });
             }
-            SectionOperation::Delete => (Access::Delete, &[][..]),
+            SectionOperation::Delete(_) => (Access::Delete, &[][..]),
             SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
             SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            // Its source is not a path that changes, and may be one of another section.
             SectionOperation::Copy { .. } => return None,
         };
         let path = self.root.check(section.path.text, access).ok()?;
