@@ -32,6 +32,7 @@ mod scenarios;
 mod serve;
 mod signals;
 mod stream;
+mod takers;
 mod tool;
 mod tree;
 mod unsafe_code;

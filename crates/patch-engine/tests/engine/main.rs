@@ -15,6 +15,8 @@ mod capability;
 mod diffs;
 mod placement;
 mod prefetch;
+#[path = "../../../../tests/takers.rs"]
+mod takers;
 mod transaction;
 mod turn_diff;
 

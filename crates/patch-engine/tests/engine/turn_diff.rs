@@ -1,60 +1,20 @@
 //! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::PermissionsExt as _;
 
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
 use tempfile::TempDir;
 
+use crate::takers::{self, Snapshot, files, write};
 use crate::transaction::support::Random;
-
-type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
 struct Turn {
     dir: TempDir,
     workspace: Workspace,
     before: Snapshot,
     diff: TurnDiff,
-}
-
-fn files(dir: &Path) -> Snapshot {
-    fn walk(root: &Path, dir: &Path, all: &mut Snapshot) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            let seen = fs::symlink_metadata(&path).unwrap();
-            if name == ".apply-patch" {
-            } else if seen.is_symlink() {
-                let target = fs::read_link(&path).unwrap().into_os_string().into_string().unwrap();
-                all.insert(name, (0o120_000, target.into_bytes()));
-            } else if seen.is_dir() {
-                walk(root, &path, all);
-            } else {
-                all.insert(name, (seen.permissions().mode() & 0o100, fs::read(&path).unwrap()));
-            }
-        }
-    }
-    let mut all = Snapshot::new();
-    walk(dir, dir, &mut all);
-    all
-}
-
-fn write(dir: &Path, files: &Snapshot) {
-    for (name, (mode, bytes)) in files {
-        let path = dir.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        if *mode == 0o120_000 {
-            symlink(std::str::from_utf8(bytes).unwrap(), &path).unwrap();
-        } else {
-            fs::write(&path, bytes).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o644 | mode)).unwrap();
-        }
-    }
 }
 
 impl Turn {
@@ -93,28 +53,13 @@ impl Turn {
         String::from_utf8(self.diff.diff()).unwrap()
     }
 
-    /// Applies the diff with git to the tree of before, and compares.
+    /// Lets others apply the diff to the tree of before, and compares.
     fn check(&self, trail: &str) {
         let (diff, now) = (self.diff.diff(), files(self.dir.path()));
         if now == self.before {
             assert_eq!(String::from_utf8_lossy(&diff), "", "{trail}");
-            return;
         }
-        let copy = TempDir::new().unwrap();
-        write(copy.path(), &self.before);
-        let mut git = Command::new("git")
-            .args(["apply", "--whitespace=nowarn", "-"])
-            .current_dir(copy.path())
-            .env("GIT_CEILING_DIRECTORIES", copy.path().parent().unwrap())
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("git is installed");
-        git.stdin.take().unwrap().write_all(&diff).unwrap();
-        let output = git.wait_with_output().unwrap();
-        let shown = String::from_utf8_lossy(&diff);
-        assert!(output.status.success(), "{trail}\n{shown}\n{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(files(copy.path()), now, "{trail}\n{shown}");
+        takers::check(&diff, &self.before, &now).unwrap_or_else(|error| panic!("{trail}\n{error}"));
     }
 }
 
