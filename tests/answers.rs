@@ -27,11 +27,15 @@ fn the_one_patch_of_an_answer_is_applied() {
         (DIFF.to_owned(), ""),
         (
             DIFF.replace('/', "\\"),
-            "apply-patch: note: standard input: backslashes in the paths of the diff are taken as `/`\n",
+            "apply-patch: warning: patch line 1: backslashes in the paths of the diff are taken as `/`\n",
         ),
         (
             DIFF.replace('\n', "\r\n"),
-            "apply-patch: note: standard input: the diff was stored with CRLF: line feeds alone are meant\n",
+            "apply-patch: warning: patch line 1: the diff was stored with CRLF: line feeds alone are meant\n",
+        ),
+        (
+            DIFF.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"),
+            "apply-patch: warning: patch line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n",
         ),
         (items.to_string(), ""),
     ] {
@@ -43,8 +47,12 @@ fn the_one_patch_of_an_answer_is_applied() {
         let run = run("apply-patch", dir.path(), home.path(), &["--from", "auto"], input.as_bytes());
         assert_eq!(run.code, 0, "{input}: {run:#?}");
         assert_eq!(fs::read_to_string(dir.path().join("d/a")).expect("a file"), "y\n", "{input}");
-        let told: String =
-            run.stderr.lines().filter(|line| line.contains("note: ")).map(|it| format!("{it}\n")).collect();
+        let told: String = run
+            .stderr
+            .lines()
+            .filter(|line| line.contains(": note: ") || line.contains(": warning: "))
+            .map(|it| format!("{it}\n"))
+            .collect();
         assert_eq!(told, said, "{input}");
     }
 }
@@ -61,7 +69,10 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
             "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items",
         ),
         ("{\"output\":[]}".into(), "there is no `apply_patch_call` among the items"),
-        (format!("{DIFF}+z\n"), "this is no unified diff: "),
+        (
+            format!("{DIFF}-z\n{}", &DIFF[..20]),
+            "the numbers of the hunk do not fit its lines, and this may be its end or not",
+        ),
     ] {
         let dir = tempfile::tempdir().expect("a folder");
         let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto"], input.as_bytes());
@@ -77,4 +88,8 @@ fn an_error_points_at_the_line_of_the_answer() {
     let run = run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], input.as_bytes());
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("standard input:6:1"), "{run:#?}");
+    let input = format!("Hello\n```\n{DIFF}z\n```\n").replace("-1 +1", "-1,2 +1").into_bytes();
+    let input: Vec<u8> = input.iter().map(|&byte| if byte == b'y' { 0xff } else { byte }).collect();
+    let run = self::run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], &input);
+    assert!(run.stderr.contains("standard input:8:1") && run.stderr.contains("^ expected a blank"), "{run:#?}");
 }

@@ -200,7 +200,7 @@ fn section(section: &Section<'_>) -> Value {
             let contents: String = added.lines().map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
             json!({ "add": path, "contents": contents })
         }
-        SectionOperation::Delete => json!({ "delete": path }),
+        SectionOperation::Delete(_) => json!({ "delete": path }),
         SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
         SectionOperation::Update { move_to, hunks } => {
             let mut value = json!({ "update": path, "chunks": hunks.iter().map(hunk).collect::<Vec<_>>() });

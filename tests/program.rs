@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::Value;
@@ -42,7 +42,25 @@ pub(crate) fn run_other<A: AsRef<OsStr>>(program: &str, dir: &Path, home: &Path,
     finish(command, dir, home, input)
 }
 
-fn finish(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
+/// What the program prints on standard output, as bytes.
+pub(crate) fn printed<A: AsRef<OsStr>>(dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+    command.args(args);
+    let output = output(command, dir, home, input);
+    assert!(output.status.success(), "{output:?}");
+    output.stdout
+}
+
+fn finish(command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
+    let output = output(command, dir, home, input);
+    Run {
+        code: output.status.code().expect("the program ends by itself"),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+fn output(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Output {
     let mut child = command
         .current_dir(dir)
         .env_clear()
@@ -56,12 +74,7 @@ fn finish(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
         .expect("the program starts");
     // It may end before it has read everything.
     let _ = child.stdin.take().expect("piped").write_all(input);
-    let output = child.wait_with_output().expect("the program ends");
-    Run {
-        code: output.status.code().expect("the program ends by itself"),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    child.wait_with_output().expect("the program ends")
 }
 
 /// A folder with an empty `w/`, for the workspace, and files.

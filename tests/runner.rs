@@ -32,6 +32,7 @@ mod share;
 mod signals;
 mod stop;
 mod stream;
+mod takers;
 mod tool;
 mod tree;
 mod unsafe_code;

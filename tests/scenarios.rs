@@ -5,6 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use crate::program::{self, Run};
+use crate::takers;
 use crate::tree::{self, Kind, Tree};
 
 /// The directory of the program's own state.
@@ -50,6 +51,44 @@ fn every_scenario_has_its_own_number() {
     let count = numbers.len();
     numbers.dedup();
     assert_eq!(numbers.len(), count);
+}
+
+/// The diff of a dry run, and that of the transaction afterwards.
+#[test]
+fn other_programs_take_the_diffs_that_are_printed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    let mut taken = 0;
+    for entry in fs::read_dir(folder).expect("the scenarios") {
+        let case = entry.expect("an entry").path();
+        let succeeds =
+            case.is_dir() && ["error.txt", "bug.txt", "stdout.txt"].iter().all(|name| !case.join(name).exists());
+        let scenario = Scenario::new(&case);
+        let args = scenario.args();
+        // A command of its own, or one that prints no diff.
+        let other = |arg: &String| {
+            matches!(&**arg, "check" | "--check" | "-n" | "--stat" | "--no-atomic") || arg.starts_with("as ")
+        };
+        if !succeeds || args.iter().any(other) {
+            continue;
+        }
+        let (workspace, home) = (scenario.workspace(), scenario.home.path());
+        scenario.build(&workspace, "before", "setup.txt");
+        let patch = fs::read(case.join("patch.txt")).expect("patch.txt");
+        let before = takers::files(&workspace);
+        let planned = program::printed(&workspace, home, &[&args[..], &["-n".into()]].concat(), &patch);
+        program::printed(&workspace, home, &args, &patch);
+        let after = takers::files(&workspace);
+        let log = String::from_utf8(program::printed(&workspace, home, &["log"], b"")).expect("UTF-8");
+        let done = match log.split(' ').next() {
+            Some(id) if before != after => program::printed(&workspace, home, &["show", id], b""),
+            _ => Vec::new(),
+        };
+        for diff in [planned, done] {
+            takers::check(&diff, &before, &after).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        }
+        taken += usize::from(before != after);
+    }
+    assert!(taken > 80, "{taken} scenarios change something");
 }
 
 struct Scenario<'s> {

@@ -1,16 +1,17 @@
-//! Any diff: what is converted parses; and a diff made of two texts, converted and applied, gives the
-//! second one or is refused, never a third.
+//! Any diff: what is read of it points into it, and its envelope parses; and a diff made of two texts, applied as it is
+//! and as an envelope, gives the second one or is refused, never a third.
 #![no_main]
 
 use apply_patch_fuzz::LINES;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use patch_engine::convert::from_diff;
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
+use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::envelope;
 
 #[derive(Debug, Arbitrary)]
 enum Input<'a> {
-    Diff(&'a str),
+    Diff(&'a [u8]),
     Texts { before: Vec<u8>, after: Vec<u8>, ends: (bool, bool), context: u8, git: bool },
 }
 
@@ -23,11 +24,15 @@ fn text(lines: &[u8], ends: bool) -> String {
 fuzz_target!(|input: Input<'_>| {
     let strict = Options::new(Profile::Strict);
     match input {
-        Input::Diff(diff) => match from_diff(diff) {
-            Ok(patch) => {
-                parse(&patch, &strict.parse).unwrap_or_else(|error| panic!("{error}: {patch:?}"));
+        Input::Diff(diff) => match Diff::parse(diff, &DiffOptions::default()) {
+            Ok(diff) => {
+                let patch = diff.patch();
+                assert!(patch.sections.iter().all(|section| section.span.end <= patch.text.len()));
+                if let Ok(text) = envelope::write(&patch) {
+                    parse(&text, &strict.parse).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+                }
             }
-            Err(error) => assert!(!error.to_string().is_empty()),
+            Err(error) => assert!(error.span.end <= diff.len() && !error.expected.is_empty()),
         },
         Input::Texts { before, after, ends, context, git } => {
             let (before, after) = (text(&before, ends.0), text(&after, ends.1));
@@ -40,16 +45,18 @@ fuzz_target!(|input: Input<'_>| {
                 .to_string();
             let diff = diff.replacen("--- original\n+++ modified\n", "--- a/f\n+++ b/f\n", 1);
             let diff = if git { format!("diff --git a/f b/f\n{diff}") } else { diff };
-            let Ok(patch) = from_diff(&diff) else { return };
-            let patch = parse(&patch, &strict.parse).unwrap_or_else(|error| panic!("{error}: {patch:?}"));
+            let read = Diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("another program made it");
+            let text = envelope::write(&read.patch()).ok();
+            let written = text.as_deref().map(|text| parse(text, &strict.parse).expect("an envelope"));
             for mut options in [strict, Options::new(Profile::Codex)] {
-                // As the program reads a diff: an insertion without context is at the top, not at the end.
+                // As the program reads a diff: where an insertion without context goes is not known.
                 options.placement.append_without_anchor = false;
-                if let Ok(edit) =
-                    edit(before.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep)
-                {
-                    let found = edit.apply(before.as_bytes());
-                    assert_eq!(String::from_utf8_lossy(&found), after, "{diff}");
+                for patch in [Some(read.patch()), written.clone()].into_iter().flatten() {
+                    let hunks = patch.sections[0].hunks();
+                    if let Ok(edit) = edit(before.as_bytes(), hunks, &options.placement, FinalNewline::Keep) {
+                        let found = edit.apply(before.as_bytes());
+                        assert_eq!(String::from_utf8_lossy(&found), after, "{diff}");
+                    }
                 }
             }
         }

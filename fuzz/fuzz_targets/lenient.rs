@@ -14,7 +14,7 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
             SectionOperation::Add(lines) => {
                 all.extend(lines.lines().map(|line| line.escape_ascii().to_string()).chain([format!("{}", lines.no_newline)]))
             }
-            SectionOperation::Delete => all.push("delete".into()),
+            SectionOperation::Delete(_) => all.push("delete".into()),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
                 all.push(format!("to {:?}", move_to.as_ref().map(|to| to.text)));

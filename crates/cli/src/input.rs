@@ -5,6 +5,7 @@ use std::path::Path;
 
 use patch_engine::{MAX_PATCH_SIZE, ParseError, Patch};
 use patch_grammar::ParseOptions;
+use patch_grammar::diff::DiffOptions;
 
 use crate::outside::{self, InputFile};
 
@@ -13,15 +14,16 @@ use crate::outside::{self, InputFile};
 pub(crate) struct Input {
     pub(crate) bytes: Vec<u8>,
     pub(crate) name: String,
-    /// It was a unified diff.
-    pub(crate) from_diff: bool,
+    /// How it is read, when it is a unified or git diff; else it is an envelope.
+    pub(crate) diff: Option<DiffOptions>,
 }
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), from_diff: false }
+        Self { bytes, name: name.into(), diff: None }
     }
 
+    /// Reads it as an envelope.
     pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch<'_>, ParseError> {
         patch_engine::decode(&self.bytes).and_then(|text| patch_engine::parse(text, options))
     }

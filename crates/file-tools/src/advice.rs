@@ -48,6 +48,7 @@ fn next_action(reject: &Reject) -> String {
         Problem::SamePath => "leave out the move".into(),
         Problem::Stale { .. } => format!("read {path} again and write the patch against what is there now"),
         Problem::Binary { .. } => format!("{path} is not text; delete or move it, or write it by another tool"),
+        Problem::LeavesLines => "read the file, and make the diff anew if it is to go all the same".into(),
         Problem::DeleteNotAllowed | Problem::MoveNotAllowed => "leave this section out, or ask for permission".into(),
         Problem::InOtherFile { file, line, .. } => {
             format!(

@@ -225,7 +225,7 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {
             (FileOperation::CreateFile { path, .. }, SectionOperation::Add(_))
-            | (FileOperation::DeleteFile { path }, SectionOperation::Delete) => path == only.path.text,
+            | (FileOperation::DeleteFile { path }, SectionOperation::Delete(_)) => path == only.path.text,
             (FileOperation::UpdateFile { path, move_to: to, .. }, SectionOperation::Update { move_to, .. }) => {
                 path == only.path.text && to.as_deref() == move_to.as_ref().map(|to| to.text)
             }
@@ -246,7 +246,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
     for (index, section) in patch.sections.iter().enumerate() {
         let path = section.path.text.to_owned();
         let operation = match &section.operation {
-            SectionOperation::Delete => FileOperation::DeleteFile { path },
+            SectionOperation::Delete(_) => FileOperation::DeleteFile { path },
             SectionOperation::Copy { .. } => {
                 return Err(OpsError::Inexpressible { path, problem: "these operations cannot copy a file" });
             }

@@ -176,7 +176,7 @@ fn the_examples_are_sentences_of_their_dialect_and_name_the_files_they_change() 
         for section in &patch.sections {
             match &section.operation {
                 SectionOperation::Add(_) => assert!(after.insert(section.path.text), "{title}"),
-                SectionOperation::Delete => assert!(after.remove(section.path.text), "{title}"),
+                SectionOperation::Delete(_) => assert!(after.remove(section.path.text), "{title}"),
                 SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
                 SectionOperation::Update { move_to, hunks } => {
                     assert!(after.contains(section.path.text), "{title}");

@@ -17,7 +17,7 @@ impl Spot {
     /// `mode` is cut by the umask, like that of any new file.
     pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
         match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
-            Ok(handle) => Ok(NewFile { spot: self.clone(), handle, acl: None, gid: None }),
+            Ok(handle) => Ok(NewFile { spot: self.clone(), handle, requested: mode & 0o777, acl: None, gid: None }),
             Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
@@ -41,6 +41,8 @@ impl Spot {
 pub struct NewFile {
     spot: Spot,
     handle: Fd,
+    /// The mode it was created with, before the umask.
+    requested: u32,
     acl: Option<Vec<u8>>,
     gid: Option<u32>,
 }
@@ -122,7 +124,7 @@ impl NewFile {
             && sys::set_xattr(&self.handle, b"system.posix_acl_access", acl).is_ok()
         {
             // A default ACL takes the place of the umask.
-            mode = Some(mode.unwrap_or(look()?.mode & 0o666));
+            mode = Some(mode.unwrap_or(look()?.mode & self.requested));
             changed = true;
         }
         if let Some(mode) = mode

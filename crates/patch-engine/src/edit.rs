@@ -57,7 +57,9 @@ pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> 
         bytes.push(b'\n');
         last = line;
     }
-    let surplus = added.no_newline || (rule == AddNewline::Joined && last.is_empty());
+    // What a diff says of the last line holds, whatever the rule.
+    let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
+    let surplus = added.no_newline || (joined && last.is_empty());
     if surplus && !bytes.is_empty() {
         bytes.pop();
     }

@@ -11,7 +11,6 @@ mod apply;
 pub mod approval;
 mod charset;
 mod conventions;
-pub mod convert;
 mod diff;
 mod edit;
 mod encoding;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::thread;
 
 use fs_guard::{Access, Metadata, RelPath, Root, Sha256};
-use patch_grammar::{Patch, Section, SectionOperation};
+use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::conventions::Conventions;
 use crate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::options::{Expected, Options};
-use crate::plan::builder::{New, PlanBuilder};
-use crate::plan::{Plan, PlanNote};
+use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
+use crate::plan::{Mode, Plan, PlanNote, PostImage};
 use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
@@ -126,9 +126,9 @@ impl<'p> Planner<'_, 'p> {
         self.builder.offer(offered);
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
-            SectionOperation::Delete => self.delete(section),
+            SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
             SectionOperation::Update { move_to, hunks } => self.update(index, section, move_to.as_ref(), hunks),
-            SectionOperation::Copy { .. } => unreachable!("no reader gives it yet"),
+            SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
         for path in std::mem::take(&mut self.checked) {
             self.builder.settle(&path);
@@ -170,23 +170,78 @@ impl<'p> Planner<'_, 'p> {
         let added = added.or_else(|| prefetch::added(&path, lines, self.options, self.conventions));
         let Added { bytes, sha256, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
-        Ok(self.builder.put(&path, bytes, sha256, replaced)?)
+        let mode = with_executable(mode_in_place_of(&replaced), section);
+        Ok(self.builder.put(&path, bytes, sha256, mode, replaced)?)
     }
 
-    fn delete(&mut self, section: &'p Section<'p>) -> Result<(), Vec<Failure>> {
+    /// `hunks` are the lines that a diff says the file has.
+    fn delete(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        hunks: Option<&'p [Hunk<'p>]>,
+    ) -> Result<(), Vec<Failure>> {
         let path = self.check(section, Access::Delete)?;
         if self.builder.entry(&path, Access::Delete)?.rejected {
             return Err(Vec::new());
         }
+        if let Some(hunks) = hunks {
+            self.builder.check_file(&path, Access::Delete)?;
+            let file = self.builder.current(&path)?.post;
+            let source = self.builder.source(&path, &file)?;
+            if !is_all_of(&source, hunks) {
+                // A hunk that has no place tells more.
+                return Err(match self.apply(&path, &file, &source, hunks)? {
+                    Err(rejects) => self.hunk_failures(index, &path, hunks, rejects),
+                    Ok(_) => Problem::LeavesLines.into(),
+                });
+            }
+        }
         Ok(self.builder.take_away(&path)?)
+    }
+
+    /// The sections of a git diff do not depend on their order: what is copied is the file as it was before all of them.
+    fn copy(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        to: &Spanned<'p>,
+        hunks: &'p [Hunk<'p>],
+    ) -> Result<(), Vec<Failure>> {
+        let path = self.check(section, Access::Read)?;
+        if self.builder.entry(&path, Access::Read)?.rejected {
+            return Err(Vec::new());
+        }
+        let file = self.builder.original(&path)?.post;
+        let mut failures = Vec::new();
+        let target = self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
+        let source = self.builder.source(&path, &file)?;
+        let (bytes, sha256) = if hunks.is_empty() {
+            (source.to_vec(), file.sha256)
+        } else {
+            match self.apply(&path, &file, &source, hunks)? {
+                Ok(Edited { edit, sha256, .. }) => {
+                    let bytes = edit.apply(&source);
+                    self.note_placed(index, section, edit.placed);
+                    (bytes, sha256)
+                }
+                Err(rejects) => {
+                    failures.extend(self.hunk_failures(index, &path, hunks, rejects));
+                    return Err(failures);
+                }
+            }
+        };
+        let Some((to, replaced)) = target else { return Err(failures) };
+        let mode = with_executable(file.mode, section);
+        Ok(self.builder.put(&to, bytes, sha256, mode, replaced)?)
     }
 
     fn update(
         &mut self,
         index: usize,
         section: &'p Section<'p>,
-        move_to: Option<&patch_grammar::Spanned<'p>>,
-        hunks: &'p [patch_grammar::Hunk<'p>],
+        move_to: Option<&Spanned<'p>>,
+        hunks: &'p [Hunk<'p>],
     ) -> Result<(), Vec<Failure>> {
         let access = if move_to.is_some() { Access::Delete } else { Access::Update };
         let path = self.check(section, access)?;
@@ -203,7 +258,10 @@ impl<'p> Planner<'_, 'p> {
             }
         };
         let new = match self.edited(index, section, &path, hunks) {
-            Ok(new) => new,
+            Ok(mut new) => {
+                new.post.mode = with_executable(new.post.mode, section);
+                new
+            }
             Err(more) => {
                 failures.extend(more);
                 return Err(failures);
@@ -224,16 +282,27 @@ impl<'p> Planner<'_, 'p> {
         &mut self,
         index: usize,
         path: &RelPath,
-        to: &patch_grammar::Spanned<'p>,
+        to: &Spanned<'p>,
     ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
-        let at = |problem| Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem };
+        let target = self.new_place(index, path, to)?;
+        if !self.options.allow_move {
+            return Err(failure_at(to, Problem::MoveNotAllowed));
+        }
+        Ok(target)
+    }
+
+    /// Checks where a file shall appear that is at `path`, and gives what it replaces there.
+    fn new_place(
+        &mut self,
+        index: usize,
+        path: &RelPath,
+        to: &Spanned<'p>,
+    ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
+        let at = |problem| failure_at(to, problem);
         let target = self.root().check(to.text, Access::Create).map_err(|error| at(Problem::Guard(error)))?;
         self.checked.push(target.clone());
         if &target == path {
             return Err(at(Problem::SamePath));
-        }
-        if !self.options.allow_move {
-            return Err(at(Problem::MoveNotAllowed));
         }
         let replaced = self.make_way(index, &target).map_err(at)?;
         Ok((target, replaced))
@@ -249,44 +318,50 @@ impl<'p> Planner<'_, 'p> {
         }
     }
 
+    /// Applies hunks to the text of a file.
+    fn apply(
+        &self,
+        path: &RelPath,
+        file: &PostImage,
+        source: &[u8],
+        hunks: &'p [Hunk<'p>],
+    ) -> Checked<Result<Edited, Vec<HunkReject>>> {
+        let binary = || Problem::Binary { size: file.size, sha256: file.sha256 };
+        let text = prefetch::text(path, source, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        Ok(Edited::new(source, &text, hunks, self.options))
+    }
+
     /// The file at `path` with `hunks` applied.
     fn edited(
         &mut self,
         index: usize,
         section: &'p Section<'p>,
         path: &RelPath,
-        hunks: &'p [patch_grammar::Hunk<'p>],
+        hunks: &'p [Hunk<'p>],
     ) -> Result<New, Vec<Failure>> {
         let base = self.builder.current(path)?;
         if hunks.is_empty() {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        let Some(text) = prefetch::text(path, &source, hunks, self.options, self.conventions) else {
-            return Err(Problem::Binary { size: base.post.size, sha256: base.post.sha256 }.into());
-        };
         // It was made of the file on disk: it holds if that is where this section found it.
         let holds = !self.builder.is_offered();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
-            None => Edited::new(&source, &text, hunks, self.options),
+            None => self.apply(path, &base.post, &source, hunks)?,
         };
         let Edited { edit, sha256, size, encoding } = match edited {
             Ok(edited) => edited,
-            Err(rejects) => {
-                let failure = |reject: HunkReject| Failure {
-                    path: None,
-                    hunk: Some(reject.hunk),
-                    patch_line: Some(reject.patch_line),
-                    problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.reason),
-                };
-                return Err(rejects.into_iter().map(failure).collect());
-            }
+            Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
         };
-        let named = || section.path.text.to_owned();
-        self.notes.extend(encoding.map(|encoding| PlanNote::Encoded { path: named(), encoding }));
-        for placed in edit.placed {
+        self.notes.extend(encoding.map(|encoding| PlanNote::Encoded { path: section.path.text.to_owned(), encoding }));
+        self.note_placed(index, section, edit.placed);
+        Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
+    }
+
+    fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
+        for placed in all {
             let note = |note: &Note| PlanNote::Hunk {
                 path: section.path.text.to_owned(),
                 hunk: placed.hunk,
@@ -295,17 +370,26 @@ impl<'p> Planner<'_, 'p> {
             self.notes.extend(placed.notes.iter().map(note));
             self.placed.push((index, placed));
         }
-        Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
     }
 
-    /// Looks for the lines of a rejected hunk in the other files of the patch.
-    fn elsewhere(
+    fn hunk_failures(
         &mut self,
         index: usize,
         path: &RelPath,
-        hunk: &'p patch_grammar::Hunk<'p>,
-        reason: RejectReason,
-    ) -> Problem {
+        hunks: &'p [Hunk<'p>],
+        rejects: Vec<HunkReject>,
+    ) -> Vec<Failure> {
+        let failure = |reject: HunkReject| Failure {
+            path: None,
+            hunk: Some(reject.hunk),
+            patch_line: Some(reject.patch_line),
+            problem: self.elsewhere(index, path, &hunks[reject.hunk], reject.reason),
+        };
+        rejects.into_iter().map(failure).collect()
+    }
+
+    /// Looks for the lines of a rejected hunk in the other files of the patch.
+    fn elsewhere(&mut self, index: usize, path: &RelPath, hunk: &'p Hunk<'p>, reason: RejectReason) -> Problem {
         if !matches!(reason, RejectReason::ContextNotFound { .. })
             || hunk.old_lines().count() < 2
             || self.looked_elsewhere == LOOKED_FOR_ELSEWHERE
@@ -353,12 +437,38 @@ impl<'p> Planner<'_, 'p> {
     }
 }
 
+/// The mode that a section says, if it does.
+fn with_executable(mode: Mode, section: &Section<'_>) -> Mode {
+    section.executable.map_or(mode, |executable| mode.with_executable(executable))
+}
+
+/// Whether the lines that `hunks` delete are those of the file, byte for byte.
+fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
+    let mut rest = Some(source);
+    for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
+        let terminator: &[u8] = match (line.no_newline, line.crlf) {
+            (true, _) => b"",
+            (false, true) => b"\r\n",
+            (false, false) => b"\n",
+        };
+        let deletes = line.kind == LineKind::Delete;
+        let after = rest.filter(|_| deletes).and_then(|rest| rest.strip_prefix(line.text)?.strip_prefix(terminator));
+        rest = after;
+    }
+    rest.is_some_and(<[u8]>::is_empty)
+}
+
 /// A rejected part of a section.
 struct Failure {
     path: Option<String>,
     hunk: Option<usize>,
     patch_line: Option<u32>,
     problem: Problem,
+}
+
+/// A failure of the path that a file gets.
+fn failure_at(to: &Spanned<'_>, problem: Problem) -> Failure {
+    Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem }
 }
 
 impl From<Problem> for Failure {

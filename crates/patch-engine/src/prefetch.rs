@@ -281,9 +281,10 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
                 let added = Some(added(&path, lines, self.options, self.conventions)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
-            SectionOperation::Delete => (Access::Delete, &[][..]),
+            SectionOperation::Delete(_) => (Access::Delete, &[][..]),
             SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
             SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
+            // Its source is not a path that changes, and may be one of another section.
             SectionOperation::Copy { .. } => return None,
         };
         let path = self.root.check(section.path.text, access).ok()?;

@@ -110,6 +110,8 @@ pub enum Problem {
     DeleteNotAllowed,
     /// The options do not let the patch move files.
     MoveNotAllowed,
+    /// A diff deletes the file and shows its lines, and there are others.
+    LeavesLines,
     /// A hunk has no place.
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
@@ -143,6 +145,7 @@ impl Reject {
             Problem::Stale { .. } => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
+            Problem::LeavesLines => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
@@ -167,6 +170,7 @@ impl Reject {
             Problem::Binary { .. } => "binary",
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
+            Problem::LeavesLines => "leaves_lines",
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
         }
     }
@@ -226,6 +230,9 @@ impl fmt::Display for Problem {
             Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
             Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
             Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
+            Self::LeavesLines => {
+                f.write_str("the diff deletes the file, but its deleted lines are not exactly those of the file")
+            }
             Self::Hunk(reason) => write!(f, "{reason}"),
             Self::InOtherFile { reason, file, line } => {
                 write!(f, "{reason}; they are in {file} from line {line}")

@@ -74,7 +74,7 @@ impl TurnDiff {
         }
         self.leave(&report.plan, |transition| {
             let post = transition.after.as_ref()?;
-            let mode = post.mode.unwrap_or(0o644) | kind_bits(post.link);
+            let mode = post.mode.shown() | kind_bits(post.link);
             Some(File { sha256: post.sha256, mode, bytes: images.after(transition).ok() })
         });
     }

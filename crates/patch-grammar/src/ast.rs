@@ -48,12 +48,13 @@ pub struct Section<'p> {
 }
 
 impl<'p> Section<'p> {
-    /// The hunks of an update or a copy; none for other operations.
+    /// The hunks of an update or a copy, or those that delete a whole file.
     #[must_use]
     pub fn hunks(&self) -> &[Hunk<'p>] {
         match &self.operation {
             SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. } => hunks,
-            SectionOperation::Add(_) | SectionOperation::Delete => &[],
+            SectionOperation::Delete(hunks) => hunks.as_deref().unwrap_or_default(),
+            SectionOperation::Add(_) => &[],
         }
     }
 
@@ -63,7 +64,7 @@ impl<'p> Section<'p> {
         match &self.operation {
             SectionOperation::Update { move_to, .. } => move_to.as_ref(),
             SectionOperation::Copy { to, .. } => Some(to),
-            SectionOperation::Add(_) | SectionOperation::Delete => None,
+            SectionOperation::Add(_) | SectionOperation::Delete(_) => None,
         }
     }
 
@@ -79,8 +80,9 @@ impl<'p> Section<'p> {
 pub enum SectionOperation<'p> {
     /// It is created.
     Add(AddedLines<'p>),
-    /// It is deleted.
-    Delete,
+    /// It is deleted. A diff shows its lines, all of them: what is not in them must not be in the file. An envelope does
+    /// not say what is in the file.
+    Delete(Option<Vec<Hunk<'p>>>),
     /// It changes, moves, or both. `*** Move File:` is an update with a destination.
     Update {
         /// Where it goes.

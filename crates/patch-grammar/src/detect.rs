@@ -2,13 +2,18 @@
 //!
 //! Looks at the shape of lines only; whether what it finds is a patch, the parsers tell.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use crate::diff;
 use crate::marker::Marker;
 
 const BEGIN: &str = Marker::Begin.as_str();
 const END: &str = Marker::End.as_str();
+
+/// The byte-order mark of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// How many of several patches an error lists.
 const SHOWN: usize = 10;
@@ -36,8 +41,8 @@ impl fmt::Display for DetectedKind {
 pub struct Detected {
     /// What it looks like.
     pub kind: DetectedKind,
-    /// The patch itself. An envelope has an empty line for each line before it, so that line numbers stay true.
-    pub text: String,
+    /// The patch itself, after an empty line for each line before it, so that line numbers stay true.
+    pub text: Vec<u8>,
     /// What was done to get at it, to be told; none when the text was nothing but the patch.
     pub notes: Vec<String>,
 }
@@ -84,10 +89,13 @@ fn shown(lines: &Range<usize>) -> String {
 /// # Errors
 ///
 /// When nothing looks like a patch, or several things do.
-pub fn find(text: &str) -> Result<Detected, DetectError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let found = match <[Candidate; 1]>::try_from(candidates(&lines)) {
+pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    let whole: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    // What a line looks like is told by its ASCII characters.
+    let shapes: Vec<Cow<'_, str>> = whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
+    let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
+    let found = match <[Candidate; 1]>::try_from(candidates(&lines, &diff::Lines::new(text))) {
         Ok([found]) => found,
         Err(none) if none.is_empty() => return Err(DetectError::Nothing),
         Err(all) => {
@@ -108,15 +116,12 @@ pub fn find(text: &str) -> Result<Detected, DetectError> {
             left_out.join(" and ")
         ));
     }
-    let body = lines[found.lines.clone()].iter().map(|line| dedent(line, found.indent)).collect::<String>();
+    let mut body = vec![b'\n'; found.lines.start];
+    whole[found.lines.clone()].iter().for_each(|line| body.extend_from_slice(dedent(line, found.indent)));
     if found.indent > 0 {
         notes.push(format!("removed the indentation of {} blanks", found.indent));
     }
-    let text = match found.kind {
-        DetectedKind::Envelope => "\n".repeat(found.lines.start) + &body,
-        DetectedKind::Diff => body,
-    };
-    Ok(Detected { kind: found.kind, text, notes })
+    Ok(Detected { kind: found.kind, text: body, notes })
 }
 
 fn numbers(lines: &Range<usize>) -> Range<usize> {
@@ -132,7 +137,7 @@ struct Candidate {
     indent: usize,
 }
 
-fn candidates(lines: &[&str]) -> Vec<Candidate> {
+fn candidates(lines: &[&str], whole: &diff::Lines<'_>) -> Vec<Candidate> {
     let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
     let ends = Ends::of(lines);
     while let Some(line) = lines.get(at) {
@@ -140,7 +145,8 @@ fn candidates(lines: &[&str]) -> Vec<Candidate> {
             Some(open) if open.is_closed_by(line) => fence = None,
             None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
             _ => {
-                let candidate = envelope(lines, at, &ends, fence.as_ref()).or_else(|| diff(lines, at, fence.as_ref()));
+                let candidate =
+                    envelope(lines, at, &ends, fence.as_ref()).or_else(|| diff(lines, whole, at, fence.as_ref()));
                 if let Some(candidate) = candidate {
                     at = candidate.lines.end;
                     all.push(candidate);
@@ -234,166 +240,24 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
 }
 
 /// The diff that begins at line `at`.
-fn diff(lines: &[&str], at: usize, fence: Option<&Fence>) -> Option<Candidate> {
+fn diff(lines: &[&str], whole: &diff::Lines<'_>, at: usize, fence: Option<&Fence>) -> Option<Candidate> {
     let indent = fence.map_or(0, |fence| fence.indent);
-    if !begins_diff(lines, at, indent) {
+    let line = |at: usize| lines.get(at).map_or(&b""[..], |line| dedent(line.as_bytes(), indent));
+    if !diff::begins(line, at) {
         return None;
     }
     let end = match fence {
         // All of a fence is one thing, also when the numbers of its hunks are wrong.
         Some(fence) => lines[at..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len(), |end| at + end),
-        None => diff_end(lines, at),
+        None => diff::extent(whole, at),
     };
     Some(Candidate { kind: DetectedKind::Diff, lines: at..end, indent })
 }
 
-fn begins_diff(lines: &[&str], at: usize, indent: usize) -> bool {
-    let line = |at: usize| lines.get(at).map_or("", |line| dedent(line, indent));
-    line(at).starts_with("diff --git ") || (line(at).starts_with("--- ") && line(at + 1).starts_with("+++ "))
-}
-
-/// Where a diff without a fence ends.
-fn diff_end(lines: &[&str], at: usize) -> usize {
-    let mut end = at;
-    while let Some(line) = lines.get(end) {
-        if let Some(next) = hunk_end(lines, end) {
-            end = next;
-            // More than its numbers say: the parser refuses it, instead of lines that go unseen.
-            while lines.get(end).is_some_and(|line| is_body(line) && !begins_diff(lines, end, 0)) {
-                end += 1;
-            }
-        } else if is_header(line) {
-            end += 1;
-        } else {
-            let next = lines[end..].iter().position(|line| !line.trim().is_empty()).map(|blank| end + blank);
-            match next {
-                Some(next) if next > end && begins_diff(lines, next, 0) => end = next,
-                _ => break,
-            }
-        }
-    }
-    end
-}
-
-/// A line after a hunk that may belong to it; the signature of a mail does not.
-fn is_body(line: &str) -> bool {
-    line.starts_with(['+', '-', '\\', ' ']) && !matches!(line.trim_end(), "--" | "")
-}
-
-fn is_header(line: &str) -> bool {
-    const HEADERS: &[&str] = &[
-        "diff --git ",
-        "--- ",
-        "+++ ",
-        "index ",
-        "new file mode ",
-        "deleted file mode ",
-        "old mode ",
-        "new mode ",
-        "similarity index ",
-        "dissimilarity index ",
-        "rename from ",
-        "rename to ",
-        "copy from ",
-        "copy to ",
-        "Binary files ",
-        "GIT binary patch",
-    ];
-    HEADERS.iter().any(|header| line.starts_with(header))
-}
-
-/// The end of the hunk whose `@@` line is `at`, as its numbers say.
-fn hunk_end(lines: &[&str], at: usize) -> Option<usize> {
-    let ranges = lines[at].strip_prefix("@@ -")?;
-    let (old, new) = ranges.split(" @@").next()?.split_once(" +")?;
-    let count = |range: &str| range.trim_end().split_once(',').map_or(Some(1), |(_, count)| count.parse::<u64>().ok());
-    let (mut old, mut new) = (count(old)?, count(new)?);
-    let mut end = at + 1;
-    while let Some(line) = lines.get(end) {
-        match line.bytes().next() {
-            Some(b'\\') => {}
-            _ if old == 0 && new == 0 => break,
-            Some(b'-') => old = old.saturating_sub(1),
-            Some(b'+') => new = new.saturating_sub(1),
-            Some(b' ' | b'\n' | b'\r') => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
-            _ => break,
-        }
-        end += 1;
-    }
-    Some(end)
-}
-
-/// The 1-based first line that follows a hunk and looks like a part of it, though the numbers of the hunk say that it has
-/// ended: a parser that goes by the numbers would not see it.
-#[must_use]
-pub fn line_beyond_hunk(diff: &str) -> Option<usize> {
-    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
-    let mut at = 0;
-    while at < lines.len() {
-        let Some(end) = hunk_end(&lines, at) else {
-            at += 1;
-            continue;
-        };
-        at = end;
-        // The signature of a mail begins like a deleted line.
-        let is_part = |line: &&str| {
-            line.starts_with(['+', '-', ' ']) && !matches!(line.trim_end_matches(['\r', '\n']), "--" | "-- ")
-        };
-        if lines.get(at).is_some_and(is_part) && !begins_diff(&lines, at, 0) {
-            return Some(at + 1);
-        }
-    }
-    None
-}
-
 /// Removes up to `indent` blanks.
-fn dedent(line: &str, indent: usize) -> &str {
-    let blanks = line.bytes().take(indent).take_while(|&byte| byte == b' ').count();
+fn dedent(line: &[u8], indent: usize) -> &[u8] {
+    let blanks = line.iter().take(indent).take_while(|&&byte| byte == b' ').count();
     &line[blanks..]
-}
-
-/// A diff whose headers are as git writes them: line feeds alone, and `/` in paths; and what was done for that.
-pub fn normal_headers(diff: &str) -> (String, Vec<String>) {
-    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
-    let (mut headers, mut at) = (Vec::new(), 0);
-    while at < lines.len() {
-        match hunk_end(&lines, at) {
-            Some(end) => {
-                headers.push((at, false));
-                at = end;
-            }
-            None => {
-                headers.push((at, is_header(lines[at])));
-                at += 1;
-            }
-        }
-    }
-    let mut notes = Vec::new();
-    let of_diff = |&&(at, header): &&(usize, bool)| header || lines[at].starts_with("@@ ");
-    // Endings of the headers say how the diff was stored; those of the other lines alone may be the file's.
-    let crlf = headers.iter().any(|one| of_diff(&one))
-        && headers.iter().filter(of_diff).all(|&(at, _)| lines[at].ends_with("\r\n"));
-    if crlf {
-        notes.push("the diff was stored with CRLF: line feeds alone are meant".into());
-    }
-    let mut backslashes = false;
-    let mut headers = headers.into_iter().peekable();
-    let mut out = String::with_capacity(diff.len());
-    for (nth, line) in lines.iter().enumerate() {
-        let header = headers.next_if(|&(at, _)| at == nth).is_some_and(|(_, header)| header);
-        let line = if crlf { line.replace("\r\n", "\n") } else { (*line).to_owned() };
-        // A path in quotes has escapes, not separators.
-        if header && line.contains('\\') && !line.contains('"') {
-            backslashes = true;
-            out += &line.replace('\\', "/");
-        } else {
-            out += &line;
-        }
-    }
-    if backslashes {
-        notes.push("backslashes in the paths of the diff are taken as `/`".into());
-    }
-    (out, notes)
 }
 
 #[cfg(test)]
@@ -457,17 +321,17 @@ mod tests {
             (
                 format!("From 1 Mon\nSubject: x\n---\n x | 2 +-\n\n{GIT}-- \n2.39\n"),
                 DetectedKind::Diff,
-                GIT.into(),
+                format!("\n\n\n\n\n{GIT}"),
                 took("diff in lines 6-12; left out lines 1-5 and lines 13-14"),
             ),
             (
                 format!("Do this:\n```diff\n{DIFF}```\n"),
                 DetectedKind::Diff,
-                DIFF.into(),
+                format!("\n\n{DIFF}"),
                 took("diff in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Lines beyond the numbers of a hunk are not left out in silence.
-            (format!("{DIFF}+more\nend\n"), DetectedKind::Diff, format!("{DIFF}+more\n"), took("diff in lines 1-7; left out line 8")),
+            (format!("{DIFF}+more\n\nend\n"), DetectedKind::Diff, format!("{DIFF}+more\n\nend\n"), None),
             // A line that reads like a header, inside a hunk.
             (
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
@@ -476,8 +340,8 @@ mod tests {
                 None,
             ),
         ] {
-            let found = find(&text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!((found.kind, &found.text), (kind, &wanted), "{text}");
+            let found = find(text.as_bytes()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+            assert_eq!((found.kind, String::from_utf8_lossy(&found.text)), (kind, wanted.into()), "{text}");
             match note {
                 Some(note) => assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes),
                 None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),
@@ -500,7 +364,7 @@ mod tests {
             (format!("{DIFF}and\n{DIFF}"), vec![(DetectedKind::Diff, 1..7), (DetectedKind::Diff, 8..14)]),
         ] {
             let wanted = if wanted.is_empty() { DetectError::Nothing } else { DetectError::Several(wanted) };
-            assert_eq!(find(&text), Err(wanted), "{text}");
+            assert_eq!(find(text.as_bytes()), Err(wanted), "{text}");
         }
     }
 
@@ -515,38 +379,11 @@ mod tests {
             ((0..200).map(|blanks| format!("```\n{}*** Begin Patch\n```\n", " ".repeat(blanks))).collect(), 200),
         ] {
             LOOKED_AT.set(0);
-            let problem = find(&text).expect_err("several");
+            let problem = find(text.as_bytes()).expect_err("several");
             let lines = text.lines().count();
             assert!(LOOKED_AT.get() <= 2 * lines, "{} of {lines} lines were looked at", LOOKED_AT.get());
             assert!(matches!(&problem, DetectError::Several(all) if all.len() >= patches), "{patches}");
             assert!(problem.to_string().len() < 1000, "{problem}");
-        }
-    }
-
-    #[test]
-    fn headers_become_as_git_writes_them() {
-        for (diff, wanted, notes) in [
-            (DIFF.to_owned(), DIFF.to_owned(), 0),
-            (DIFF.replace('\n', "\r\n"), DIFF.to_owned(), 1),
-            (
-                "--- a\\d\\x\n+++ b\\d\\x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(),
-                "--- a/d/x\n+++ b/d/x\n@@ -1 +1 @@\n-\\\n+--- a\\b\n".into(),
-                1,
-            ),
-            // The file has CRLF, the diff has not.
-            (
-                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(),
-                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n".into(),
-                0,
-            ),
-            (
-                "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(),
-                "--- \"a/\\303\\244\"\n+++ \"b/\\303\\244\"\n".into(),
-                0,
-            ),
-        ] {
-            let (found, told) = normal_headers(&diff);
-            assert_eq!((found, told.len()), (wanted, notes), "{diff}");
         }
     }
 }

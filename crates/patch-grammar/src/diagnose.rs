@@ -41,7 +41,7 @@ pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>
         return at(text, base + empty, ParseErrorKind::NoPlus, expected);
     }
     let (kind, expected, within) = judge(line, last, context, expected);
-    at_offset(text, base + line_start, within, kind, expected)
+    at_offset(text.as_bytes(), base + line_start, within, kind, expected)
 }
 
 /// What the lines before the bad one opened.
@@ -161,24 +161,28 @@ fn closest_header(line: &str) -> (Option<&'static str>, usize) {
 
 /// An error at byte `start` of `text`, which is where a line begins.
 pub(crate) fn at(text: &str, start: usize, kind: ParseErrorKind, expected: Vec<&'static str>) -> ParseError {
-    at_offset(text, start, 0, kind, expected)
+    at_offset(text.as_bytes(), start, 0, kind, expected)
 }
 
-fn at_offset(
-    text: &str,
+/// An error at byte `within` of the line that begins at byte `line_start` of `text`.
+pub(crate) fn at_offset(
+    text: &[u8],
     line_start: usize,
     within: usize,
     kind: ParseErrorKind,
     expected: Vec<&'static str>,
 ) -> ParseError {
-    let line_end = text[line_start..].find('\n').map_or(text.len(), |end| line_start + end);
-    let line = text[line_start..line_end].trim_end_matches('\r');
-    let seen = (line_start < text.len()).then(|| line.chars().take(80).collect());
+    let line_end = memchr::memchr(b'\n', &text[line_start..]).map_or(text.len(), |end| line_start + end);
+    let mut line = &text[line_start..line_end];
+    while let Some(shorter) = line.strip_suffix(b"\r") {
+        line = shorter;
+    }
+    let seen = (line_start < text.len()).then(|| String::from_utf8_lossy(line).chars().take(80).collect());
     let start = line_start + within.min(line.len());
     ParseError {
         kind,
         line: line_of(text, line_start),
-        column: column(&text[line_start..start]),
+        column: column(&String::from_utf8_lossy(&text[line_start..start])),
         span: start..line_start + line.len(),
         expected,
         seen,
@@ -191,7 +195,7 @@ pub(crate) fn column(before: &str) -> u32 {
 }
 
 /// The 1-based line of a byte.
-pub(crate) fn line_of(text: &str, offset: usize) -> u32 {
-    let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count() + 1;
+pub(crate) fn line_of(text: &[u8], offset: usize) -> u32 {
+    let lines = memchr::memchr_iter(b'\n', &text[..offset]).count() + 1;
     u32::try_from(lines).unwrap_or(u32::MAX)
 }

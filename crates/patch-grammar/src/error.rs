@@ -84,6 +84,35 @@ pub enum ParseErrorKind {
     },
     /// Something else stands where a part of the patch should.
     Unexpected,
+    /// The text should be a diff and names no file.
+    NoDiff,
+    /// A hunk of a diff stands below no file.
+    NoFile,
+    /// A file of a diff changes, and no hunk says how.
+    FileWithoutHunks,
+    /// The numbers of a hunk of a diff do not fit its lines, and neither do these tell where it ends.
+    HunkEnd,
+    /// A path of a diff cannot be read.
+    BadPath,
+    /// A mode of a git diff is not one of a file.
+    BadMode,
+    /// A diff of a merge, with more than two sides.
+    CombinedDiff,
+    /// A diff names a binary file, whose bytes are not in it or are in another form.
+    BinaryDiff {
+        /// The file, or the line that names it.
+        path: String,
+    },
+    /// A git diff changes a symbolic link.
+    Symlink {
+        /// The link.
+        path: String,
+    },
+    /// A git diff changes a submodule.
+    Submodule {
+        /// Its directory.
+        path: String,
+    },
 }
 
 impl ParseErrorKind {
@@ -113,6 +142,16 @@ impl ParseErrorKind {
             Self::NoSections => "no_sections",
             Self::TooManySections { .. } => "too_many_sections",
             Self::Unexpected => "unexpected",
+            Self::NoDiff => "no_diff",
+            Self::NoFile => "no_file",
+            Self::FileWithoutHunks => "file_without_hunks",
+            Self::HunkEnd => "hunk_end",
+            Self::BadPath => "bad_path",
+            Self::BadMode => "bad_mode",
+            Self::CombinedDiff => "combined_diff",
+            Self::BinaryDiff { .. } => "binary_diff",
+            Self::Symlink { .. } => "symlink",
+            Self::Submodule { .. } => "submodule",
         }
     }
 }
@@ -151,6 +190,16 @@ impl fmt::Display for ParseErrorKind {
                 return write!(f, "the patch has more than {limit} file operations");
             }
             Self::Unexpected => "this is no part of a patch",
+            Self::NoDiff => "this is no unified or git diff",
+            Self::NoFile => "the hunk belongs to no file",
+            Self::FileWithoutHunks => "the diff says that the file changes, and not how",
+            Self::HunkEnd => "the numbers of the hunk do not fit its lines, and this may be its end or not",
+            Self::BadPath => "the path cannot be read",
+            Self::BadMode => "this is no mode of a file",
+            Self::CombinedDiff => "the diff of a merge cannot be applied",
+            Self::BinaryDiff { path } => return write!(f, "{path}: a binary change cannot be applied"),
+            Self::Symlink { path } => return write!(f, "{path}: a change of a symbolic link cannot be applied"),
+            Self::Submodule { path } => return write!(f, "{path}: a change of a submodule cannot be applied"),
         })
     }
 }
@@ -194,6 +243,14 @@ pub enum WarningKind {
     Fence,
     /// Blanks around a marker or before a header were removed.
     Padded,
+    /// A diff was itself stored with CRLF; its carriage returns were left out.
+    StoredWithCrlf,
+    /// Backslashes in the paths of a diff were taken as `/`.
+    Backslashes,
+    /// The numbers of a hunk of a diff do not fit its lines, which were taken as they are.
+    HunkNumbers,
+    /// A hunk of a diff has no numbers.
+    NoHunkNumbers,
 }
 
 impl fmt::Display for Warning {
@@ -202,6 +259,10 @@ impl fmt::Display for Warning {
             WarningKind::Heredoc => "a heredoc around the patch was removed",
             WarningKind::Fence => "a Markdown fence around the patch was removed",
             WarningKind::Padded => "blanks around a `***` line were removed",
+            WarningKind::StoredWithCrlf => "the diff was stored with CRLF: line feeds alone are meant",
+            WarningKind::Backslashes => "backslashes in the paths of the diff are taken as `/`",
+            WarningKind::HunkNumbers => "the numbers of the hunk do not fit its lines, which were taken as they stand",
+            WarningKind::NoHunkNumbers => "the hunk has no numbers; its lines were taken as they stand",
         };
         write!(f, "line {}: {what}", self.line)
     }

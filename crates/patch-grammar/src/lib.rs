@@ -20,6 +20,8 @@ extern crate self as pest;
 mod ast;
 pub mod detect;
 mod diagnose;
+pub mod diff;
+pub mod envelope;
 mod error;
 pub mod export;
 mod grammar;

@@ -122,7 +122,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let operation = match rule {
             Rule::accepted_add => SectionOperation::Add(added),
-            Rule::accepted_delete => SectionOperation::Delete,
+            Rule::accepted_delete => SectionOperation::Delete(None),
             _ if hunks.is_empty() && move_to.is_none() => {
                 return Err(self.error(span.start, ParseErrorKind::NoHunks, "`@@` after the header"));
             }

@@ -33,7 +33,7 @@ pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     Err(ParseError {
         kind,
-        line: diagnose::line_of(before, at),
+        line: diagnose::line_of(before.as_bytes(), at),
         column: diagnose::column(&before[line_start..]),
         span: at..at + 1,
         expected: vec!["UTF-8 text"],

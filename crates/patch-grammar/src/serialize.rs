@@ -36,10 +36,22 @@ struct SectionTree<'p> {
 #[derive(Serialize)]
 #[serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum OperationTree<'p> {
-    Add { lines: Vec<Text<'p>>, no_newline: bool },
-    Delete,
-    Update { move_to: Option<SpannedTree<'p>>, hunks: Vec<HunkTree<'p>> },
-    Copy { to: SpannedTree<'p>, hunks: Vec<HunkTree<'p>> },
+    Add {
+        lines: Vec<Text<'p>>,
+        no_newline: bool,
+    },
+    Delete {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hunks: Option<Vec<HunkTree<'p>>>,
+    },
+    Update {
+        move_to: Option<SpannedTree<'p>>,
+        hunks: Vec<HunkTree<'p>>,
+    },
+    Copy {
+        to: SpannedTree<'p>,
+        hunks: Vec<HunkTree<'p>>,
+    },
 }
 
 #[derive(Serialize)]
@@ -95,7 +107,9 @@ impl<'p> SectionTree<'p> {
                 let AddedLines { text: _, endings: _, no_newline } = *added;
                 OperationTree::Add { lines: added.lines().map(Text::of).collect(), no_newline }
             }
-            SectionOperation::Delete => OperationTree::Delete,
+            SectionOperation::Delete(hunks) => {
+                OperationTree::Delete { hunks: hunks.as_ref().map(|hunks| hunks.iter().map(HunkTree::of).collect()) }
+            }
             SectionOperation::Update { move_to, hunks } => OperationTree::Update {
                 move_to: move_to.as_ref().map(SpannedTree::of),
                 hunks: hunks.iter().map(HunkTree::of).collect(),

@@ -37,7 +37,7 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
         if warnings.iter().any(|warning: &Warning| warning.kind == kind) {
             break;
         }
-        warnings.push(Warning { kind, line: diagnose::line_of(text, body.start) });
+        warnings.push(Warning { kind, line: diagnose::line_of(text.as_bytes(), body.start) });
         body = trim_empty_lines(text, inner);
     }
     let first = first_line(text, &body);
@@ -58,7 +58,7 @@ pub(crate) fn peel(text: &str, strip: bool) -> Result<Peeled, ParseError> {
                 let expected = vec!["a marker line without blanks around it"];
                 return Err(diagnose::at(text, line.start, ParseErrorKind::Padded, expected));
             }
-            warnings.push(Warning { kind: WarningKind::Padded, line: diagnose::line_of(text, line.start) });
+            warnings.push(Warning { kind: WarningKind::Padded, line: diagnose::line_of(text.as_bytes(), line.start) });
         }
     }
     if padded_end {

@@ -17,6 +17,9 @@ pub(crate) struct From {
     /// Form of the input; `auto` finds the one patch or diff in it, also in a chat answer, and says what it left out
     #[arg(long, value_name = "FORM", default_value = "envelope")]
     pub(crate) from: InputForm,
+    /// Of a diff: leave out so many leading parts of each path, as patch(1) does. Unless set: the prefixes that git writes
+    #[arg(short = 'p', long, value_name = "N")]
+    pub(crate) strip: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

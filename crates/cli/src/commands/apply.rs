@@ -47,7 +47,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and fail at the first error
-    #[arg(long, conflicts_with_all = ["file", "from", "quiet"])]
+    #[arg(long, conflicts_with_all = ["file", "from", "strip", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
     /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
@@ -107,12 +107,12 @@ pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Res
     Ok(options)
 }
 
-/// The options for a text that was not written as a patch.
+/// The options for an input.
 ///
-/// In a diff an insertion without context stands at the top of the file, and a patch cannot express that: it is only
-/// taken where the file is empty, never for the end of the file.
+/// In a diff the place of an insertion without context is a line number alone: it is only taken where the file is empty,
+/// never for the end of the file.
 pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
-    options.placement.append_without_anchor &= !input.from_diff;
+    options.placement.append_without_anchor &= input.diff.is_none();
     options
 }
 
@@ -123,7 +123,7 @@ pub(super) fn with_patch(
     options: &Options,
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
+    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, global.quiet)?;
     let options = read_as(options.clone(), &input);
     with_input(input, &options, |patch| then(patch, &options))
 }
@@ -134,8 +134,8 @@ fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match input.parse(&options.parse) {
-        Ok(patch) => then(&patch),
+    let result = match form::parsed(&input, &options.parse, then) {
+        Ok(result) => result,
         Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
     };
     result.map_err(|rest| match rest {
@@ -204,7 +204,7 @@ fn run(
     }
     let mut input = match args.stream {
         true => live::read(&options.parse)?,
-        false => form::envelope(source.read()?, args.from.from, global.quiet)?,
+        false => form::of(source.read()?, &args.from, global.quiet)?,
     };
     options = read_as(options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
@@ -242,17 +242,16 @@ fn run(
 
 /// Lets the person choose, and prints what is left out.
 fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
-    let (mut chosen, from_diff) = (Ok(None), input.from_diff);
+    let (mut chosen, form) = (Ok(None), interactive::Form::of(&input));
     with_input(input, options, |patch| {
-        chosen = interactive::choose(patch).map(Some);
+        chosen = interactive::choose(patch, form).map(Some);
         Ok(())
     })?;
     let Some(chosen) = chosen? else { return Ok(None) };
     if !chosen.left_out.is_empty() {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
-    // What the rules make of a patch that was a diff holds for a part of it.
-    Ok(chosen.patch.map(|patch| Input { from_diff, ..patch }))
+    Ok(chosen.patch)
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use file_tools::ops;
 use patch_engine::AddNewline;
+use patch_grammar::{ParseOptions, envelope};
 
 use super::apply;
 use super::workspace;
@@ -12,6 +13,7 @@ use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
 use crate::input;
+use crate::input::Input;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -39,22 +41,26 @@ pub(crate) enum Form {
 }
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
-    let input = form::envelope(input::read(args.input.file.as_deref())?, args.from.from, global.quiet)?;
+    let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, global.quiet)?;
     let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
-    let patch = input.parse(&options.parse).map_err(|error| Failure::parse(&input, error))?;
-    match args.to {
+    if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
+        input = written(&input, &options.parse, global.quiet)?;
+    }
+    let converted = form::parsed(&input, &options.parse, |patch| match args.to {
         Form::Envelope => {
             render::raw(patch.text);
+            Ok(Exit::Done)
         }
         Form::Openai => {
             let every_line = options.add_newline == AddNewline::EveryLine;
-            let calls = ops::from_patch(&patch, every_line).map_err(|error| Failure::Input(error.to_string()))?;
+            let calls = ops::from_patch(patch, every_line).map_err(|error| Failure::Input(error.to_string()))?;
             json::print(&calls.iter().map(item).collect::<Vec<_>>());
+            Ok(Exit::Done)
         }
         Form::Unified | Form::Git => {
             // Line numbers and removed text are in the files only.
             let session = workspace::recovered(global)?;
-            let plan = patch_engine::plan(session.workspace().root(), &patch, &options)
+            let plan = patch_engine::plan(session.workspace().root(), patch, &options)
                 .map_err(|rejects| Failure::Rejected(Box::new((input.clone(), rejects))))?;
             let git = args.to == Form::Git;
             for change in plan.changes() {
@@ -68,9 +74,21 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
                     }
                 }
             }
+            Ok(Exit::Done)
         }
-    }
-    Ok(Exit::Done)
+    });
+    converted.map_err(|error| Failure::parse(&input, error))?
+}
+
+/// A diff as an envelope that says the same.
+fn written(input: &Input, options: &ParseOptions, quiet: bool) -> Result<Input, Failure> {
+    let written = form::parsed(input, options, |patch| {
+        let warnings = patch.warnings.iter().filter(|_| !quiet);
+        warnings.for_each(|warning| render::message(&format!("warning: patch {warning}")));
+        envelope::write(patch).map_err(|error| Failure::Unreadable(format!("{}: {error}", input.name)))
+    });
+    let text = written.map_err(|error| Failure::parse(input, error))??;
+    Ok(Input::new(text.into_bytes(), format!("{}, converted", input.name)))
 }
 
 /// A call as an item of a response.

@@ -56,7 +56,7 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = section.path.text;
     let what = match &section.operation {
         SectionOperation::Add(added) => format!("creates {path} with {}", count_of(added.lines().count(), "line")),
-        SectionOperation::Delete => format!("deletes {path}; the trash keeps it"),
+        SectionOperation::Delete(_) => format!("deletes {path}; the trash keeps it"),
         SectionOperation::Update { move_to: Some(to), hunks } if hunks.is_empty() => {
             format!("moves {path} to {}", to.text)
         }

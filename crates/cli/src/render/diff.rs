@@ -1,4 +1,4 @@
-//! Coloured diffs.
+//! Coloured diffs. Carriage returns at line ends stay: without them it would be another diff.
 
 use std::io::Write;
 
@@ -20,8 +20,8 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()
             Part::Header(text) => writeln!(out, "{HEADER}{}{HEADER:#}", sanitize(text.trim_end_matches('\r')))?,
             Part::Hunk(text) => writeln!(out, "{RANGE}{}{RANGE:#}", sanitize(text.trim_end_matches('\r')))?,
             Part::Context(line) => {
-                writeln!(out, " {}", sanitize(&line.text))?;
-                marker(out, &line)?;
+                write!(out, " {}", sanitize(&line.text))?;
+                end(out, &line)?;
             }
             Part::Change(deleted, inserted) => {
                 let (left, right) = highlighter.pieces(&deleted, &inserted);
@@ -43,12 +43,13 @@ fn side(out: &mut dyn Write, sign: char, style: Style, lines: &[Line<'_>], all: 
                 false => write!(out, "{}", sanitize(text))?,
             }
         }
-        writeln!(out, "{style:#}")?;
-        marker(out, line)?;
+        write!(out, "{style:#}")?;
+        end(out, line)?;
     }
     Ok(())
 }
 
-fn marker(out: &mut dyn Write, line: &Line<'_>) -> std::io::Result<()> {
+fn end(out: &mut dyn Write, line: &Line<'_>) -> std::io::Result<()> {
+    out.write_all(if line.crlf { b"\r\n" } else { b"\n" })?;
     if line.no_newline { writeln!(out, "\\ No newline at end of file") } else { Ok(()) }
 }

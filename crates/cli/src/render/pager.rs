@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicBool;
 /// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
 pub(crate) struct Pager {
     out: Option<Box<dyn Write>>,
+    /// What reads it is no person, and gets the bytes.
+    plain: bool,
     child: Option<Child>,
 }
 
@@ -35,7 +37,8 @@ impl Pager {
         };
         let raw: Box<dyn Write> = Box::new(io::BufWriter::new(raw));
         let out = if colour { raw } else { Box::new(anstream::StripStream::new(raw)) };
-        Self { out: Some(out), child }
+        let plain = !colour && child.is_none() && !io::stdout().is_terminal();
+        Self { out: Some(out), plain, child }
     }
 
     /// Writes a line of text from elsewhere.
@@ -46,7 +49,7 @@ impl Pager {
 
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
-        let _ = super::diff::write_diff(self, diff);
+        let _ = if self.plain { self.write_all(diff) } else { super::diff::write_diff(self, diff) };
     }
 }
 

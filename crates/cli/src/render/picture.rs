@@ -40,8 +40,12 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
         None => format!("expected {}, saw the end of the text", listed(&error.expected)),
     };
     let title = error.kind.to_string();
-    // A text that is not UTF-8 has other offsets once it is shown.
-    let excerpt = std::str::from_utf8(&input.bytes).ok().and_then(|_| Excerpt::new(&text, error.span.clone(), 2));
+    // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is nothing to show.
+    let shown_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).len();
+    let start = shown_len(&input.bytes[..error.span.start]);
+    let span = start..start + shown_len(&input.bytes[error.span.clone()]);
+    let drawn = error.kind != patch_grammar::ParseErrorKind::NotUtf8;
+    let excerpt = Some(span).filter(|_| drawn).and_then(|span| Excerpt::new(&text, span, 2));
     let Some(excerpt) = excerpt.map(Excerpt::sanitized) else {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
         return;

@@ -16,8 +16,8 @@ pub(super) fn lines(texts: impl Iterator<Item = String>) {
     let _ = anstream::stdout().write_all(text.as_bytes());
 }
 
-/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes. A
-/// broken pipe is a quiet end.
+/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it would obey as escapes, but
+/// for carriage returns at line ends. A broken pipe is a quiet end.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
@@ -25,7 +25,7 @@ pub(crate) fn raw(bytes: &[u8]) {
         return;
     }
     let text = String::from_utf8_lossy(bytes);
-    let safe = sanitize(&text);
+    let safe = text.split("\r\n").map(sanitize).collect::<Vec<_>>().join("\r\n");
     let _ = out.write_all(safe.as_bytes());
     if safe.as_bytes() != bytes {
         let _ = out.flush();

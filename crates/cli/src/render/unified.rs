@@ -16,6 +16,8 @@ const MAX_BYTES: usize = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line<'d> {
     pub(crate) text: Cow<'d, str>,
+    /// Its terminator has a carriage return.
+    pub(crate) crlf: bool,
     /// The file ends here, without a line feed.
     pub(crate) no_newline: bool,
 }
@@ -44,10 +46,12 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<Part<'_>> {
             Some(b' ' | b'+' | b'-' | b'\\') | None => in_hunk,
             _ => false,
         };
-        // A carriage return at the end of a line is a terminator, and would be noise.
         let body = || {
             let body = line.get(1..).unwrap_or_default();
-            Line { text: text(body.strip_suffix(b"\r").unwrap_or(body)), no_newline: false }
+            match body.strip_suffix(b"\r") {
+                Some(body) => Line { text: text(body), crlf: true, no_newline: false },
+                None => Line { text: text(body), crlf: false, no_newline: false },
+            }
         };
         match line.first() {
             _ if !in_hunk => parts.push(Part::Header(text(line))),
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
 
     fn line(text: &str, no_newline: bool) -> Line<'_> {
-        Line { text: text.into(), no_newline }
+        Line { text: text.into(), crlf: false, no_newline }
     }
 
     #[test]
@@ -157,7 +161,7 @@ mod tests {
             Part::Header("--- a/x".into()),
             Part::Header("+++ b/x".into()),
             Part::Hunk("@@ -1,3 +1,3 @@ f".into()),
-            Part::Context(line("a", false)),
+            Part::Context(Line { crlf: true, ..line("a", false) }),
             Part::Context(line("", false)),
             Part::Change(vec![line("b", true)], vec![line("c", false), line("d", true)]),
         ];

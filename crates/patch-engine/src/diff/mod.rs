@@ -3,6 +3,7 @@
 mod hunks;
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
+use patch_grammar::diff::push_quoted;
 use workspace_trash::FileState;
 
 use crate::lines::is_binary;
@@ -95,12 +96,17 @@ pub(crate) fn body(
         Some(side) => push_quoted(out, prefix, side.path),
         None => out.extend_from_slice(b"/dev/null"),
     };
+    let line = |out: &mut Vec<u8>, sign: &[u8], prefix: &str, side: Option<Side<'_>>| {
+        out.extend_from_slice(sign);
+        let from = out.len();
+        name(out, prefix, side);
+        // As git has it: patch(1) takes a name to end where a blank is, unless a tabulator follows.
+        let end: &[u8] = if out[from..].contains(&b' ') { b"\t\n" } else { b"\n" };
+        out.extend_from_slice(end);
+    };
     let from = out.len();
-    out.extend_from_slice(b"--- ");
-    name(out, prefixes.old, old);
-    out.extend_from_slice(b"\n+++ ");
-    name(out, prefixes.new, new);
-    out.push(b'\n');
+    line(out, b"--- ", prefixes.old, old);
+    line(out, b"+++ ", prefixes.new, new);
     let named = out.len();
     match hunks(out) {
         Some(()) if out.len() > named => {}
@@ -243,7 +249,7 @@ impl Images<'_> {
         }
         let old = change.before.and_then(|_| self.side(&change.path));
         let new = self.plan.transition_of(change).after.as_ref().map(|after| {
-            let mode = after.mode.unwrap_or(0o644) | kind_bits(after.link);
+            let mode = after.mode.shown() | kind_bits(after.link);
             Side { path: to.as_str(), mode }
         });
         let same_bytes = change.before == change.after;
@@ -357,23 +363,4 @@ fn push_line(out: &mut Vec<u8>, words: &str, value: &str) {
     out.extend_from_slice(words.as_bytes());
     out.extend_from_slice(value.as_bytes());
     out.push(b'\n');
-}
-
-/// Writes a path as git does: in quotes, with escapes, when it has characters that would confuse.
-fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
-    let plain = |byte: &u8| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\');
-    if prefix.as_bytes().iter().all(plain) && path.as_bytes().iter().all(plain) {
-        out.extend_from_slice(prefix.as_bytes());
-        out.extend_from_slice(path.as_bytes());
-        return;
-    }
-    out.push(b'"');
-    for byte in prefix.bytes().chain(path.bytes()) {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', byte]),
-            0x20..0x7f => out.push(byte),
-            _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
-        }
-    }
-    out.push(b'"');
 }

@@ -8,7 +8,8 @@ use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
 use super::{
-    Authority, Change, ChangeKind, Image, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition, Undone,
+    Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition,
+    Undone,
 };
 use crate::locate::Placed;
 use crate::options::Options;
@@ -169,7 +170,7 @@ impl<'o> PlanBuilder<'o> {
             let target = self.root.check(path, Access::Create).map_err(Problem::Guard)?;
             let replaced = self.make_way(&target)?;
             let sha256 = Sha256::of(&bytes);
-            self.put(&target, bytes, sha256, replaced)
+            self.put(&target, bytes, sha256, mode_in_place_of(&replaced), replaced)
         };
         create().map_err(|problem| Reject::of(path, problem))
     }
@@ -335,19 +336,16 @@ impl<'o> PlanBuilder<'o> {
         let Entry { disk, state, .. } = &self.entries[path];
         match (state, disk) {
             (State::Written(new), _) => Ok(new.clone()),
-            (State::AsOnDisk, Some(disk)) => Ok(New {
-                post: PostImage {
-                    image: Image::OnDisk(path.clone()),
-                    sha256: disk.sha256,
-                    size: disk.metadata.size,
-                    mode: Some(disk.metadata.kept_mode()),
-                    link: false,
-                    rewritten: false,
-                    attributes_of: Some(path.clone()),
-                },
-                origin: Some(path.clone()),
-            }),
+            (State::AsOnDisk, Some(disk)) => Ok(as_on_disk(path, disk)),
             _ => Err(Problem::Missing),
+        }
+    }
+
+    /// The file that was at a path before all changes; of one that a change made, what is there now.
+    pub(crate) fn original(&self, path: &RelPath) -> Checked<New> {
+        match &self.entries[path].disk {
+            Some(disk) if disk.metadata.kind == FileKind::File => Ok(as_on_disk(path, disk)),
+            _ => self.current(path),
         }
     }
 
@@ -411,6 +409,7 @@ impl<'o> PlanBuilder<'o> {
         path: &RelPath,
         bytes: Vec<u8>,
         sha256: Sha256,
+        mode: Mode,
         replaced: Option<Option<Metadata>>,
     ) -> Checked<()> {
         let size = bytes.len() as u64;
@@ -419,7 +418,7 @@ impl<'o> PlanBuilder<'o> {
             image: Image::Kept(bytes.into()),
             sha256,
             size,
-            mode: replaced.iter().flatten().next().map(Metadata::kept_mode),
+            mode,
             link: false,
             rewritten: true,
             attributes_of: replaced.iter().flatten().next().map(|_| path.clone()),
@@ -705,9 +704,31 @@ impl<'o> PlanBuilder<'o> {
     }
 }
 
+/// A file as it is.
+fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
+    New {
+        post: PostImage {
+            image: Image::OnDisk(path.clone()),
+            sha256: disk.sha256,
+            size: disk.metadata.size,
+            mode: Mode::Exactly(disk.metadata.kept_mode()),
+            link: false,
+            rewritten: false,
+            attributes_of: Some(path.clone()),
+        },
+        origin: Some(path.clone()),
+    }
+}
+
+/// The mode of a new file: that of the file it replaces, if it does.
+pub(crate) fn mode_in_place_of(replaced: &Option<Option<Metadata>>) -> Mode {
+    let kept = replaced.iter().flatten().next().map(|seen| Mode::Exactly(seen.kept_mode()));
+    kept.unwrap_or(Mode::Default { executable: false })
+}
+
 /// Whether a file is to be what it is.
 fn is_same(before: &PreImage, post: &PostImage) -> bool {
-    let mode = post.mode.is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
+    let mode = post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
 }
 

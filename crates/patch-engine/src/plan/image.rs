@@ -61,8 +61,7 @@ pub(crate) struct PostImage {
     pub(crate) sha256: Sha256,
     /// Length in bytes.
     pub(crate) size: u64,
-    /// Permission bits (`0o777` at most); `None` takes the default for a new file under the umask.
-    pub(crate) mode: Option<u32>,
+    pub(crate) mode: Mode,
     /// It is a symbolic link, and the bytes are its target.
     pub(crate) link: bool,
     /// All of it is written anew, and not as an edit of what was there.
@@ -70,6 +69,56 @@ pub(crate) struct PostImage {
     /// The existing file whose owner, extended attributes and ACLs carry over: the path itself for
     /// an update, the source for a move.
     pub(crate) attributes_of: Option<RelPath>,
+}
+
+/// The permission bits of a post-image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// These, `0o777` at most.
+    Exactly(u32),
+    /// Those of a new file, under the umask.
+    Default {
+        /// It may be run by those who may read it.
+        executable: bool,
+    },
+}
+
+impl Mode {
+    /// The bits, where no umask has a say.
+    pub(crate) fn exact(self) -> Option<u32> {
+        match self {
+            Self::Exactly(mode) => Some(mode),
+            Self::Default { .. } => None,
+        }
+    }
+
+    /// The bits to create the file with.
+    pub(crate) fn requested(self) -> u32 {
+        match self {
+            Self::Exactly(mode) => mode,
+            Self::Default { executable: false } => 0o666,
+            Self::Default { executable: true } => 0o777,
+        }
+    }
+
+    /// The bits under the usual umask, for whoever shows them.
+    pub(crate) fn shown(self) -> u32 {
+        match self {
+            Self::Exactly(mode) => mode,
+            Self::Default { .. } => self.requested() & !0o022,
+        }
+    }
+
+    /// The same as git has it: it looks at the owner's right to run the file and at nothing else.
+    pub(crate) fn with_executable(self, executable: bool) -> Self {
+        match self {
+            Self::Exactly(mode) if (mode & 0o100 != 0) == executable => self,
+            // Who may read it may run it.
+            Self::Exactly(mode) if executable => Self::Exactly(mode | 0o100 | (mode & 0o444) >> 2),
+            Self::Exactly(mode) => Self::Exactly(mode & !0o111),
+            Self::Default { .. } => Self::Default { executable },
+        }
+    }
 }
 
 /// Where the bytes of a post-image come from.
@@ -83,4 +132,29 @@ pub(crate) enum Image {
     Spliced(RelPath, Splices),
     /// An earlier transaction displaced them.
     Stored(TransactionId, u32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mode;
+
+    #[test]
+    fn the_right_to_run_follows_the_right_to_read() {
+        for (mode, executable, wanted) in [
+            (0o644, true, 0o755),
+            (0o640, true, 0o750),
+            (0o600, true, 0o700),
+            (0o200, true, 0o300),
+            (0o755, false, 0o644),
+            (0o750, false, 0o640),
+            // As it is.
+            (0o700, true, 0o700),
+            (0o744, true, 0o744),
+            (0o611, false, 0o611),
+        ] {
+            assert_eq!(Mode::Exactly(mode).with_executable(executable), Mode::Exactly(wanted), "{mode:o} {executable}");
+        }
+        let new = Mode::Default { executable: false };
+        assert_eq!((new.requested(), new.with_executable(true).requested()), (0o666, 0o777));
+    }
 }

@@ -23,7 +23,7 @@ use crate::locate::{Note, Placed};
 pub use image::Transition;
 pub use splices::{Splice, Splices};
 
-pub(crate) use image::{Image, PostImage, PreImage};
+pub(crate) use image::{Image, Mode, PostImage, PreImage};
 
 /// What a commit will do: nothing else, and all of it.
 ///
@@ -252,7 +252,8 @@ impl Digest {
         let PostImage { image, sha256, size, mode, link, rewritten: _, attributes_of } = after;
         self.bytes(&sha256.0);
         self.number(*size);
-        self.option(mode.map(u64::from));
+        self.option(mode.exact().map(u64::from));
+        self.number(u64::from(*mode == Mode::Default { executable: true }));
         self.number(u64::from(*link));
         self.bytes(attributes_of.as_ref().map_or("", RelPath::as_str).as_bytes());
         // A displaced file brings its attributes along.

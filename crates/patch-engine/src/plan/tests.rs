@@ -33,7 +33,7 @@ fn plan(root: &Arc<Root>) -> Plan {
         image,
         sha256: Sha256::of(text),
         size: text.len() as u64,
-        mode: Some(0o644),
+        mode: Mode::Exactly(0o644),
         link: false,
         rewritten: false,
         attributes_of: Some(path("a")),
@@ -71,7 +71,7 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
     fs::write(dir.path().join("a"), "A\n").unwrap();
     let root = Arc::clone(workspace(&dir, crate::policy()).root());
     type Alteration = (&'static str, fn(&mut Plan));
-    let alterations: [Alteration; 32] = [
+    let alterations: [Alteration; 33] = [
         ("path", |plan| plan.transitions[0].path = path("b")),
         ("order", |plan| plan.transitions.swap(0, 1)),
         ("one path less", |plan| _ = plan.transitions.pop()),
@@ -82,9 +82,10 @@ fn the_digest_changes_with_everything_that_is_carried_out() {
         ("it goes", |plan| plan.transitions[0].after = None),
         ("hash after", |plan| after(plan, 0).sha256 = Sha256::of(b"NEW\n")),
         ("size", |plan| after(plan, 0).size += 1),
-        ("mode", |plan| after(plan, 0).mode = Some(0o755)),
-        ("default mode", |plan| after(plan, 0).mode = None),
-        ("mode 0", |plan| after(plan, 0).mode = Some(0)),
+        ("mode", |plan| after(plan, 0).mode = Mode::Exactly(0o755)),
+        ("default mode", |plan| after(plan, 0).mode = Mode::Default { executable: false }),
+        ("default mode, to be run", |plan| after(plan, 0).mode = Mode::Default { executable: true }),
+        ("mode 0", |plan| after(plan, 0).mode = Mode::Exactly(0)),
         ("link", |plan| after(plan, 0).link = true),
         ("attributes of another", |plan| after(plan, 0).attributes_of = Some(path("c"))),
         ("no attributes", |plan| after(plan, 0).attributes_of = None),

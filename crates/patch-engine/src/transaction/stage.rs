@@ -33,7 +33,7 @@ impl<'p> Stager<'p> {
                     return self.write(path, post, slot, |file| file.write_pieces(&mut pieces()));
                 }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
-                let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+                let mut new = slot.create(post.mode.requested())?;
                 let copied = copy_spliced(&mut new, &mut file, splices.as_slice())?;
                 require(from.as_str(), seen.sha256, copied)?;
                 self.finish(path, post, new)
@@ -65,7 +65,7 @@ impl<'p> Stager<'p> {
         stored: Option<&Metadata>,
         shown: &str,
     ) -> Result<StagedFile, CommitError> {
-        let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+        let mut new = slot.create(post.mode.requested())?;
         let copied = new.copy(from, post.size)?;
         require(shown, post.sha256, copied)?;
         match stored {
@@ -74,7 +74,7 @@ impl<'p> Stager<'p> {
                 if seen.may_have_xattrs() {
                     new.copy_xattrs(from)?;
                 }
-                Ok(new.finish(post.mode, Some(seen), self.keep_open)?)
+                Ok(new.finish(post.mode.exact(), Some(seen), self.keep_open)?)
             }
             None => self.finish(path, post, new),
         }
@@ -87,7 +87,7 @@ impl<'p> Stager<'p> {
         slot: &Spot,
         write: impl FnOnce(&mut NewFile) -> Result<(), fs_guard::Error>,
     ) -> Result<StagedFile, CommitError> {
-        let mut new = slot.create(post.mode.unwrap_or(0o666))?;
+        let mut new = slot.create(post.mode.requested())?;
         write(&mut new)?;
         self.finish(path, post, new)
     }
@@ -96,7 +96,7 @@ impl<'p> Stager<'p> {
     fn finish(&self, path: &RelPath, post: &PostImage, mut new: NewFile) -> Result<StagedFile, CommitError> {
         let Some(source) = &post.attributes_of else {
             self.inherit(path, &mut new)?;
-            return Ok(new.finish(post.mode, None, self.keep_open)?);
+            return Ok(new.finish(post.mode.exact(), None, self.keep_open)?);
         };
         let looked_at;
         let seen = match self.plan.pre_image(source) {
@@ -111,7 +111,7 @@ impl<'p> Stager<'p> {
             let (file, _) = self.dirs.root().open_file(source)?;
             new.copy_xattrs(&file)?;
         }
-        Ok(new.finish(post.mode, Some(seen), self.keep_open)?)
+        Ok(new.finish(post.mode.exact(), Some(seen), self.keep_open)?)
     }
 
     fn inherit(&self, path: &RelPath, new: &mut NewFile) -> Result<(), CommitError> {

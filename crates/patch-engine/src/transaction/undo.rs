@@ -8,7 +8,7 @@ use super::workspace::Workspace;
 use crate::options::Options;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::disk::{Disk, look};
-use crate::plan::{Image, Plan, PostImage};
+use crate::plan::{Image, Mode, Plan, PostImage};
 use crate::reject::{Problem, Reject, Rejects};
 
 impl Workspace {
@@ -145,7 +145,7 @@ fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage
         image: Image::Stored(transaction, slot),
         sha256: state.sha256,
         size: state.size,
-        mode: Some(state.mode & 0o777),
+        mode: Mode::Exactly(state.mode & 0o777),
         link: state.link,
         rewritten: false,
         attributes_of: None,

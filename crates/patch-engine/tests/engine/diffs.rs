@@ -3,8 +3,15 @@
 use std::fs;
 
 use patch_engine::transaction::Workspace;
-use patch_engine::{Options, Plan, Profile, parse, plan};
+use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices, parse, plan};
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::{Index, select};
 use tempfile::TempDir;
+
+use crate::holds::holds;
+use crate::takers::{self, Snapshot};
 
 /// The plan of a patch in a workspace of these files.
 fn planned(files: &[(&str, &str)], body: &str) -> (TempDir, Plan) {
@@ -66,4 +73,69 @@ fn what_is_inserted_before_lines_like_it_has_context_after_it() {
         &[("update", (4, 0))],
         "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,6 +1,10 @@\n 1\n 2\n 3\n+4\n+5\n+6\n+3\n 4\n 5\n 6\n",
     );
+}
+
+/// A file of lines that repeat, whether it lacks its last line feed, and edits: where each begins among the lines that are
+/// left, how many lines it replaces, how many of the lines below it inserts before them, and what else.
+type Case = (Vec<&'static str>, bool, Vec<(Index, usize, usize, Vec<&'static str>)>);
+
+fn case() -> impl Strategy<Value = Case> {
+    let lines = |most| vec(select(&["a\n", "b\n", "{\n", "\n"][..]), 0..most);
+    let edit = (any::<Index>(), 0..6_usize, 0..7_usize, lines(4));
+    (lines(40), weighted(0.125), vec(edit, 0..4))
+}
+
+/// The lines of a file, and what the edits replace.
+fn file((lines, open, edits): &Case) -> (Vec<u8>, Splices) {
+    let mut text = lines.concat().into_bytes();
+    if *open {
+        text.pop();
+    }
+    let mut splices = Splices::new();
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let offset = |line: usize| lines[..line].iter().map(|line| line.len()).sum::<usize>();
+    let mut first = 0;
+    for (start, replaced, repeated, new) in edits {
+        let start = first + start.index(lines.len() - first + 1);
+        let end = (start + replaced).min(lines.len());
+        // After a last line without a line feed nothing can be inserted as a line.
+        if start == lines.len() && !lines.is_empty() && !text.ends_with(b"\n") {
+            break;
+        }
+        let mut inserted = lines[end..].iter().take(*repeated).copied().collect::<Vec<_>>().concat();
+        if !inserted.is_empty() && !inserted.ends_with(b"\n") {
+            inserted.push(b'\n');
+        }
+        inserted.extend_from_slice(new.concat().as_bytes());
+        splices.push(offset(start)..offset(end), inserted);
+        first = end;
+    }
+    (text, splices)
+}
+
+#[test]
+fn other_programs_take_the_hunks_of_files_whose_lines_repeat() {
+    let options = Options { overwrite: true, ..Options::default() };
+    holds(60, &vec(case(), 40), |cases| {
+        let (mut before, mut after) = (Snapshot::new(), Snapshot::new());
+        let dir = TempDir::new().unwrap();
+        let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();
+        let files: Vec<_> = cases.iter().map(file).collect();
+        for (nth, (text, _)) in files.iter().enumerate() {
+            fs::write(dir.path().join(format!("f{nth}")), text).unwrap();
+            before.insert(format!("f{nth}"), (0, text.clone()));
+        }
+        let mut builder = PlanBuilder::new(workspace.root(), &options);
+        for (nth, (text, splices)) in files.into_iter().enumerate() {
+            let (name, result) = (format!("f{nth}"), splices.apply(&text));
+            after.insert(name.clone(), (0, result.clone()));
+            // Half of them as an edit, and half as a file that is written anew.
+            match nth % 2 {
+                0 => builder.update(&name, splices).unwrap(),
+                _ => builder.create(&name, result).unwrap(),
+            }
+        }
+        let diff = builder.finish().unwrap().images().diffs().unwrap();
+        takers::check(&diff, &before, &after).unwrap_or_else(|error| panic!("{error}"));
+    });
 }

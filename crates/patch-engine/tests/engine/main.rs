@@ -21,6 +21,8 @@ mod prefetch;
 mod share;
 #[path = "../../../../tests/stop.rs"]
 mod stop;
+#[path = "../../../../tests/takers.rs"]
+mod takers;
 mod transaction;
 #[path = "../../../../tests/tree.rs"]
 mod tree;

@@ -1,12 +1,6 @@
 //! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
@@ -17,38 +11,13 @@ use proptest::sample::Index;
 use tempfile::TempDir;
 
 use crate::holds::holds;
-use crate::tree::{Entry, Kind, look};
-
-type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
+use crate::takers::{self, Snapshot, files, write};
 
 struct Turn {
     dir: TempDir,
     workspace: Workspace,
     before: Snapshot,
     diff: TurnDiff,
-}
-
-fn files(dir: &Path) -> Snapshot {
-    let file = |(name, entry): (String, Entry)| match entry.kind {
-        _ if name.split('/').next() == Some(".apply-patch") => None,
-        Kind::File(bytes) => Some((name, (entry.mode & 0o100, bytes))),
-        Kind::Link(target) => Some((name, (0o120_000, target.into_bytes()))),
-        Kind::Directory | Kind::Special => None,
-    };
-    look(dir, false).into_iter().filter_map(file).collect()
-}
-
-fn write(dir: &Path, files: &Snapshot) {
-    for (name, (mode, bytes)) in files {
-        let path = dir.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        if *mode == 0o120_000 {
-            symlink(std::str::from_utf8(bytes).unwrap(), &path).unwrap();
-        } else {
-            fs::write(&path, bytes).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o644 | mode)).unwrap();
-        }
-    }
 }
 
 impl Turn {
@@ -87,28 +56,13 @@ impl Turn {
         String::from_utf8(self.diff.diff()).unwrap()
     }
 
-    /// Applies the diff with git to the tree of before, and compares.
+    /// Lets others apply the diff to the tree of before, and compares.
     fn check(&self, trail: &str) {
         let (diff, now) = (self.diff.diff(), files(self.dir.path()));
         if now == self.before {
             assert_eq!(String::from_utf8_lossy(&diff), "", "{trail}");
-            return;
         }
-        let copy = TempDir::new().unwrap();
-        write(copy.path(), &self.before);
-        let mut git = Command::new("git")
-            .args(["apply", "--whitespace=nowarn", "-"])
-            .current_dir(copy.path())
-            .env("GIT_CEILING_DIRECTORIES", copy.path().parent().unwrap())
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("git is installed");
-        git.stdin.take().unwrap().write_all(&diff).unwrap();
-        let output = git.wait_with_output().unwrap();
-        let shown = String::from_utf8_lossy(&diff);
-        assert!(output.status.success(), "{trail}\n{shown}\n{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(files(copy.path()), now, "{trail}\n{shown}");
+        takers::check(&diff, &self.before, &now).unwrap_or_else(|error| panic!("{trail}\n{error}"));
     }
 }
 

@@ -15,7 +15,7 @@ fn show(patch: &Patch<'_>) -> String {
                 let lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
                 out += &format!("add {} {lines:?}{}", section.path.text, if added.no_newline { "!" } else { "" });
             }
-            SectionOperation::Delete => out += &format!("delete {}", section.path.text),
+            SectionOperation::Delete(_) => out += &format!("delete {}", section.path.text),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
                 out += &format!("update {}", section.path.text);

@@ -80,7 +80,7 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
         let lines = |kind| section.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
         let (wanted, counts, to) = match &section.operation {
             SectionOperation::Add(added) => (StreamOperation::Add, (added.lines().count(), 0), None),
-            SectionOperation::Delete => (StreamOperation::Delete, (0, 0), None),
+            SectionOperation::Delete(_) => (StreamOperation::Delete, (0, 0), None),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, .. } => {
                 let kind = if *operation == StreamOperation::Move { *operation } else { StreamOperation::Update };

@@ -1,0 +1,203 @@
+//! Paths as diffs write them.
+
+/// Writes `prefix` and `path` as git does: in quotes, with escapes, when they have characters that would confuse.
+pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
+    let plain = |byte: &u8| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\');
+    if prefix.as_bytes().iter().all(plain) && path.as_bytes().iter().all(plain) {
+        out.extend_from_slice(prefix.as_bytes());
+        out.extend_from_slice(path.as_bytes());
+        return;
+    }
+    out.push(b'"');
+    for byte in prefix.bytes().chain(path.bytes()) {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', byte]),
+            0x20..0x7f => out.push(byte),
+            _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Takes the quotes and escapes off the name that `text` begins with, which is quoted; gives what follows too. `None`
+/// when the quotes or an escape are not whole.
+pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut rest = text.strip_prefix(b"\"")?;
+    let mut name = Vec::with_capacity(rest.len());
+    loop {
+        let (&byte, after) = rest.split_first()?;
+        rest = after;
+        match byte {
+            b'"' => return Some((name, rest)),
+            b'\\' => {
+                let (&escape, after) = rest.split_first()?;
+                rest = after;
+                name.push(match escape {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    b'"' | b'\\' => escape,
+                    b'0'..=b'3' => {
+                        let (digits, after) = rest.split_first_chunk::<2>()?;
+                        if !digits.iter().all(|digit| (b'0'..=b'7').contains(digit)) {
+                            return None;
+                        }
+                        rest = after;
+                        (escape - b'0') << 6 | (digits[0] - b'0') << 3 | (digits[1] - b'0')
+                    }
+                    _ => return None,
+                });
+            }
+            byte => name.push(byte),
+        }
+    }
+}
+
+/// Takes the prefixes off the two names of a file, `None` where one is no file. Without a `count` those that git writes;
+/// `None` when a name has fewer parts than that.
+pub(super) fn stripped(
+    old: Option<&[u8]>,
+    new: Option<&[u8]>,
+    count: Option<usize>,
+) -> Option<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    let each = |count: usize| {
+        let strip = |name: Option<&[u8]>| match name {
+            Some(name) => without(name, count).map(|name| Some(name.to_vec())),
+            None => Some(None),
+        };
+        Some((strip(old)?, strip(new)?))
+    };
+    each(count.unwrap_or_else(|| usize::from(has_prefixes(old, new))))
+}
+
+/// Whether the names have the prefixes that git writes. It never writes the same before both.
+fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
+    /// What `diff.mnemonicPrefix` makes of `a/` and `b/`: for the index, the work tree, a commit, an object, and two
+    /// files.
+    const MNEMONIC: [&[u8; 2]; 6] = [b"iw", b"ci", b"cw", b"ow", b"oi", b"12"];
+    match (old, new) {
+        (Some([old, b'/', left @ ..]), Some([new, b'/', right @ ..])) => {
+            (*old, *new) == (b'a', b'b')
+                || (*old, *new) == (b'b', b'a')
+                || (left == right
+                    && MNEMONIC
+                        .iter()
+                        .any(|&&[one, other]| (one, other) == (*old, *new) || (other, one) == (*old, *new)))
+        }
+        (Some([prefix, b'/', ..]), None) | (None, Some([prefix, b'/', ..])) => matches!(prefix, b'a' | b'b'),
+        _ => false,
+    }
+}
+
+/// A name without its first `count` parts; slashes that follow each other are one.
+pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
+    for _ in 0..count {
+        let slash = name.iter().position(|&byte| byte == b'/')?;
+        let rest = &name[slash..];
+        name = &rest[rest.iter().position(|&byte| byte != b'/').unwrap_or(rest.len())..];
+    }
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// The path of a `diff --git` line, `rest` of which follows the words, if both names are of one file. A rename has two,
+/// and other lines for them.
+pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
+    let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count)? {
+        (Some(old), Some(new)) if old == new => Some(old),
+        _ => None,
+    };
+    if rest.starts_with(b"\"") {
+        let (old, rest) = unquoted(rest)?;
+        let new = rest.strip_prefix(b" ")?;
+        return match new.starts_with(b"\"") {
+            true => same(&old, &unquoted(new)?.0),
+            false => same(&old, new),
+        };
+    }
+    if let Some(quote) = memchr::memmem::find(rest, b" \"") {
+        return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0);
+    }
+    match count {
+        // Prefixes of one letter, or none: both names are of one length.
+        None => {
+            let middle = rest.len() / 2;
+            (rest.get(middle) == Some(&b' ')).then(|| same(&rest[..middle], &rest[middle + 1..]))?
+        }
+        Some(_) => memchr::memchr_iter(b' ', rest).find_map(|blank| same(&rest[..blank], &rest[blank + 1..])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_is_unquoted() {
+        for path in ["a", "a b", "ä", "a\"b\\c", "t\tn\n\u{7f}", ""] {
+            let mut quoted = Vec::new();
+            push_quoted(&mut quoted, "ü/", path);
+            assert_eq!(unquoted(&quoted), Some((format!("ü/{path}").into_bytes(), &b""[..])), "{path}");
+        }
+        assert_eq!(
+            unquoted(b"\"\\a\\b\\t\\n\\v\\f\\r\\101\"x"),
+            Some((b"\x07\x08\t\n\x0b\x0c\rA".to_vec(), &b"x"[..]))
+        );
+        for broken in ["\"a", "\"\\", "\"\\q\"", "\"\\18\"", "\"\\777\"", "a"] {
+            assert_eq!(unquoted(broken.as_bytes()), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn prefixes_are_those_of_git_or_as_many_as_asked_for() {
+        let name = |name: &'static str| Some(name).filter(|name| *name != "-").map(str::as_bytes);
+        for (old, new, count, wanted) in [
+            ("a/x", "b/x", None, Some(("x", "x"))),
+            ("b/x", "a/x", None, Some(("x", "x"))),
+            ("a/x", "b/y", None, Some(("x", "y"))),
+            ("i/x", "w/x", None, Some(("x", "x"))),
+            ("w/x", "i/x", None, Some(("x", "x"))),
+            ("c/x", "w/x", None, Some(("x", "x"))),
+            ("1/x", "2/x", None, Some(("x", "x"))),
+            // Two directories.
+            ("i/x", "w/y", None, Some(("i/x", "w/y"))),
+            ("x", "x", None, Some(("x", "x"))),
+            ("a/x", "a/x", None, Some(("a/x", "a/x"))),
+            ("-", "b/x", None, Some(("-", "x"))),
+            ("a/x", "-", None, Some(("x", "-"))),
+            ("-", "w/x", None, Some(("-", "w/x"))),
+            ("a/x", "b/x", Some(0), Some(("a/x", "b/x"))),
+            ("one//two/x", "o/t/x", Some(2), Some(("x", "x"))),
+            ("/abs/x", "/abs/x", Some(1), Some(("abs/x", "abs/x"))),
+            ("x", "b/x", Some(1), None),
+            ("a/", "b/x", Some(1), None),
+        ] {
+            let found = stripped(name(old), name(new), count);
+            let wanted = wanted.map(|(old, new)| (name(old).map(<[u8]>::to_vec), name(new).map(<[u8]>::to_vec)));
+            assert_eq!(found, wanted, "{old} {new} {count:?}");
+        }
+    }
+
+    #[test]
+    fn one_name_is_in_the_first_line_of_a_file() {
+        for (rest, count, wanted) in [
+            ("a/x b/x", None, Some("x")),
+            ("a/x y b/x y", None, Some("x y")),
+            ("a/x b/x b/x b/x", None, Some("x b/x")),
+            ("x x", None, Some("x")),
+            ("i/d/x w/d/x", None, Some("d/x")),
+            ("\"a/\\303\\244\" \"b/\\303\\244\"", None, Some("ä")),
+            ("\"a/x\\t\" b/y", None, None),
+            ("a/x b/y", None, None),
+            ("a/x b/yz", None, None),
+            ("old/x new/x", Some(1), Some("x")),
+            ("old/x new/x", None, None),
+            ("x", None, None),
+        ] {
+            assert_eq!(of_git_header(rest.as_bytes(), count).as_deref(), wanted.map(str::as_bytes), "{rest}");
+        }
+    }
+}

@@ -1,0 +1,683 @@
+//! The lines of a diff, one file after the other.
+
+use std::ops::Range;
+
+use super::name::{of_git_header, stripped, unquoted, without};
+use crate::error::{ParseErrorKind, Warning, WarningKind};
+
+/// A text as lines, with their terminators.
+#[derive(Debug)]
+pub(crate) struct Lines<'t> {
+    text: &'t [u8],
+    /// Where each begins, and the end.
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn new(text: &'t [u8]) -> Self {
+        let mut starts = vec![0];
+        starts.extend(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            starts.push(text.len());
+        }
+        Self { text, starts }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The bytes of a line; for `len()` the end of the text.
+    pub(crate) fn range(&self, at: usize) -> Range<usize> {
+        let end = self.starts.len() - 1;
+        self.starts[at.min(end)]..self.starts[(at + 1).min(end)]
+    }
+
+    /// A line with its terminator; nothing beyond the last.
+    fn whole(&self, at: usize) -> &'t [u8] {
+        &self.text[self.range(at)]
+    }
+
+    /// A line without its terminator.
+    fn get(&self, at: usize) -> &'t [u8] {
+        let line = self.whole(at);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+}
+
+/// Whether a file begins at line `at`, of which `line` gives the lines.
+pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
+    line(at).starts_with(b"diff --git ") || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
+}
+
+/// Where the files that begin at line `at` end, with nothing but empty lines between them. Where something is wrong, that
+/// is the end of the text: whoever reads it finds the same.
+pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
+    let mut reader = Reader::new(lines, None);
+    (reader.at, reader.quiet) = (at, true);
+    let mut end = at;
+    loop {
+        match reader.file() {
+            Ok(Some(_)) => end = reader.at,
+            Ok(None) => return end,
+            Err(_) => return lines.len(),
+        }
+        let blank = |at: &usize| lines.get(*at).trim_ascii().is_empty();
+        let next = (reader.at..lines.len()).find(|at| !blank(at));
+        match next {
+            Some(next) if reader.begins(next) => reader.at = next,
+            _ => return end,
+        }
+    }
+}
+
+/// One file of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct File {
+    pub(super) path: Name,
+    pub(super) operation: Operation,
+    pub(super) executable: Option<bool>,
+    pub(super) hunks: Vec<HunkPart>,
+    pub(super) span: Range<usize>,
+}
+
+/// A path, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
+    pub(super) line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operation {
+    Add,
+    Delete,
+    Update { to: Option<Name> },
+    Copy { to: Name },
+}
+
+/// Where a hunk stands, and what its first line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HunkPart {
+    pub(super) old_start: Option<u32>,
+    /// The text after the numbers.
+    pub(super) heading: Option<Range<usize>>,
+    /// Its lines; those of a new file without the empty ones that lack a sign.
+    pub(super) body: Range<usize>,
+    pub(super) separators: usize,
+    pub(super) span: Range<usize>,
+    pub(super) line: u32,
+    /// The numbers say that the file was empty, or will be.
+    from_nothing: bool,
+    to_nothing: bool,
+}
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// 0-based.
+    pub(super) line: usize,
+    /// The byte of the line.
+    pub(super) within: usize,
+    pub(super) kind: ParseErrorKind,
+    pub(super) expected: &'static str,
+}
+
+const BODY: &str = "a blank, `-` or `+` at the beginning of the line";
+
+/// Goes through the lines.
+#[derive(Debug)]
+pub(super) struct Reader<'l, 't> {
+    lines: &'l Lines<'t>,
+    /// The line that is read next.
+    at: usize,
+    strip: Option<usize>,
+    pub(super) warnings: Vec<Warning>,
+    /// Whether all header lines so far end in CRLF; `None` before the first. They tell how the diff was stored: the
+    /// terminators of other lines may be the file's.
+    pub(super) framed: Option<bool>,
+    /// Nobody reads the warnings.
+    quiet: bool,
+}
+
+/// A name as it stands in a line.
+struct RawName {
+    /// `None`: no file.
+    text: Option<Vec<u8>>,
+    span: Range<usize>,
+    line: usize,
+    /// What is said of its time is that there was no file.
+    epoch: bool,
+}
+
+/// What the lines of git's form say that stand before the hunks.
+#[derive(Default)]
+struct GitHeader {
+    old_mode: Option<bool>,
+    new_mode: Option<bool>,
+    created: Option<bool>,
+    deleted: bool,
+    copy: bool,
+    from: Option<RawName>,
+    to: Option<RawName>,
+    /// The contents differ, and neither is empty.
+    needs_hunks: bool,
+}
+
+impl<'l, 't> Reader<'l, 't> {
+    pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>) -> Self {
+        Self { lines, at: 0, strip, warnings: Vec::new(), framed: None, quiet: false }
+    }
+
+    pub(super) fn too_many(&self, limit: usize) -> Failure {
+        self.failure(self.at, ParseErrorKind::TooManySections { limit }, "the end of the diff")
+    }
+
+    pub(super) fn no_diff(&self) -> Failure {
+        self.failure(0, ParseErrorKind::NoDiff, "`diff --git`, or `--- ` and `+++ ` lines")
+    }
+
+    fn failure(&self, line: usize, kind: ParseErrorKind, expected: &'static str) -> Failure {
+        Failure { line, within: 0, kind, expected }
+    }
+
+    fn begins(&self, at: usize) -> bool {
+        begins(|at| self.lines.get(at), at)
+    }
+
+    /// Takes a header line.
+    fn take(&mut self) -> &'t [u8] {
+        let crlf = self.lines.whole(self.at).ends_with(b"\r\n");
+        self.framed = Some(self.framed.unwrap_or(true) && crlf);
+        self.at += 1;
+        self.lines.get(self.at - 1)
+    }
+
+    fn warn(&mut self, kind: WarningKind, at: usize) {
+        if !self.quiet {
+            self.warnings.push(Warning { kind, line: number(at) });
+        }
+    }
+
+    /// The next file; text before it is passed over.
+    pub(super) fn file(&mut self) -> Result<Option<File>, Failure> {
+        while self.at < self.lines.len() {
+            let line = self.lines.get(self.at);
+            if line.starts_with(b"diff --git ") {
+                return self.git_file().map(Some);
+            }
+            if self.begins(self.at) {
+                return self.plain_file().map(Some);
+            }
+            let expected = "a text file";
+            if line.starts_with(b"diff --cc ") || line.starts_with(b"diff --combined ") {
+                return Err(self.failure(self.at, ParseErrorKind::CombinedDiff, "a diff of two files"));
+            }
+            if is_binary(line) {
+                let path = String::from_utf8_lossy(line).into_owned();
+                return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
+            }
+            if line.starts_with(b"Submodule ") && memchr::memmem::find(line, b"..").is_some() {
+                let path = line["Submodule ".len()..].split(|&byte| byte == b' ').next().unwrap_or_default();
+                let path = String::from_utf8_lossy(path).into_owned();
+                return Err(self.failure(self.at, ParseErrorKind::Submodule { path }, expected));
+            }
+            if Numbers::of(line).is_some() {
+                let expected = "`--- ` and `+++ ` lines before the hunk";
+                return Err(self.failure(self.at, ParseErrorKind::NoFile, expected));
+            }
+            self.at += 1;
+        }
+        Ok(None)
+    }
+
+    /// A file of a plain unified diff.
+    fn plain_file(&mut self) -> Result<File, Failure> {
+        let first = self.at;
+        let (old, new) = self.names()?;
+        let hunks = self.hunks()?;
+        let nothing = |of: fn(&HunkPart) -> bool| hunks.first().is_some_and(of);
+        let is_new = old.text.is_none() || (old.epoch && nothing(|hunk| hunk.from_nothing));
+        let is_gone = new.text.is_none() || (new.epoch && nothing(|hunk| hunk.to_nothing));
+        let (left, right) = self.without_prefixes(&old, &new, None)?;
+        let (path, operation) = match (left, right) {
+            (_, Some(new)) if is_new => (new, Operation::Add),
+            (Some(old), _) if is_gone => (old, Operation::Delete),
+            (_, Some(new)) => (new, Operation::Update { to: None }),
+            _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
+        };
+        self.finish(first, path, operation, None, hunks)
+    }
+
+    /// A file of a git diff.
+    fn git_file(&mut self) -> Result<File, Failure> {
+        let first = self.at;
+        const WORDS: &[u8] = b"diff --git ";
+        let header = &self.take()[WORDS.len()..];
+        let start = self.lines.range(first).start + WORDS.len();
+        let named = match header.contains(&b'"') {
+            true => of_git_header(header, self.strip),
+            false => of_git_header(&self.unescaped(header, first), self.strip),
+        };
+        let raw =
+            |text: Option<Vec<u8>>| RawName { text, span: start..start + header.len(), line: first, epoch: false };
+        let shown = named.clone().unwrap_or_else(|| header.to_vec());
+        let head = self.git_header(&String::from_utf8_lossy(&shown))?;
+        let line = self.lines.get(self.at);
+        if line == b"GIT binary patch" || is_binary(line) {
+            let path = String::from_utf8_lossy(&shown).into_owned();
+            return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, "a text file"));
+        }
+        let pair = if self.begins(self.at) && line.starts_with(b"--- ") { Some(self.names()?) } else { None };
+        let hunks = if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
+        if hunks.is_empty() && head.needs_hunks {
+            let expected = "`--- `, `+++ ` and `@@` lines";
+            return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
+        }
+        let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, .. } = head;
+        let (left, right) = match (&pair, from, to) {
+            // These lines have no prefix, and one part less.
+            (_, Some(from), Some(to)) => {
+                let count = self.strip.map_or(0, |count| count.saturating_sub(1));
+                (self.name(&from, count)?, self.name(&to, count)?)
+            }
+            (_, None, None) => match (&pair, named) {
+                (Some((old, new)), named) => self.without_prefixes(old, new, named.as_deref())?,
+                (None, Some(named)) => {
+                    let name = self.name(&raw(Some(named)), 0)?;
+                    (name.clone(), name)
+                }
+                (None, None) => {
+                    let expected = "the same path twice, after `a/` and `b/`";
+                    return Err(Failure {
+                        within: WORDS.len(),
+                        ..self.failure(first, ParseErrorKind::BadPath, expected)
+                    });
+                }
+            },
+            _ => {
+                let expected = "both paths of the rename or copy";
+                return Err(self.failure(first, ParseErrorKind::NoPath, expected));
+            }
+        };
+        let (path, operation) = match (left, right) {
+            (_, Some(new)) if created.is_some() || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) => {
+                (new, Operation::Add)
+            }
+            (Some(old), _) if deleted || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) => {
+                (old, Operation::Delete)
+            }
+            (Some(old), Some(new)) if copy => (old, Operation::Copy { to: new }),
+            (Some(old), Some(new)) if old.text != new.text => (old, Operation::Update { to: Some(new) }),
+            (_, Some(new)) => (new, Operation::Update { to: None }),
+            _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
+        };
+        let executable = match operation {
+            Operation::Delete => None,
+            _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
+        };
+        self.finish(first, path, operation, executable, hunks)
+    }
+
+    /// The lines between `diff --git` and the hunks.
+    fn git_header(&mut self, shown: &str) -> Result<GitHeader, Failure> {
+        let mut head = GitHeader::default();
+        loop {
+            let at = self.at;
+            let line = self.lines.get(at);
+            let after = |words: &str| line.strip_prefix(words.as_bytes()).map(|rest| (words.len(), rest));
+            if let Some(rest) = after("old mode ") {
+                head.old_mode = Some(self.mode(at, rest, shown)?);
+            } else if let Some(rest) = after("new mode ") {
+                head.new_mode = Some(self.mode(at, rest, shown)?);
+            } else if let Some(rest) = after("new file mode ") {
+                head.created = Some(self.mode(at, rest, shown)?);
+            } else if let Some(rest) = after("deleted file mode ") {
+                self.mode(at, rest, shown)?;
+                head.deleted = true;
+            } else if let Some(rest) = after("rename from ").or_else(|| after("rename old ")) {
+                head.from = Some(self.header_name(at, rest)?);
+            } else if let Some(rest) = after("rename to ").or_else(|| after("rename new ")) {
+                head.to = Some(self.header_name(at, rest)?);
+            } else if let Some(rest) = after("copy from ") {
+                (head.copy, head.from) = (true, Some(self.header_name(at, rest)?));
+            } else if let Some(rest) = after("copy to ") {
+                (head.copy, head.to) = (true, Some(self.header_name(at, rest)?));
+            } else if let Some((within, rest)) = after("index ") {
+                let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
+                let (old, new) = memchr::memmem::find(hashes, b"..")
+                    .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
+                head.needs_hunks |= old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
+                if let Some(text) = rest.get(hashes.len() + 1..) {
+                    self.mode(at, (within + hashes.len() + 1, text), shown)?;
+                }
+            } else if after("similarity index ").is_none() && after("dissimilarity index ").is_none() {
+                return Ok(head);
+            }
+            self.take();
+        }
+    }
+
+    /// The name that stands in a line from a byte on.
+    fn header_name(&mut self, at: usize, (within, text): (usize, &[u8])) -> Result<RawName, Failure> {
+        let start = self.lines.range(at).start + within;
+        let span = start..start + text.len();
+        let text = match text.starts_with(b"\"") {
+            true => unquoted(text).map(|(name, _)| name),
+            false => Some(self.unescaped(text, at)),
+        };
+        let bad = || Failure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
+        Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
+    }
+
+    /// Whether the mode is that of a file that its owner may run.
+    fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<bool, Failure> {
+        const EXPECTED: &str = "100644 or 100755";
+        let mode = std::str::from_utf8(text).ok().and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
+        let kind = match mode.map(|mode| mode & 0o170_000) {
+            Some(0o100_000) => return Ok(mode.is_some_and(|mode| mode & 0o100 != 0)),
+            Some(0o120_000) => ParseErrorKind::Symlink { path: path.to_owned() },
+            Some(0o160_000) => ParseErrorKind::Submodule { path: path.to_owned() },
+            _ => ParseErrorKind::BadMode,
+        };
+        Err(Failure { within, ..self.failure(at, kind, EXPECTED) })
+    }
+
+    /// The `--- ` and `+++ ` lines.
+    fn names(&mut self) -> Result<(RawName, RawName), Failure> {
+        let old = self.side_name()?;
+        Ok((old, self.side_name()?))
+    }
+
+    fn side_name(&mut self) -> Result<RawName, Failure> {
+        const SIGNS: usize = 4;
+        let line = self.at;
+        let rest = &self.take()[SIGNS..];
+        let start = self.lines.range(line).start + SIGNS;
+        let (name, length) = match rest.starts_with(b"\"") {
+            true => {
+                let found = unquoted(rest);
+                let bad = || Failure { within: SIGNS, ..self.failure(line, ParseErrorKind::BadPath, "a quoted path") };
+                let (name, after) = found.ok_or_else(bad)?;
+                (name, rest.len() - after.len())
+            }
+            // A time may follow, and after a name with blanks git writes the tabulator alone.
+            false => {
+                let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
+                (self.unescaped(&rest[..length], line), length)
+            }
+        };
+        let epoch = [&b"\t1970-01-01 "[..], b"\t1969-12-31 "].iter().any(|time| rest[length..].starts_with(time));
+        let text = (name != b"/dev/null").then_some(name);
+        Ok(RawName { text, span: start..start + length, line, epoch })
+    }
+
+    /// The names of the two sides. `named` is what the `diff --git` line calls both.
+    fn without_prefixes(
+        &self,
+        old: &RawName,
+        new: &RawName,
+        named: Option<&[u8]>,
+    ) -> Result<(Option<Name>, Option<Name>), Failure> {
+        // The name of one side does not tell whether it has a prefix, and those of the first line do.
+        let bare = |name: &RawName| match (&name.text, named) {
+            (Some(text), Some(named)) if self.strip.is_none() => {
+                let prefix = text.strip_suffix(named)?;
+                (prefix.is_empty() || (prefix.len() == 2 && prefix.ends_with(b"/"))).then(|| named.to_vec())
+            }
+            _ => None,
+        };
+        let (left, right) = match (old, new) {
+            (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one) if bare(one).is_some() => {
+                (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
+            }
+            _ => stripped(old.text.as_deref(), new.text.as_deref(), self.strip).ok_or_else(|| Failure {
+                within: 4,
+                ..self.failure(old.line, ParseErrorKind::BadPath, "a path with as many parts as are to be left out")
+            })?,
+        };
+        let name = |raw: &RawName, text| RawName { text, span: raw.span.clone(), line: raw.line, epoch: false };
+        Ok((self.name(&name(old, left), 0)?, self.name(&name(new, right), 0)?))
+    }
+
+    /// A name without `count` parts, as text.
+    fn name(&self, raw: &RawName, count: usize) -> Result<Option<Name>, Failure> {
+        let Some(bytes) = &raw.text else { return Ok(None) };
+        let within = raw.span.start - self.lines.range(raw.line).start;
+        let bad = |kind, expected| Failure { line: raw.line, within, kind, expected };
+        let stripped = without(bytes, count);
+        let bytes = stripped.ok_or_else(|| bad(ParseErrorKind::NoPath, "a path"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| bad(ParseErrorKind::BadPath, "a path in UTF-8"))?;
+        let text = text.to_owned();
+        Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
+    }
+
+    /// A name that is not in quotes: there backslashes are no escapes, and git writes none that are meant.
+    fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
+        let backslash = |&byte: &u8| byte == b'\\';
+        if name.iter().any(backslash) && !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes) {
+            self.warn(WarningKind::Backslashes, at);
+        }
+        name.iter().map(|byte| if backslash(byte) { b'/' } else { *byte }).collect()
+    }
+
+    fn finish(
+        &self,
+        first: usize,
+        path: Name,
+        operation: Operation,
+        executable: Option<bool>,
+        mut hunks: Vec<HunkPart>,
+    ) -> Result<File, Failure> {
+        if operation == Operation::Add {
+            self.check_added(&mut hunks)?;
+        }
+        let end = hunks.last().map_or(self.lines.range(self.at).start, |hunk| hunk.span.end);
+        Ok(File { path, operation, executable, hunks, span: self.lines.range(first).start..end })
+    }
+
+    /// A new file has one hunk, and all of its lines are inserted.
+    fn check_added(&self, hunks: &mut [HunkPart]) -> Result<(), Failure> {
+        let Some((hunk, more)) = hunks.split_first_mut() else { return Ok(()) };
+        if let Some(second) = more.first() {
+            return Err(self.failure(
+                second.line as usize - 1,
+                ParseErrorKind::NoPlus,
+                "all lines of a new file in one hunk",
+            ));
+        }
+        let (mut at, mut end) = (hunk.line as usize, hunk.body.start);
+        while self.lines.range(at).start < hunk.body.end {
+            let line = self.lines.whole(at);
+            match line.first() {
+                Some(b'+' | b'\\') => end = self.lines.range(at).end,
+                _ if line.trim_ascii().is_empty() && hunk.separators > 0 => {}
+                _ => return Err(self.failure(at, ParseErrorKind::NoPlus, "`+` at the beginning of the line")),
+            }
+            at += 1;
+        }
+        hunk.body.end = end;
+        Ok(())
+    }
+
+    /// The hunks of a file; there is at least one.
+    fn hunks(&mut self) -> Result<Vec<HunkPart>, Failure> {
+        let mut hunks = Vec::new();
+        loop {
+            let blank = |at: &usize| self.lines.get(*at).is_empty();
+            let next = (self.at..self.lines.len()).find(|at| !blank(at)).unwrap_or(self.at);
+            // People put empty lines between hunks.
+            if !self.lines.get(next).starts_with(b"@@") {
+                break;
+            }
+            self.at = next;
+            hunks.push(self.hunk()?);
+        }
+        if hunks.is_empty() {
+            return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, "`@@`"));
+        }
+        Ok(hunks)
+    }
+
+    fn hunk(&mut self) -> Result<HunkPart, Failure> {
+        let at = self.at;
+        let line = self.take();
+        let start = self.lines.range(at).start;
+        let numbers = Numbers::of(line);
+        let counted = numbers.as_ref().and_then(|numbers| self.counted(numbers));
+        let (end, separators) = match counted {
+            Some(end) => (end, 0),
+            None => {
+                self.warn(if numbers.is_some() { WarningKind::HunkNumbers } else { WarningKind::NoHunkNumbers }, at);
+                self.uncounted()?
+            }
+        };
+        if end == self.at {
+            return Err(self.failure(end, ParseErrorKind::EmptyHunk, BODY));
+        }
+        let body = self.lines.range(self.at).start..self.lines.range(end).start;
+        self.at = end;
+        let heading = match &numbers {
+            Some(numbers) => numbers.heading.clone(),
+            None => heading_alone(line),
+        };
+        Ok(HunkPart {
+            // Who cannot count the lines did not count them from the top of the file either.
+            old_start: numbers
+                .as_ref()
+                .filter(|_| counted.is_some())
+                .and_then(|numbers| u32::try_from(numbers.old.0).ok()),
+            heading: heading.map(|range| start + range.start..start + range.end),
+            span: start..body.end,
+            body,
+            separators,
+            line: number(at),
+            from_nothing: numbers.as_ref().is_some_and(|numbers| numbers.old == (0, 0)),
+            to_nothing: numbers.as_ref().is_some_and(|numbers| numbers.new == (0, 0)),
+        })
+    }
+
+    /// The end of the hunk whose lines begin here, if it has as many as its numbers say.
+    fn counted(&self, numbers: &Numbers) -> Option<usize> {
+        let (mut old, mut new) = (numbers.old.1, numbers.new.1);
+        let mut end = self.at;
+        while end < self.lines.len() {
+            let line = self.lines.whole(end);
+            match line {
+                [b'\\', b' ', ..] => {}
+                _ if (old, new) == (0, 0) => break,
+                [b'-', ..] => old = old.checked_sub(1)?,
+                [b'+', ..] => new = new.checked_sub(1)?,
+                [b' ', ..] | b"\n" | b"\r\n" => (old, new) = (old.checked_sub(1)?, new.checked_sub(1)?),
+                _ => return None,
+            }
+            end += 1;
+        }
+        ((old, new) == (0, 0) && !self.goes_on(end)).then_some(end)
+    }
+
+    /// Whether a line after the last one that the numbers allow looks like one of the hunk all the same.
+    fn goes_on(&self, at: usize) -> bool {
+        let line = self.lines.get(at);
+        matches!(line.first(), Some(b'+' | b'-' | b' '))
+            && !line.trim_ascii().is_empty()
+            && !self.begins(at)
+            && !self.is_signature(at)
+    }
+
+    /// The signature of a mail, with the lines after it, begins like a deleted line.
+    fn is_signature(&self, at: usize) -> bool {
+        let next = self.lines.get(at + 1);
+        matches!(self.lines.get(at), b"--" | b"-- ") && !matches!(next.first(), Some(b'+' | b'-' | b' ' | b'@'))
+    }
+
+    /// The end of the hunk whose lines begin here, by what they look like; and how many empty ones stand at the end.
+    fn uncounted(&self) -> Result<(usize, usize), Failure> {
+        const OTHERS: [&[u8]; 8] =
+            [b"@@", b"diff ", b"Index: ", b"Only in ", b"Binary files ", b"GIT binary patch", b"commit ", b"From "];
+        let (mut end, mut empty) = (self.at, 0);
+        while end < self.lines.len() {
+            let line = self.lines.get(end);
+            if OTHERS.iter().any(|other| line.starts_with(other)) || self.is_signature(end) {
+                break;
+            }
+            if self.begins(end) {
+                if self.lines.get(end + 2).starts_with(b"@@") {
+                    break;
+                }
+                // Two lines of the hunk, or the next file without its hunks.
+                return Err(self.failure(end, ParseErrorKind::HunkEnd, "right numbers after the `@@` of this hunk"));
+            }
+            empty = match line {
+                [] => empty + 1,
+                [b'+' | b'-' | b' ', ..] | [b'\\', b' ', ..] => 0,
+                _ => return Err(self.failure(end, ParseErrorKind::NoPrefix, BODY)),
+            };
+            end += 1;
+        }
+        if end - empty == self.at {
+            return Err(self.failure(self.at, ParseErrorKind::EmptyHunk, BODY));
+        }
+        Ok((end, empty))
+    }
+}
+
+/// What stands after the `@@` of a hunk: on each side its first line, and how many there are.
+struct Numbers {
+    old: (u64, u64),
+    new: (u64, u64),
+    heading: Option<Range<usize>>,
+}
+
+impl Numbers {
+    fn of(line: &[u8]) -> Option<Self> {
+        let (old, rest) = range(line.strip_prefix(b"@@ -")?)?;
+        let (new, rest) = range(rest.strip_prefix(b" +")?)?;
+        let rest = rest.strip_prefix(b" @@")?;
+        let heading = rest.strip_prefix(b" ").unwrap_or(rest);
+        let start = line.len() - heading.len();
+        let heading = heading.trim_ascii_end();
+        Some(Self { old, new, heading: (!heading.is_empty()).then(|| start..start + heading.len()) })
+    }
+}
+
+/// A line and a count, which is 1 unless told.
+fn range(text: &[u8]) -> Option<((u64, u64), &[u8])> {
+    let (first, rest) = digits(text)?;
+    match rest.strip_prefix(b",") {
+        Some(rest) => digits(rest).map(|(count, rest)| ((first, count), rest)),
+        None => Some(((first, 1), rest)),
+    }
+}
+
+fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(&text[..length]).ok()?.parse().ok()?;
+    Some((number, &text[length..]))
+}
+
+/// The text of a hunk's first line that has no numbers: what names a line of the file, if anything does.
+fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
+    let text = line.strip_prefix(b"@@")?;
+    let text = text.strip_suffix(b"@@").unwrap_or(text);
+    let start = 2 + text.len() - text.trim_ascii_start().len();
+    let text = text.trim_ascii();
+    let names = text.iter().any(u8::is_ascii_alphabetic) && !text.starts_with(b"-");
+    names.then(|| start..start + text.len())
+}
+
+/// Whether a hash in an `index` line is that of a file without bytes, with SHA-1 or SHA-256.
+fn is_empty_blob(hash: &[u8]) -> bool {
+    hash.starts_with(b"e69de29") || hash.starts_with(b"473a0f4")
+}
+
+fn is_binary(line: &[u8]) -> bool {
+    line.starts_with(b"Binary files ") && line.ends_with(b" differ")
+}
+
+/// The 1-based number of a line.
+fn number(at: usize) -> u32 {
+    u32::try_from(at + 1).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,241 @@
+//! A tree that was read from a diff, as the text of an envelope.
+
+use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation};
+use crate::marker::{Marker, envelope, push_header, push_no_newline};
+
+/// A part of a patch that the envelope has no words for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct Inexpressible {
+    /// The file.
+    pub path: String,
+    /// The 1-based line of the patch.
+    pub line: u32,
+    /// What cannot be said.
+    pub problem: Unsaid,
+}
+
+/// What the envelope has no words for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsaid {
+    /// Its mode changes, or a new file can be run.
+    #[error("an envelope cannot express the mode of a file")]
+    Mode,
+    /// It is copied.
+    #[error("an envelope cannot express a copy")]
+    Copy,
+    /// A hunk has no context: its place is a line number only.
+    #[error("a hunk has no context lines, and an envelope has no line numbers; make the diff with context")]
+    NoContext,
+    /// A line is not UTF-8, or has a NUL character.
+    #[error("an envelope is UTF-8 without NUL characters, and a line is not")]
+    Bytes,
+    /// The patch is framed by CRLF, so that no line says how it ends in the file.
+    #[error("the patch was stored with CRLF, and its line endings say nothing")]
+    LineEnding,
+    /// It changes nothing.
+    #[error("the diff changes nothing in it, and an envelope cannot express that")]
+    Nothing,
+    /// The path cannot stand in a header.
+    #[error("an envelope cannot express this path")]
+    Path,
+}
+
+/// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage returns before line
+/// feeds are the files'; the envelope's own lines end in line feeds, so that they say so.
+///
+/// Line numbers, and the lines of a file that is deleted, have no place there and are left out.
+///
+/// # Errors
+///
+/// The first section that the envelope has no words for.
+pub fn write(patch: &Patch<'_>) -> Result<String, Inexpressible> {
+    let mut out = String::new();
+    for section in &patch.sections {
+        let inexpressible =
+            |problem| Inexpressible { path: section.path.text.to_owned(), line: section.line(), problem };
+        write_section(&mut out, section).map_err(inexpressible)?;
+    }
+    Ok(envelope(&out))
+}
+
+fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> {
+    let path = section.path.text;
+    for path in [Some(path), section.destination().map(|to| to.text)].into_iter().flatten() {
+        if path.trim() != path || path.is_empty() || path.chars().any(char::is_control) {
+            return Err(Unsaid::Path);
+        }
+    }
+    match (&section.operation, section.executable) {
+        // What the mode of a new file is anyway.
+        (SectionOperation::Add(added), None | Some(false)) => {
+            *out += &Marker::Add.header(path);
+            write_added(out, added)
+        }
+        (SectionOperation::Copy { .. }, _) => Err(Unsaid::Copy),
+        (_, Some(_)) => Err(Unsaid::Mode),
+        (SectionOperation::Delete(_), None) => {
+            *out += &Marker::Delete.header(path);
+            Ok(())
+        }
+        (SectionOperation::Update { move_to, hunks }, None) => {
+            if hunks.is_empty() && move_to.is_none() {
+                return Err(Unsaid::Nothing);
+            }
+            *out += &Marker::Update.header(path);
+            if let Some(to) = move_to {
+                *out += &Marker::MoveTo.header(to.text);
+            }
+            hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
+        }
+    }
+}
+
+fn write_added(out: &mut String, added: &AddedLines<'_>) -> Result<(), Unsaid> {
+    check(added.endings)?;
+    let mut last = None;
+    for line in added.lines() {
+        push(out, '+', line, false)?;
+        last = Some(line);
+    }
+    if added.no_newline {
+        push_no_newline(out);
+    } else if last.is_some_and(<[u8]>::is_empty) {
+        // An empty last line adds no line feed in the `strict` profile, and one in `codex`: this suits both.
+        push(out, '+', b"", false)?;
+        push_no_newline(out);
+    }
+    Ok(())
+}
+
+fn write_hunk(out: &mut String, hunk: &Hunk<'_>) -> Result<(), Unsaid> {
+    check(hunk.endings)?;
+    // At the top of an empty file it could stand, and what file it will be applied to is not known here.
+    if hunk.old_lines().next().is_none() {
+        return Err(Unsaid::NoContext);
+    }
+    match &hunk.headers[..] {
+        [] => push_header(out, None),
+        headers => headers.iter().for_each(|header| push_header(out, Some(header.text))),
+    }
+    let separators = hunk.lines.len() - hunk.separators;
+    for (nth, line) in hunk.lines.iter().enumerate() {
+        match line.kind {
+            LineKind::Context if nth >= separators => out.push('\n'),
+            LineKind::Context => push(out, ' ', line.text, line.crlf)?,
+            LineKind::Delete => push(out, '-', line.text, line.crlf)?,
+            LineKind::Insert => push(out, '+', line.text, line.crlf)?,
+        }
+        if line.no_newline {
+            push_no_newline(out);
+        }
+    }
+    if hunk.end_of_file {
+        *out += Marker::EndOfFile.as_str();
+        out.push('\n');
+    }
+    Ok(())
+}
+
+fn check(endings: LineEndings) -> Result<(), Unsaid> {
+    if endings == LineEndings::Framing { Err(Unsaid::LineEnding) } else { Ok(()) }
+}
+
+/// Writes a line as it shall be read: in an envelope whose lines end in line feeds a carriage return is the file's.
+fn push(out: &mut String, sign: char, line: &[u8], crlf: bool) -> Result<(), Unsaid> {
+    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0')).ok_or(Unsaid::Bytes)?;
+    out.push(sign);
+    *out += text;
+    *out += if crlf { "\r\n" } else { "\n" };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::{Diff, DiffOptions};
+
+    fn written(diff: &[u8]) -> Result<String, Unsaid> {
+        let diff = Diff::parse(diff, &DiffOptions::default()).expect("a diff");
+        write(&diff.patch()).map_err(|error| error.problem)
+    }
+
+    #[test]
+    fn a_diff_becomes_the_patch_that_says_the_same() {
+        for (diff, patch) in [
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f\n a\n-b\n+c\n", "*** Update File: x\n@@ fn f\n a\n-b\n+c\n"),
+            (
+                "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+                "*** Add File: n\n+a\n+b\n\\ No newline at end of file\n",
+            ),
+            // The empty last line is there in both profiles.
+            (
+                "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+\n",
+                "*** Add File: n\n+a\n+\n+\n\\ No newline at end of file\n",
+            ),
+            ("--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\r\n+\r\n", "*** Add File: n\n+a\r\n+\r\n"),
+            ("diff --git a/n b/n\nnew file mode 100644\n", "*** Add File: n\n"),
+            (
+                "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+                "*** Delete File: d\n",
+            ),
+            (
+                "diff --git a/o b/p\nsimilarity index 100%\nrename from o\nrename to p\n",
+                "*** Update File: o\n*** Move to: p\n",
+            ),
+            (
+                "diff --git a/o b/p\nrename from o\nrename to p\n--- a/o\n+++ b/p\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n",
+                "*** Update File: o\n*** Move to: p\n@@\n a\n-b\n+c\n",
+            ),
+            ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n", "*** Update File: x\n@@\n a\r\n-b\r\n+c\n"),
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\r\n+b\r\r\n", "*** Update File: x\n@@\n-a\r\r\n+b\r\r\n"),
+            (
+                "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n\\ No\n+b\n",
+                "*** Update File: x\n@@\n-a\r\n\\ No newline at end of file\n+b\n",
+            ),
+            // Lines that read like headers, and an empty line that lost its blank.
+            (
+                "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n",
+                "*** Update File: x\n@@\n \n--- a\n--- b\n+++ c\n",
+            ),
+            ("--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n\n", "*** Update File: x\n@@\n-a\n+b\n\n"),
+        ] {
+            let found = written(diff.as_bytes()).unwrap_or_else(|error| panic!("{diff}: {error}"));
+            assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
+            // It says the same, but for where it stands.
+            let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).expect("a diff");
+            let read = crate::parse(&found, &crate::ParseOptions::default()).expect("it parses");
+            let lines = |patch: &Patch<'_>| {
+                let hunks = patch.sections.iter().filter(|one| !matches!(one.operation, SectionOperation::Delete(_)));
+                let lines = hunks.flat_map(Section::hunks).flat_map(|hunk| &hunk.lines);
+                lines.map(|line| (line.text.to_vec(), line.crlf, line.kind, line.no_newline)).collect::<Vec<_>>()
+            };
+            assert_eq!(lines(&read), lines(&diff.patch()), "{found}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_an_error() {
+        let update = |body: &str| format!("--- a/x\n+++ b/x\n{body}").into_bytes();
+        for (diff, wanted) in [
+            (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".to_vec(), Unsaid::Mode),
+            (
+                b"diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n".to_vec(),
+                Unsaid::Mode,
+            ),
+            (b"diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n".to_vec(), Unsaid::Copy),
+            (update("@@ -3,0 +4 @@\n+a\n"), Unsaid::NoContext),
+            (update("@@ -0,0 +1 @@\n+a\n"), Unsaid::NoContext),
+            (update("@@ -1 +1 @@\n-a\n+\0\n"), Unsaid::Bytes),
+            (b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\xff\n+b\n".to_vec(), Unsaid::Bytes),
+            (b"diff --git a/x b/x\n".to_vec(), Unsaid::Nothing),
+            (b"--- \"a/x\\t\"\n+++ \"b/x\\t\"\n@@ -1 +1 @@\n-a\n+b\n".to_vec(), Unsaid::Path),
+        ] {
+            assert_eq!(written(&diff), Err(wanted), "{}", String::from_utf8_lossy(&diff));
+        }
+        let framed = "*** Begin Patch\r\n*** Add File: x\r\n+a\r\n*** End Patch\r\n";
+        let framed = crate::parse(framed, &crate::ParseOptions::default()).expect("it parses");
+        assert_eq!(write(&framed).map_err(|error| error.problem), Err(Unsaid::LineEnding));
+    }
+}
