@@ -336,7 +336,9 @@ impl Attack {
             if text.contains(CANARY) {
                 wrong.push(format!("{name} has what is outside"));
             }
-            if let Some(c) = text.chars().find(|&c| obeyed(c)) {
+            // A pipe gets a diff with the bytes of the files, so that others can apply it; `interactive.rs` has terminals.
+            let is_diff = name == "stdout" && bytes.starts_with(b"diff --git ");
+            if let Some(c) = text.chars().find(|&c| obeyed(c) && !is_diff) {
                 wrong.push(format!("{name} has {c:?}, which a terminal obeys"));
             }
             for absent in self.absent.iter().filter(|absent| text.contains(absent.as_str())) {
