@@ -18,11 +18,11 @@ fn the_one_patch_of_an_answer_is_applied() {
         (PATCH.replace('\n', "\r\n"), ""),
         (
             format!("Sure! Here it is:\n\n```diff\n{PATCH}```\n\nTell me how it goes.\n"),
-            "apply-patch: note: standard input: took the patch in lines 4-9; left out lines 1-3 and lines 10-12\n",
+            "apply-patch: note: took the patch in lines 4-9; left out lines 1-3 and lines 10-12\n",
         ),
         (
             format!("So:\n~~~~\n{DIFF}~~~~\n"),
-            "apply-patch: note: standard input: took the diff in lines 3-7; left out lines 1-2 and line 8\n",
+            "apply-patch: note: took the diff in lines 3-7; left out lines 1-2 and line 8\n",
         ),
         (DIFF.to_owned(), ""),
         (
@@ -37,7 +37,7 @@ fn the_one_patch_of_an_answer_is_applied() {
             DIFF.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"),
             "apply-patch: warning: patch line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n",
         ),
-        (items.to_string(), ""),
+        (items.to_string(), "apply-patch: note: read the operations of a response\n"),
     ] {
         let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         fs::create_dir(dir.path().join("d")).expect("a folder");
@@ -66,7 +66,7 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
         ),
         (
             "I would change x to y.\n".into(),
-            "there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items",
+            "expected `*** Begin Patch`, a unified or git diff or operations of the Responses API",
         ),
         ("{\"output\":[]}".into(), "there is no `apply_patch_call` among the items"),
         (

@@ -173,7 +173,7 @@ fn peer(case: &Value) -> Outcome {
     let profile = case["dialect"].as_str().expect("a dialect");
     let patch = case["patch"].as_str().expect("a patch");
     let expect = &case["expect"];
-    let args = ["--json", "--durability", "none", "--profile", profile];
+    let args = ["--json", "--durability", "none", "--from", "envelope", "--profile", profile];
     let run = program::run("apply-patch", &workspace.root(), workspace.around.path(), &args, patch.as_bytes());
     // A peer that fails half way is no model.
     let files = if expect["files"].is_null() { &case["input_files"] } else { &expect["files"] };

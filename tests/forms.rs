@@ -249,7 +249,8 @@ fn standard_input_that_is_a_file_is_read_from_where_it_stands() {
     for (line, code, words) in [
         (r#"{ read -r first; "$0"; } < ../text"#, 0, ""),
         (r#"ln -s "$0" ../apply_patch; { read -r first; ../apply_patch; } < ../text"#, 0, ""),
-        (r#""$0" < ../text"#, 1, "other text before"),
+        (r#""$0" --from envelope < ../text"#, 1, "other text before"),
+        (r#""$0" < ../text"#, 0, "left out line 1"),
         (r#"truncate -s 65M ../text; "$0" < ../text"#, 5, "longer than 64 MiB"),
         (r#""$0" < .."#, 5, "cannot read standard input"),
     ] {

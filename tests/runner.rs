@@ -15,6 +15,7 @@ mod approve;
 mod commands;
 mod config;
 mod conformance;
+mod dialects;
 mod docs;
 mod forms;
 mod hostile;

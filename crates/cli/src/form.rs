@@ -1,46 +1,62 @@
 //! What the input is: a patch in the envelope, a diff, or operations as JSON, which become the first.
 
-use file_tools::ops;
-use patch_engine::{ParseError, Patch};
+use file_tools::ops::{self, OpsError, PatchCall};
+use file_tools::received::{self, NotReceived, Received, ReceivedForm};
+use patch_engine::{ParseError, ParseErrorKind, Patch};
 use patch_grammar::ParseOptions;
-use patch_grammar::detect::{self, DetectError};
+use patch_grammar::detect;
 use patch_grammar::diff::{Diff, DiffOptions};
 
 use crate::args::{From, InputForm};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::render;
 
-/// The input as an envelope or a diff; what was done for that is printed to standard error, unless `quiet`.
-pub(crate) fn of(input: Input, from: &From, quiet: bool) -> Result<Input, Failure> {
-    let failed = |message: &dyn std::fmt::Display| Failure::Unreadable(format!("{}: {message}", input.name));
-    let (form, bytes) = match from.from {
-        InputForm::Auto => detected(&input, quiet).map_err(|problem| match problem {
-            DetectError::Nothing => failed(
-                &"there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API",
-            ),
-            several @ DetectError::Several(_) => failed(&several),
-        })?,
+/// The input as an envelope or a diff, with notes of what was done for that. `options` are those that it will be parsed with.
+pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
+    let usage = |problem: &str| Err(Failure::Usage(problem.into()));
+    let name = input.name.clone();
+    let unreadable = |error: &dyn std::fmt::Display| Failure::Unreadable(format!("{name}: {error}"));
+    match from.from {
         InputForm::Envelope | InputForm::Openai if from.strip.is_some() => {
-            return Err(Failure::Usage("--strip is about the paths of a diff: use it with --from unified or auto".into()));
+            return usage("--strip is about the paths of a diff: use it with --from unified or auto");
         }
-        InputForm::Envelope => return Ok(input),
-        form => (form, input.bytes),
+        InputForm::Envelope | InputForm::Unified | InputForm::Openai if from.part.is_some() => {
+            return usage("--part chooses among what --from auto finds");
+        }
+        _ => {}
+    }
+    let diff = |bytes, notes| {
+        let how = DiffOptions { strip: from.strip, ..DiffOptions::default() };
+        Input { bytes, name: name.clone(), diff: Some(how), notes }
     };
-    let name = input.name;
-    Ok(match form {
-        InputForm::Auto | InputForm::Envelope => Input { bytes, name, diff: None },
-        InputForm::Unified => {
-            let how = DiffOptions { strip: from.strip, ..DiffOptions::default() };
-            Input { bytes, name, diff: Some(how) }
+    let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
+        let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(|error| unreadable(&error))?;
+        Ok(Input { notes, ..Input::new(patch.into_bytes(), format!("{name}, converted")) })
+    };
+    match from.from {
+        InputForm::Envelope => Ok(input),
+        InputForm::Unified => Ok(diff(input.bytes, Vec::new())),
+        InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(&input.bytes)), Vec::new()),
+        InputForm::Auto => {
+            // What is a patch as it stands is not looked into; the parser says what is wrong with what holds none.
+            if from.part.is_none() && (detect::is_bare(&input.bytes) || input.parse(options).is_ok()) {
+                return Ok(input);
+            }
+            match received::receive(&input.bytes, from.part.unwrap_or_default()) {
+                Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => Ok(Input { bytes, notes, ..input }),
+                Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => Ok(diff(bytes, notes)),
+                Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),
+                Err(NotReceived::Nothing) => match input.parse(options) {
+                    Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
+                        error.expected.extend(["a unified or git diff", "operations of the Responses API"]);
+                        Err(Failure::parse(&input, error))
+                    }
+                    _ => Ok(input),
+                },
+                Err(error) => Err(unreadable(&error)),
+            }
         }
-        InputForm::Openai => {
-            let text = String::from_utf8_lossy(&bytes);
-            let converted = ops::calls(&text).and_then(|calls| ops::to_envelope(&calls));
-            let patch = converted.map_err(|error| Failure::Unreadable(format!("{name}: {error}")))?;
-            Input::new(patch.into_bytes(), format!("{name}, converted"))
-        }
-    })
+    }
 }
 
 /// Reads the patch of an input, and lets `then` do the rest.
@@ -53,29 +69,11 @@ pub(crate) fn parsed<T>(
         Some(how) => {
             let how = DiffOptions { max_sections: options.max_sections, ..*how };
             let diff = Diff::parse(&input.bytes[..], &how)?;
-            Ok(then(&diff.patch()))
+            Ok(then(&Patch { notes: input.notes.clone(), ..diff.patch() }))
         }
         None => {
             let patch = input.parse(options)?;
-            Ok(then(&patch))
+            Ok(then(&Patch { notes: input.notes.clone(), ..patch }))
         }
     }
-}
-
-/// The one patch of a text, and its form.
-fn detected(input: &Input, quiet: bool) -> Result<(InputForm, Vec<u8>), DetectError> {
-    let whole = input.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&input.bytes);
-    let is_json = whole.trim_ascii_start().starts_with(b"{") || whole.trim_ascii_start().starts_with(b"[");
-    if is_json && serde_json::from_slice::<serde::de::IgnoredAny>(whole).is_ok() {
-        return Ok((InputForm::Openai, whole.to_owned()));
-    }
-    let found = detect::find(&input.bytes)?;
-    for note in found.notes.iter().filter(|_| !quiet) {
-        render::message(&format!("note: {}: {note}", input.name));
-    }
-    let form = match found.kind {
-        detect::DetectedKind::Envelope => InputForm::Envelope,
-        detect::DetectedKind::Diff => InputForm::Unified,
-    };
-    Ok((form, found.text))
 }

@@ -16,11 +16,13 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// How it is read, when it is a unified or git diff; else it is an envelope.
     pub(crate) diff: Option<DiffOptions>,
+    /// What was done to get at it.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), diff: None }
+        Self { bytes, name: name.into(), diff: None, notes: Vec::new() }
     }
 
     /// Reads it as an envelope.

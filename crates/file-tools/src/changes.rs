@@ -155,6 +155,7 @@ fn notes(plan: &Plan) -> Vec<String> {
     plan.notes()
         .iter()
         .map(|note| match note {
+            PlanNote::Input(note) => note.clone(),
             PlanNote::Text(warning) => format!("patch {warning}"),
             PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
             PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),

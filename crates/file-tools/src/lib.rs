@@ -15,6 +15,7 @@ mod fit;
 mod ledger;
 pub mod ops;
 mod page;
+pub mod received;
 mod session;
 mod session_name;
 pub mod shown;

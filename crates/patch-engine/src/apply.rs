@@ -156,8 +156,9 @@ impl Workspace {
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections.iter().enumerate() {
             // What is to be said of the text is said with the first.
-            let warnings = if index == 0 { patch.warnings.clone() } else { Vec::new() };
-            let part = Patch { text: patch.text, sections: vec![section.clone()], warnings };
+            let (warnings, notes) =
+                if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
+            let part = Patch { text: patch.text, sections: vec![section.clone()], warnings, notes };
             let plan = &mut |root: &_| Ok(plan(root, &part, &options)?);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {

@@ -52,7 +52,13 @@ pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Pl
             prefetched: None,
             checked: Vec::new(),
             placed: Vec::new(),
-            notes: patch.warnings.iter().cloned().map(PlanNote::Text).collect(),
+            notes: patch
+                .notes
+                .iter()
+                .cloned()
+                .map(PlanNote::Input)
+                .chain(patch.warnings.iter().cloned().map(PlanNote::Text))
+                .collect(),
             rejects: Vec::new(),
             looked_elsewhere: 0,
         };

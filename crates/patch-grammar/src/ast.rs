@@ -13,6 +13,8 @@ pub struct Patch<'p> {
     pub sections: Vec<Section<'p>>,
     /// What was overlooked to read the text.
     pub warnings: Vec<Warning>,
+    /// What was done to the text before it was read here, in words; a reader leaves it empty.
+    pub notes: Vec<String>,
 }
 
 impl Patch<'_> {

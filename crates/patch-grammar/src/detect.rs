@@ -70,7 +70,7 @@ impl fmt::Display for DetectError {
                 if all.len() > SHOWN {
                     write!(f, " and {} more", all.len() - SHOWN)?;
                 }
-                f.write_str("; give the one alone")
+                f.write_str("; give the one alone, or choose with `--part N` or `--part all`")
             }
         }
     }
@@ -84,44 +84,79 @@ fn shown(lines: &Range<usize>) -> String {
     }
 }
 
+/// Whether a text is plainly one envelope and nothing else: its first line and its last are the markers, and all lines between
+/// that begin with `**` are headers.
+#[must_use]
+pub fn is_bare(text: &[u8]) -> bool {
+    let (begin, end) = (Marker::Begin.as_str().as_bytes(), Marker::End.as_str().as_bytes());
+    let ends_line = |rest: &[u8]| matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]);
+    let Some(rest) = text.strip_prefix(begin).filter(|rest| ends_line(rest)) else { return false };
+    if !text.trim_ascii_end().ends_with(end) || !rest.trim_ascii_start().starts_with(b"*** ") {
+        return false;
+    }
+    let headers = Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
+    let headers: Vec<&[u8]> = headers.map(|marker| marker.as_str().as_bytes()).collect();
+    let last = text.trim_ascii_end().len() - end.len();
+    memchr::memmem::find_iter(text, b"\n**").all(|at| {
+        let line = &text[at + 1..];
+        let names_diff = || {
+            let next = memchr::memchr(b'\n', line).map_or(&[][..], |feed| &line[feed + 1..]);
+            line.starts_with(Marker::Update.as_str().as_bytes()) && next.starts_with(b"--- ")
+        };
+        at + 1 == last || (headers.iter().any(|header| line.starts_with(header)) && !names_diff())
+    })
+}
+
 /// Finds the one patch in `text`.
 ///
 /// # Errors
 ///
 /// When nothing looks like a patch, or several things do.
 pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
+    match <[Found; 1]>::try_from(find_all(text)) {
+        Ok([found]) => Ok(found.detected),
+        Err(none) if none.is_empty() => Err(DetectError::Nothing),
+        Err(all) => Err(DetectError::Several(all.into_iter().map(|one| (one.detected.kind, one.lines)).collect())),
+    }
+}
+
+/// One of the patches of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The patch.
+    pub detected: Detected,
+    /// Its 1-based lines, last excluded.
+    pub lines: Range<usize>,
+}
+
+/// Finds all patches in `text`, in their order.
+#[must_use]
+pub fn find_all(text: &[u8]) -> Vec<Found> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let whole: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     // What a line looks like is told by its ASCII characters.
     let shapes: Vec<Cow<'_, str>> = whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
     let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
-    let found = match <[Candidate; 1]>::try_from(candidates(&lines, &diff::Lines::new(text))) {
-        Ok([found]) => found,
-        Err(none) if none.is_empty() => return Err(DetectError::Nothing),
-        Err(all) => {
-            return Err(DetectError::Several(all.into_iter().map(|one| (one.kind, numbers(&one.lines))).collect()));
+    let found = |one: Candidate| {
+        let left_out: Vec<_> = [0..one.lines.start, one.lines.end..lines.len()]
+            .into_iter()
+            .filter(|lines_of| lines[lines_of.clone()].iter().any(|line| !line.trim().is_empty()))
+            .map(|lines| shown(&numbers(&lines)))
+            .collect();
+        let mut notes = Vec::new();
+        if !left_out.is_empty() {
+            let taken = shown(&numbers(&one.lines));
+            notes.push(format!("took the {} in {taken}; left out {}", one.kind, left_out.join(" and ")));
         }
+        let mut body = vec![b'\n'; one.lines.start];
+        whole[one.lines.clone()].iter().for_each(|line| body.extend_from_slice(dedent(line, one.indent)));
+        if one.indent > 0 {
+            notes.push(format!("removed the indentation of {} blanks", one.indent));
+        }
+        let detected = Detected { kind: one.kind, text: body, notes };
+        Found { detected, lines: numbers(&one.lines) }
     };
-    let mut notes = Vec::new();
-    let left_out: Vec<_> = [0..found.lines.start, found.lines.end..lines.len()]
-        .into_iter()
-        .filter(|lines_of| lines[lines_of.clone()].iter().any(|line| !line.trim().is_empty()))
-        .map(|lines| shown(&numbers(&lines)))
-        .collect();
-    if !left_out.is_empty() {
-        notes.push(format!(
-            "took the {} in {}; left out {}",
-            found.kind,
-            shown(&numbers(&found.lines)),
-            left_out.join(" and ")
-        ));
-    }
-    let mut body = vec![b'\n'; found.lines.start];
-    whole[found.lines.clone()].iter().for_each(|line| body.extend_from_slice(dedent(line, found.indent)));
-    if found.indent > 0 {
-        notes.push(format!("removed the indentation of {} blanks", found.indent));
-    }
-    Ok(Detected { kind: found.kind, text: body, notes })
+    candidates(&lines, &diff::Lines::new(text)).into_iter().map(found).collect()
 }
 
 fn numbers(lines: &Range<usize>) -> Range<usize> {

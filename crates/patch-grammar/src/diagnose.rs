@@ -136,6 +136,22 @@ fn is_header(line: &str) -> bool {
 
 /// The header nearest to `line` and the first byte at which they differ.
 fn closest_header(line: &str) -> (Option<&'static str>, usize) {
+    /// What other tools call the same.
+    const SYNONYMS: [(&str, Marker); 9] = [
+        ("modify", Marker::Update),
+        ("edit", Marker::Update),
+        ("change", Marker::Update),
+        ("patch", Marker::Update),
+        ("create", Marker::Add),
+        ("new", Marker::Add),
+        ("write", Marker::Add),
+        ("remove", Marker::Delete),
+        ("rename", Marker::Move),
+    ];
+    let word = line.trim_start_matches('*').split_ascii_whitespace().next().unwrap_or_default().to_lowercase();
+    if let Some((_, meant)) = SYNONYMS.into_iter().find(|(synonym, _)| *synonym == word.trim_end_matches(':')) {
+        return (Some(meant.symbol()), line.bytes().take_while(|byte| matches!(byte, b'*' | b' ')).count());
+    }
     let head = line.split_inclusive(':').next().unwrap_or(line);
     let head: String = head.chars().take(40).collect();
     let nearest = Marker::ALL

@@ -69,7 +69,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let mut warnings = self.warnings;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: self.text.as_bytes(), sections, warnings })
+        Ok(Patch { text: self.text.as_bytes(), sections, warnings, notes: Vec::new() })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use file_tools::received::Part;
 
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
@@ -14,9 +15,12 @@ pub(crate) struct InputArgs {
 /// What the input is, for the commands that take more than a patch in the envelope.
 #[derive(Debug, Args)]
 pub(crate) struct From {
-    /// Form of the input; `auto` finds the one patch or diff in it, also in a chat answer, and says what it left out
-    #[arg(long, value_name = "FORM", default_value = "envelope")]
+    /// Form of the input; `auto` finds the patch, diff or operations in it, also in a chat answer or JSON, and says what it left out
+    #[arg(long, value_name = "FORM", default_value = "auto")]
     pub(crate) from: InputForm,
+    /// Of several patches in the input: take the N-th, or `all`, in order and as one
+    #[arg(long, value_name = "N", value_parser = part)]
+    pub(crate) part: Option<Part>,
     /// Of a diff: leave out so many leading parts of each path, as patch(1) does. Unless set: the prefixes that git writes
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
@@ -28,4 +32,16 @@ pub(crate) enum InputForm {
     Unified,
     Openai,
     Auto,
+}
+
+fn part(text: &str) -> Result<Part, String> {
+    match text {
+        "all" => Ok(Part::All),
+        _ => text
+            .parse()
+            .ok()
+            .filter(|&nth| nth > 0)
+            .map(Part::Nth)
+            .ok_or_else(|| "it is no number from 1, and not `all`".into()),
+    }
 }

@@ -118,12 +118,11 @@ pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
 
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
-    global: &Global,
     args: &CheckArgs,
     options: &Options,
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
-    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, global.quiet)?;
+    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
     let options = read_as(options.clone(), &input);
     with_input(input, &options, |patch| then(patch, &options))
 }
@@ -157,7 +156,7 @@ pub(super) enum Rest {
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
     let options = options(&global.settings, &args.rules)?;
     let session = workspace::session(global)?;
-    with_patch(global, args, &options, |patch, options| {
+    with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
         if global.json {
@@ -204,7 +203,7 @@ fn run(
     }
     let mut input = match args.stream {
         true => live::read(&options.parse)?,
-        false => form::of(source.read()?, &args.from, global.quiet)?,
+        false => form::of(source.read()?, &args.from, &options.parse)?,
     };
     options = read_as(options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {

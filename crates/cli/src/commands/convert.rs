@@ -41,8 +41,9 @@ pub(crate) enum Form {
 }
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
-    let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, global.quiet)?;
-    let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
+    let options = apply::options(&global.settings, &args.rules)?;
+    let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    let options = apply::read_as(options, &input);
     if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
         input = written(&input, &options.parse, global.quiet)?;
     }

@@ -14,7 +14,7 @@ use crate::{json, render};
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
     let options = apply::options(&global.settings, &args.rules)?;
     let session = workspace::session(global)?;
-    apply::with_patch(global, args, &options, |patch, options| {
+    apply::with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
         let lines = words(patch, &plan, options.placement.order);

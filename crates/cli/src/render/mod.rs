@@ -25,6 +25,15 @@ pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.
 pub(crate) fn failure(failure: &Failure, global: &Global) {
+    let input = match failure {
+        Failure::Parse(parse) => Some(&parse.0),
+        Failure::Rejected(rejected) => Some(&rejected.0),
+        Failure::Failed(failed) => Some(&failed.0),
+        _ => None,
+    };
+    for note in input.iter().flat_map(|input| &input.notes).filter(|_| !global.quiet) {
+        message(&format!("note: {note}"));
+    }
     match failure {
         Failure::Usage(text) | Failure::Input(text) | Failure::Unreadable(text) | Failure::Refused(text) => {
             message(text);
@@ -87,6 +96,7 @@ fn advise(error: &fs_guard::Error) {
 pub(crate) fn notes(plan: &Plan) {
     for note in plan.notes() {
         message(&match note {
+            PlanNote::Input(note) => format!("note: {note}"),
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
             PlanNote::Encoded { path, encoding } => format!("note: {path}: it is stored as {encoding}"),
             PlanNote::Crlf { path, by } => format!("note: {path}: its lines end in CRLF, as {by} has it"),

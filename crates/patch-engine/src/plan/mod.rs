@@ -324,6 +324,8 @@ impl ChangeKind {
 /// Something about a plan that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanNote {
+    /// Something was done to the text before it was read.
+    Input(String),
     /// Something in the text was overlooked.
     Text(Warning),
     /// A hunk was placed in a way that is worth a note.

@@ -1,0 +1,3 @@
+def f():
+    print("a\n")
+    return 1
