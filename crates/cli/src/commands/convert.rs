@@ -44,7 +44,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Exit {
     let mut session = None;
     let result = (|| {
         let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, global.quiet)?;
-        let options = apply::read_as(apply::options(&global.settings, &args.rules)?, &input);
+        let options = apply::options(&global.settings, &args.rules)?;
         if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
             input = written(&input, &options.parse, global.quiet)?;
         }

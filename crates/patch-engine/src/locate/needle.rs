@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use patch_grammar::{Hunk, Line, LineKind};
+use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 
 use super::pass::Pass;
 use super::reject::{HunkReject, RejectReason};
@@ -20,10 +20,12 @@ pub(crate) struct Needle<'p> {
     pub(crate) separators: usize,
     /// Headers that name a line.
     pub(crate) headers: Vec<&'p str>,
-    /// Whether a header has line numbers and nothing else.
+    /// Whether a header has line numbers and nothing else, or the hunk is one of a diff.
     pub(crate) numbered: bool,
     /// Where the hunk must be, if it says so itself.
     pub(crate) fixed: Option<Fixed>,
+    /// The 0-based line that a diff says its first old line is.
+    pub(crate) stated: Option<usize>,
 }
 
 /// A place that a hunk names.
@@ -53,10 +55,13 @@ impl<'p> Needle<'p> {
             old.clear();
             separators = 0;
         }
-        let headers = hunk.headers.iter().map(|header| without_line_numbers(header.text));
+        let stated = hunk.old_start.and_then(|line| (line as usize).checked_sub(1)).filter(|_| !old.is_empty());
+        // A diff names some line above the hunk, wherever that is; it says itself where the hunk stands.
+        let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
+        let headers = headers.iter().map(|header| without_line_numbers(header.text));
         let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
-        let numbered = headers.len() < hunk.headers.len();
-        Self { index, hunk, old, separators, headers, numbered, fixed }
+        let numbered = hunk.endings == LineEndings::Exact || headers.len() < hunk.headers.len();
+        Self { index, hunk, old, separators, headers, numbered, fixed, stated }
     }
 
     /// Whether the hunk has no lines to look for.

@@ -1,6 +1,7 @@
 //! Placement held against an obviously right matcher: all placements by brute force, small inputs.
 
-use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
+use patch_engine::{Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
+use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Hunk, Line, LineKind, ParseOptions, SectionOperation};
 
 fn random(seed: &mut u64, below: usize) -> usize {
@@ -566,4 +567,101 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
         }
     }
     assert!(followed > 1000, "only {followed} advices were followed");
+}
+
+/// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of the first reject.
+fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
+    let text = format!("--- a/f\n+++ b/f\n{hunks}");
+    let diff = Diff::parse(text.as_bytes(), &DiffOptions::default()).expect("a diff");
+    let patch = diff.patch();
+    let options = Options::new(profile);
+    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, options.final_newline);
+    let edit = edit.map_err(|rejects| rejects[0].reason.as_str())?;
+    let told = edit.placed.iter().filter(|placed| placed.notes.contains(&Note::StatedLine)).count();
+    Ok((String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8"), told))
+}
+
+#[test]
+fn stated_lines_choose_among_places_where_the_text_is_the_same() {
+    let file = "x\na\nb\na\nb\na\nb\ny\n";
+    let hunk = |line: usize| format!("@@ -{line},2 +{line},2 @@ f\n a\n-b\n+c\n");
+    let top = |line: usize| format!("@@ -{line} +{line} @@\n-x\n+z\n");
+    for (hunks, wanted) in [
+        (hunk(2), Ok(("x\na\nc\na\nb\na\nb\ny\n", 1))),
+        (hunk(4), Ok(("x\na\nb\na\nc\na\nb\ny\n", 1))),
+        (hunk(6), Ok(("x\na\nb\na\nb\na\nc\ny\n", 1))),
+        // No place, near as it is.
+        (hunk(3), Err("multiple_matches")),
+        (hunk(12), Err("multiple_matches")),
+        // The hunk above was found so far from its line.
+        (top(11) + &hunk(14), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        (top(1) + &hunk(4), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        // Both the line and the distance name a place.
+        (top(3) + &hunk(6), Err("multiple_matches")),
+        (hunk(2) + &hunk(4) + &hunk(6), Ok(("x\na\nc\na\nc\na\nc\ny\n", 2))),
+        (hunk(2) + &hunk(6), Ok(("x\na\nc\na\nb\na\nc\ny\n", 2))),
+        // One place is where it is, whatever the line.
+        ("@@ -1,2 +1,2 @@\n b\n-y\n+z\n".into(), Ok(("x\na\nb\na\nb\na\nb\nz\n", 0))),
+        ("@@ -2,2 +2,2 @@\n a\n-c\n+d\n".into(), Err("context_not_found")),
+        // Numbers that do not fit the lines are no evidence, and a line without text is none.
+        ("@@ -2,9 +2,2 @@\n a\n-b\n+c\n".into(), Err("multiple_matches")),
+        ("@@ -2,0 +3 @@\n+n\n".into(), Err("no_anchor")),
+    ] {
+        for profile in [Profile::Strict, Profile::Codex] {
+            // In file order three hunks have three places, whatever they state; one after the other the last has one.
+            let told = |told| if profile == Profile::Codex && hunks.matches("@@ -").count() == 3 { 0 } else { told };
+            let wanted = wanted.map(|(text, count)| (text.to_owned(), told(count)));
+            assert_eq!(by_diff(profile, file, &hunks), wanted, "{profile} {hunks}");
+        }
+    }
+    // Not where something is overlooked.
+    let blanks = file.replace('a', "a ");
+    assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(4)), Err("multiple_matches"));
+    assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
+}
+
+#[test]
+fn what_a_diff_says_of_its_lines_is_done_or_refused() {
+    let mut seed = 17;
+    for nth in 0..cases() / 20 {
+        let word = |seed: &mut u64| ["a\n", "b\n", "c\n"][random(seed, 3)];
+        let before: Vec<&str> = (0..random(&mut seed, 14)).map(|_| word(&mut seed)).collect();
+        // A few changes, each with so many lines around it; numbers as diff(1) gives them.
+        let context = random(&mut seed, 4);
+        let (mut hunks, mut after, mut from) = (String::new(), String::new(), 0);
+        while from < before.len() {
+            let start = from + context + random(&mut seed, 5);
+            let end = start + random(&mut seed, 3);
+            if end + context > before.len() || start == end && context == 0 {
+                break;
+            }
+            let new: String = (0..random(&mut seed, 3)).map(|_| word(&mut seed)).collect();
+            let (above, below) = (&before[start - context..start], &before[end..end + context]);
+            let (gone, count) = (&before[start..end], end - start + 2 * context);
+            after += &before[from..start].concat();
+            after += &new;
+            let lines =
+                |sign: &str, lines: &[&str]| lines.iter().map(|line| format!("{sign}{line}")).collect::<String>();
+            if new.is_empty() && gone.is_empty() || count == 0 {
+                (after.truncate(after.len() - new.len()), after.push_str(&gone.concat()));
+            } else {
+                let inserted: String = new.lines().map(|line| format!("+{line}\n")).collect();
+                let new_count = new.lines().count() + 2 * context;
+                hunks += &format!("@@ -{},{count} +1,{new_count} @@\n", start - context + 1);
+                hunks += &(lines(" ", above) + &lines("-", gone) + &inserted + &lines(" ", below));
+            }
+            after += &below.concat();
+            from = end + context;
+        }
+        after += &before[from.min(before.len())..].concat();
+        if hunks.is_empty() {
+            continue;
+        }
+        for profile in [Profile::Strict, Profile::Codex] {
+            match by_diff(profile, &before.concat(), &hunks) {
+                Ok((found, _)) => assert_eq!(found, after, "{nth} {profile} {before:?}\n{hunks}"),
+                Err(reason) => assert_ne!(reason, "context_not_found", "{nth} {profile} {before:?}\n{hunks}"),
+            }
+        }
+    }
 }

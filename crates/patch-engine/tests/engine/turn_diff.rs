@@ -1,8 +1,5 @@
 //! The diff of a turn, against git: `git apply` of it on the tree of before gives the tree of after.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
 use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, Workspace};
 use patch_engine::{Failed, Options, Profile, Settings, TurnDiff, parse};
 use tempfile::TempDir;
