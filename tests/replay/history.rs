@@ -93,6 +93,12 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     Ok(())
 }
 
+/// The diff of a commit as git prints it, with renames and copies.
+pub(crate) fn diff(dir: &Path, commit: &Commit) -> std::io::Result<Vec<u8>> {
+    let args = ["diff-tree", "--root", "--no-commit-id", "-p", "-M", "-C", "--no-ext-diff", "--no-textconv", &commit.name];
+    Ok(spawn(dir, &args)?.wait_with_output()?.stdout)
+}
+
 fn spawn(dir: &Path, args: &[&str]) -> std::io::Result<Child> {
     Command::new("git")
         .arg("-C")
