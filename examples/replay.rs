@@ -111,7 +111,7 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
         for dir in &args.dirs {
             let read = history::read(dir, &mut |commit| {
                 let name = format!("{} {}", dir.display(), commit.name);
-                let diff = history::diff(dir, &commit).expect("git runs");
+                let Some(diff) = history::diff(dir, &commit).expect("git runs") else { return };
                 nth += 1;
                 // No line of a hunk begins with a letter.
                 let starts = files_of(&diff);

@@ -99,16 +99,18 @@ pub(crate) fn diff_of_file(commit: &Commit, diff: &[u8], dialect: Profile) -> Op
         Err(error) => return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into()))),
     };
     let patch = diff.patch();
-    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..] else {
+    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..]
+    else {
         return None;
     };
     let ((before, _), (after, _)) = (commit.before.get(path.text)?, commit.after.get(path.text)?);
     let options = Options::new(dialect);
     let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
         Ok(edit) if edit.apply(before) == *after => Outcome::Right,
-        Ok(edit) => {
-            Outcome::Wrong(format!("placed at lines {:?}", edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()))
-        }
+        Ok(edit) => Outcome::Wrong(format!(
+            "placed at lines {:?}",
+            edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
+        )),
         Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
     };
     Some((path.text.to_owned(), outcome))
