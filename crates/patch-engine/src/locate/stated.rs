@@ -25,7 +25,8 @@ impl Stated {
     /// Takes note of where a hunk was found.
     pub(crate) fn found(&mut self, needle: &Needle<'_>, line: usize) {
         if let Some(stated) = needle.stated {
-            self.offset = line.checked_signed_diff(stated);
+            // Lines of a file are counted in 32 bits.
+            self.offset = Some(line as isize - stated as isize);
         }
     }
 }

@@ -643,7 +643,8 @@ fn what_a_diff_says_of_its_lines_is_done_or_refused() {
             let lines =
                 |sign: &str, lines: &[&str]| lines.iter().map(|line| format!("{sign}{line}")).collect::<String>();
             if new.is_empty() && gone.is_empty() || count == 0 {
-                (after.truncate(after.len() - new.len()), after.push_str(&gone.concat()));
+                after.truncate(after.len() - new.len());
+                after.push_str(&gone.concat());
             } else {
                 let inserted: String = new.lines().map(|line| format!("+{line}\n")).collect();
                 let new_count = new.lines().count() + 2 * context;
