@@ -23,8 +23,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use patch_engine::Profile;
 use patch_engine::write::Style;
+use patch_engine::{Options, Profile, edit};
+use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::{Section, SectionOperation};
 
 use outcome::{Outcome, Tally};
 
@@ -117,7 +119,7 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
                 let starts = files_of(&diff);
                 for (index, &start) in starts.iter().enumerate() {
                     let end = starts.get(index + 1).copied().unwrap_or(diff.len());
-                    if let Some((path, outcome)) = outcome::diff_of_file(&commit, &diff[start..end], dialect) {
+                    if let Some((path, outcome)) = diff_of_file(&commit, &diff[start..end], dialect) {
                         files.count(&format!("{name} {path}"), &outcome);
                     }
                 }
@@ -138,6 +140,30 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
         }
     }
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The diff of one file, in memory; `None` where it is more than an update.
+fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Option<(String, Outcome)> {
+    let diff = match Diff::parse(diff, &DiffOptions::default()) {
+        Ok(diff) => diff,
+        Err(error) => return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into()))),
+    };
+    let patch = diff.patch();
+    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..]
+    else {
+        return None;
+    };
+    let ((before, _), (after, _)) = (commit.before.get(path.text)?, commit.after.get(path.text)?);
+    let options = Options::new(dialect);
+    let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
+        Ok(edit) if edit.apply(before) == *after => Outcome::Right,
+        Ok(edit) => Outcome::Wrong(format!(
+            "placed at lines {:?}",
+            edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
+        )),
+        Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
+    };
+    Some((path.text.to_owned(), outcome))
 }
 
 /// Where the files of a diff begin.

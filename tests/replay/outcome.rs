@@ -9,7 +9,6 @@ use patch_engine::transaction::{Durability, Workspace};
 use patch_engine::write::{Kind, Style, write_hunks, write_patch};
 use patch_engine::{ApplyError, Options, Patch, Profile, Settings, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
-use patch_grammar::{Section, SectionOperation};
 
 use super::history::{Commit, Files};
 
@@ -90,30 +89,6 @@ pub(crate) fn diff_on_disk(commit: &Commit, diff: &[u8], dialect: Profile, dir: 
         Ok(diff) => in_directory(commit, dir, &diff.patch(), Options::new(dialect)),
         Err(error) => Outcome::Refused(error.kind.as_str().into()),
     }
-}
-
-/// The diff of one file, in memory; `None` where it is more than an update.
-pub(crate) fn diff_of_file(commit: &Commit, diff: &[u8], dialect: Profile) -> Option<(String, Outcome)> {
-    let diff = match Diff::parse(diff, &DiffOptions::default()) {
-        Ok(diff) => diff,
-        Err(error) => return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into()))),
-    };
-    let patch = diff.patch();
-    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..]
-    else {
-        return None;
-    };
-    let ((before, _), (after, _)) = (commit.before.get(path.text)?, commit.after.get(path.text)?);
-    let options = Options::new(dialect);
-    let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
-        Ok(edit) if edit.apply(before) == *after => Outcome::Right,
-        Ok(edit) => Outcome::Wrong(format!(
-            "placed at lines {:?}",
-            edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
-        )),
-        Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
-    };
-    Some((path.text.to_owned(), outcome))
 }
 
 fn in_directory(commit: &Commit, dir: &Path, patch: &Patch<'_>, options: Options) -> Outcome {
