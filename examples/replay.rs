@@ -157,6 +157,7 @@ fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Opti
     let options = Options::new(dialect);
     let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
         Ok(edit) if edit.apply(before) == *after => Outcome::Right,
+        Ok(edit) if without_cr(&edit.apply(before)) == without_cr(after) => Outcome::Wrong("line endings".into()),
         Ok(edit) => Outcome::Wrong(format!(
             "placed at lines {:?}",
             edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
@@ -164,6 +165,10 @@ fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Opti
         Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
     };
     Some((path.text.to_owned(), outcome))
+}
+
+fn without_cr(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().copied().filter(|&byte| byte != b'\r').collect()
 }
 
 /// Where the files of a diff begin.

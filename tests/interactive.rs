@@ -181,6 +181,21 @@ fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
 }
 
 #[test]
+fn a_diff_on_a_terminal_keeps_carriage_returns_at_line_ends_and_no_other_control() {
+    let patch = "*** Begin Patch\n*** Add File: n\n+\u{1b}[31mre\rd\u{9b}0m\r\n*** End Patch\n";
+    for line in ["$it -n --no-pager ../p", "$it ../p && $it --no-pager log -p"] {
+        let dir = place(&[("w/a", "1\n"), ("p", patch)]);
+        let mut terminal = on_terminal(dir.path(), line, &[("NO_COLOR", "1")]);
+        let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
+        assert!(shown.contains("+\\u{1b}[31mre\\u{d}d\\u{9b}0m\r\r\n"), "{line}: {shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{line}: {shown:?}");
+    }
+    let dir = place(&[("w/a", "1\n"), ("p", patch)]);
+    let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["-n", "../p"], b"");
+    assert!(piped.stdout.contains("+\u{1b}[31mre\rd\u{9b}0m\r\n"), "{piped:?}");
+}
+
+#[test]
 fn arguments_reach_a_terminal_as_escapes() {
     let dir = place(&[("w/a", "1\n")]);
     let mut terminal = on_terminal(dir.path(), "$it check --fuzz \"$odd\"", &[("odd", "\u{1b}]0;title\u{7}\u{9b}7m")]);

@@ -49,7 +49,11 @@ impl Pager {
 
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
-        let _ = if self.plain { self.write_all(diff) } else { super::diff::write_diff(self, diff) };
+        let _ = match self.plain {
+            // Past what takes codes of colours out: they may be the file's.
+            true => self.flush().and_then(|()| io::stdout().write_all(diff)),
+            false => super::diff::write_diff(self, diff),
+        };
     }
 }
 
