@@ -9,7 +9,7 @@
 //! `1.0.1/`, …). Flags: `--context N`, `--headers`, `--end-of-file` and `--dialect strict|codex` say
 //! how patches are written (without `--context` and `--dialect`: 3 and 1 lines, with headers and
 //! without, in both dialects). `--road N` takes every Nth commit through the file system too (default
-//! 20; 0 for none). `--keep DIR` keeps the files of changes that are refused or come out wrong.
+//! 20; 0 for none). `--from-git` replays the diffs that git prints instead, with renames and copies. `--keep DIR` keeps the files of changes that are refused or come out wrong.
 //!
 //! Ends with an error if anything came out wrong or was applied in part.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr, reason = "it measures from outside")]
@@ -23,8 +23,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use patch_engine::Profile;
 use patch_engine::write::Style;
+use patch_engine::{Options, Profile, edit};
+use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::{Section, SectionOperation};
 
 use outcome::{Outcome, Tally};
 
@@ -40,6 +42,7 @@ struct Args {
     styles: Vec<Style>,
     road: usize,
     keep: Option<PathBuf>,
+    from_git: bool,
     dirs: Vec<PathBuf>,
 }
 
@@ -52,6 +55,9 @@ fn main() -> ExitCode {
         }
     };
     let temporary = tempfile::tempdir().expect("a temporary directory");
+    if args.from_git {
+        return from_git(&args, temporary.path());
+    }
     let (mut nth, mut updates) = (0, 0);
     let fresh =
         |style: Style| Run { style, files: Tally::default(), commits: Tally::default(), road: Tally::default() };
@@ -97,10 +103,91 @@ fn main() -> ExitCode {
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Replays git's own diffs, each in every dialect: its updates one by one, and some commits as a whole.
+fn from_git(args: &Args, temporary: &Path) -> ExitCode {
+    let mut bad = false;
+    let mut dialects: Vec<Profile> = args.styles.iter().map(|style| style.dialect).collect();
+    dialects.dedup();
+    for dialect in dialects {
+        let (mut nth, mut files, mut road) = (0, Tally::default(), Tally::default());
+        for dir in &args.dirs {
+            let read = history::read(dir, &mut |commit| {
+                let name = format!("{} {}", dir.display(), commit.name);
+                let Some(diff) = history::diff(dir, &commit).expect("git runs") else { return };
+                nth += 1;
+                // No line of a hunk begins with a letter.
+                let starts = files_of(&diff);
+                for (index, &start) in starts.iter().enumerate() {
+                    let end = starts.get(index + 1).copied().unwrap_or(diff.len());
+                    if let Some((path, outcome)) = diff_of_file(&commit, &diff[start..end], dialect) {
+                        files.count(&format!("{name} {path}"), &outcome);
+                    }
+                }
+                if args.road > 0 && nth % args.road == 0 && !starts.is_empty() {
+                    road.count(&name, &outcome::diff_on_disk(&commit, &diff, dialect, temporary));
+                }
+            });
+            if let Err(error) = read {
+                eprintln!("replay: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+        println!("git's diffs, {dialect}, {nth} commits\n  files:     {files}\n  on disk:   {road}");
+        for tally in [&files, &road] {
+            bad |= !tally.wrong.is_empty() || !tally.partial.is_empty();
+            tally.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
+            tally.partial.iter().for_each(|what| println!("  PARTIAL    {what}"));
+        }
+    }
+    if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The diff of one file, in memory; `None` where it is more than an update.
+fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Option<(String, Outcome)> {
+    let diff = match Diff::parse(diff, &DiffOptions::default()) {
+        Ok(diff) => diff,
+        Err(error) => return Some((error.kind.to_string(), Outcome::Refused(error.kind.as_str().into()))),
+    };
+    let patch = diff.patch();
+    let [Section { path, operation: SectionOperation::Update { move_to: None, hunks }, .. }] = &patch.sections[..]
+    else {
+        return None;
+    };
+    let ((before, _), (after, _)) = (commit.before.get(path.text)?, commit.after.get(path.text)?);
+    let options = Options::new(dialect);
+    let outcome = match edit(before, hunks, &options.placement, options.final_newline) {
+        Ok(edit) if edit.apply(before) == *after => Outcome::Right,
+        Ok(edit) if without_cr(&edit.apply(before)) == without_cr(after) => Outcome::Wrong("line endings".into()),
+        Ok(edit) => Outcome::Wrong(format!(
+            "placed at lines {:?}",
+            edit.placed.iter().map(|p| p.first_line).collect::<Vec<_>>()
+        )),
+        Err(rejects) => Outcome::Refused(rejects[0].reason.as_str().into()),
+    };
+    Some((path.text.to_owned(), outcome))
+}
+
+fn without_cr(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().copied().filter(|&byte| byte != b'\r').collect()
+}
+
+/// Where the files of a diff begin.
+fn files_of(diff: &[u8]) -> Vec<usize> {
+    let mut at = 0;
+    let mut starts = Vec::new();
+    for line in diff.split_inclusive(|&byte| byte == b'\n') {
+        if line.starts_with(b"diff --git ") {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    starts
+}
+
 fn read_args() -> Result<Args, String> {
     let mut args = std::env::args().skip(1);
     let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
-    let (mut road, mut keep, mut dirs) = (20, None, Vec::new());
+    let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
@@ -108,6 +195,7 @@ fn read_args() -> Result<Args, String> {
             "--context" => contexts.push(number(value()?)?),
             "--dialect" => dialects.push(value()?.parse::<Profile>().map_err(|error| error.to_string())?),
             "--headers" => headers = true,
+            "--from-git" => from_git = true,
             "--end-of-file" => end_of_file = true,
             "--road" => road = number(value()?)?,
             "--keep" => keep = Some(PathBuf::from(value()?)),
@@ -131,7 +219,7 @@ fn read_args() -> Result<Args, String> {
             }
         }
     }
-    Ok(Args { styles, road, keep, dirs })
+    Ok(Args { styles, road, keep, from_git, dirs })
 }
 
 fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {

@@ -135,6 +135,74 @@ fn what_a_form_cannot_say_is_an_error() {
     }
 }
 
+#[test]
+fn a_mode_is_shown_approved_logged_and_undone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = workspace(FILES);
+    let file = dir.path().join("w/gone.txt");
+    let mode = || std::fs::metadata(&file).expect("a file").permissions().mode() & 0o777;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("a mode");
+    let diff = "diff --git a/gone.txt b/gone.txt\nold mode 100644\nnew mode 100755\n";
+    let dry = call(&dir, &["-n", "--from", "unified"], diff.as_bytes());
+    assert_eq!((dry.code, &*dry.stdout, mode()), (0, diff, 0o640), "{dry:?}");
+    let applied = call(&dir, &["--from", "unified"], diff.as_bytes());
+    assert_eq!((applied.code, &*applied.stdout, mode()), (0, "M gone.txt\n", 0o750), "{applied:?}");
+    let log = call(&dir, &["log", "-p"], b"");
+    assert!(log.stdout.contains(diff), "{log:?}");
+    let verified = call(&dir, &["log", "--verify"], b"");
+    assert_eq!(verified.code, 0, "{verified:?}");
+    let undone = call(&dir, &["undo"], b"");
+    assert_eq!((undone.code, mode()), (0, 0o640), "{undone:?}");
+    let redone = call(&dir, &["redo"], b"");
+    assert_eq!((redone.code, mode()), (0, 0o750), "{redone:?}");
+}
+
+#[test]
+fn a_diff_becomes_an_envelope_or_says_why_not() {
+    let head = "--- a/old.txt\n+++ b/old.txt\n";
+    for (args, diff, code, wanted) in [
+        (
+            &["--to", "envelope"][..],
+            format!("{head}@@ -1,2 +1,2 @@\n 1\r\n-2\r\n+3\n"),
+            0,
+            "*** Begin Patch\n*** Update File: old.txt\n@@\n 1\r\n-2\r\n+3\n*** End Patch\n",
+        ),
+        (&["--to", "openai"], format!("{head}@@ -1,2 +1,2 @@\n 1\n-2\n+3\n"), 0, r#""diff":"@@\n 1\n-2\n+3\n""#),
+        (
+            &["--to", "envelope"],
+            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".into(),
+            1,
+            "x: an envelope cannot express the mode of a file",
+        ),
+        (
+            &["--to", "openai"],
+            "diff --git a/x b/y\ncopy from x\ncopy to y\n".into(),
+            1,
+            "x: an envelope cannot express a copy",
+        ),
+        (
+            &["--to", "envelope", "-p", "3"],
+            format!("{head}@@ -1 +1 @@\n-1\n+2\n"),
+            1,
+            "a path with as many parts as are to be left out",
+        ),
+        (
+            &["--to", "envelope"],
+            format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"),
+            0,
+            "the numbers of the hunk do not fit its lines",
+        ),
+    ] {
+        let dir = workspace(FILES);
+        let run = call(&dir, &[&["convert", "--from", "unified"], args].concat(), diff.as_bytes());
+        assert_eq!(run.code, code, "{diff}: {run:?}");
+        assert!(format!("{}{}", run.stdout, run.stderr).contains(wanted), "{diff}: {run:?}");
+    }
+    let dir = workspace(FILES);
+    let run = call(&dir, &["-p", "1"], PATCH.as_bytes());
+    assert!(run.code == 2 && run.stderr.contains("--strip is about the paths of a diff"), "{run:?}");
+}
+
 fn item(call_id: &str, operation: Value) -> Value {
     json!({ "type": "apply_patch_call", "id": "x", "call_id": call_id, "status": "completed", "operation": operation })
 }

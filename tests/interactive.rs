@@ -1,6 +1,7 @@
 //! `-i`: a person takes or leaves files and hunks; a pager on a terminal.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -66,6 +67,61 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
     }
 }
 
+const DIFF: &str = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n\
+    @@ -1,2 +1,2 @@\n-1\n+one\n 2\n@@ -5 +5 @@\n-5\n+five\n\
+    diff --git a/n m b/n m\nnew file mode 100644\n--- /dev/null\n+++ b/n m\t\n@@ -0,0 +1 @@\n+n\n\\ No newline at end of file\n\
+    diff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n\
+    diff --git a/c b/d\nsimilarity index 50%\nrename from c\nrename to d\n--- a/c\n+++ b/d\n@@ -1 +1 @@\n-c\n+C\n\
+    diff --git a/a b/e\nsimilarity index 100%\ncopy from a\ncopy to e\n";
+
+#[test]
+fn what_is_taken_of_a_diff_is_a_diff() {
+    for (answers, left_out, wanted, runs) in [
+        ("y y y y y y y y y", "", "a=one234five d=C e=12345 n m=n", true),
+        (
+            "n y n n n n y n",
+            "left out: M a, mode 100755; a, hunk 2 of 2; A n m; D b; R c -> d; C a -> e",
+            "a=one2345 b=b c=C",
+            false,
+        ),
+        (
+            "y n n n y y n n y",
+            "left out: a, hunk 1 of 2; a, hunk 2 of 2; A n m; c, hunk 1 of 1; C a -> e",
+            "a=12345 d=c",
+            true,
+        ),
+        ("n e q", "left out: M a, mode 100755; a, hunk 2 of 2; A n m", "a=ONE2345 b=b c=c", false),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("d.diff"), DIFF).expect("a file");
+        let editor = "sed -i s/one/ONE/";
+        let mut terminal = on_terminal(dir.path(), "$it -i --from unified ../d.diff", &[("EDITOR", editor)]);
+        let mut all = String::new();
+        for answer in answers.split(' ') {
+            all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
+            terminal.send_line(answer).expect("sent");
+        }
+        all += &terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{answers}: {error}"));
+        assert!(all.contains(left_out), "{answers}: {all}");
+        assert_eq!(files(dir.path()), wanted, "{answers}");
+        let mode = fs::metadata(dir.path().join("w/a")).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o100 != 0, runs, "{answers}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_patch_stored_with_crlf_mean_the_same() {
+    let dir = place(FILES);
+    fs::write(dir.path().join("p"), PATCH.replace('\n', "\r\n")).expect("a file");
+    let mut terminal = on_terminal(dir.path(), "$it -i ../p", &[]);
+    for answer in ["y", "n", "n", "y", "n", "n", "n"] {
+        terminal.exp_string("?] ").expect("a question");
+        terminal.send_line(answer).expect("sent");
+    }
+    terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert_eq!(files(dir.path()), "a=one2345 b=b c=c n=n");
+}
+
 #[test]
 fn without_a_terminal_nobody_is_asked() {
     let dir = place(FILES);
@@ -122,6 +178,21 @@ fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
         let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["convert", "--to", to, "../p"], b"");
         assert!(piped.stdout.contains("+\u{1b}[31mred\u{9b}0m\n") && piped.stderr.is_empty(), "{to}: {piped:?}");
     }
+}
+
+#[test]
+fn a_diff_on_a_terminal_keeps_carriage_returns_at_line_ends_and_no_other_control() {
+    let patch = "*** Begin Patch\n*** Add File: n\n+\u{1b}[31mre\rd\u{9b}0m\r\n*** End Patch\n";
+    for line in ["$it -n --no-pager ../p", "$it ../p && $it --no-pager log -p"] {
+        let dir = place(&[("w/a", "1\n"), ("p", patch)]);
+        let mut terminal = on_terminal(dir.path(), line, &[("NO_COLOR", "1")]);
+        let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
+        assert!(shown.contains("+\\u{1b}[31mre\\u{d}d\\u{9b}0m\r\r\n"), "{line}: {shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{line}: {shown:?}");
+    }
+    let dir = place(&[("w/a", "1\n"), ("p", patch)]);
+    let piped = run("apply-patch", &dir.path().join("w"), dir.path(), &["-n", "../p"], b"");
+    assert!(piped.stdout.contains("+\u{1b}[31mre\rd\u{9b}0m\r\n"), "{piped:?}");
 }
 
 #[test]

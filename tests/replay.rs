@@ -23,7 +23,7 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for dialect in [Profile::Strict, Profile::Codex] {
         let style = Style::new(dialect);
-        let mut tally = Tally::default();
+        let (mut tally, mut diffs) = (Tally::default(), Tally::default());
         let read = history::read(&repository, &mut |commit| {
             let outcome = outcome::on_disk(&commit, &style, dir.path());
             let memory = outcome::in_memory(&commit, &style);
@@ -33,12 +33,19 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
                 commit.name
             );
             tally.count(&commit.name, &outcome);
+            // The same as git tells it.
+            let diff = history::diff(&repository, &commit).expect("git runs");
+            if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
+                diffs.count(&commit.name, &outcome::diff_on_disk(&commit, &diff, dialect, dir.path()));
+            }
         });
         if let Err(error) = read {
             eprintln!("skipped: {error}");
             return;
         }
-        eprintln!("{dialect}: {tally}");
-        assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
+        eprintln!("{dialect}: {tally}; from git: {diffs}");
+        for tally in [tally, diffs] {
+            assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
+        }
     }
 }

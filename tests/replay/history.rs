@@ -80,8 +80,11 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         for (mode, id, files) in [(old_mode, old, &mut commit.before), (new_mode, new, &mut commit.after)] {
             let file = match mode {
                 "000000" => continue,
-                "100644" => (blobs.read(id).map_err(|error| error.to_string())?, Kind::Plain),
-                "100755" => (blobs.read(id).map_err(|error| error.to_string())?, Kind::Executable),
+                "100644" | "100755" => match blobs.read(id).map_err(|error| error.to_string())? {
+                    Some(bytes) if mode == "100755" => (bytes, Kind::Executable),
+                    Some(bytes) => (bytes, Kind::Plain),
+                    None => (id.as_bytes().to_vec(), Kind::Other),
+                },
                 _ => (id.as_bytes().to_vec(), Kind::Other),
             };
             files.insert(path.clone(), file);
@@ -91,6 +94,14 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         each(last);
     }
     Ok(())
+}
+
+/// The diff of a commit as git prints it, with renames and copies; `None` where it lacks a file.
+pub(crate) fn diff(dir: &Path, commit: &Commit) -> std::io::Result<Option<Vec<u8>>> {
+    let args =
+        ["diff-tree", "--root", "--no-commit-id", "-p", "-M", "-C", "--no-ext-diff", "--no-textconv", &commit.name];
+    let output = spawn(dir, &args)?.wait_with_output()?;
+    Ok(output.status.success().then_some(output.stdout))
 }
 
 fn spawn(dir: &Path, args: &[&str]) -> std::io::Result<Child> {
@@ -118,16 +129,20 @@ impl Blobs {
         Ok(Self { child, ask, answer: BufReader::new(answer) })
     }
 
-    fn read(&mut self, id: &str) -> std::io::Result<Vec<u8>> {
+    /// The bytes of a file; `None` where a repository that is not whole lacks them.
+    fn read(&mut self, id: &str) -> std::io::Result<Option<Vec<u8>>> {
         writeln!(self.ask, "{id}")?;
         let mut line = String::new();
         self.answer.read_line(&mut line)?;
+        if line.ends_with(" missing\n") {
+            return Ok(None);
+        }
         let size = line.trim().rsplit(' ').next().and_then(|size| size.parse().ok());
         let size: usize = size.ok_or_else(|| std::io::Error::other(format!("git has no blob: {line}")))?;
         let mut bytes = vec![0; size + 1];
         self.answer.read_exact(&mut bytes)?;
         bytes.pop();
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use patch_engine::transaction::{Durability, Workspace};
 use patch_engine::write::{Kind, Style, write_hunks, write_patch};
-use patch_engine::{ApplyError, Options, Settings, edit, parse};
+use patch_engine::{ApplyError, Options, Patch, Profile, Settings, edit, parse};
+use patch_grammar::diff::{Diff, DiffOptions};
 
 use super::history::{Commit, Files};
 
@@ -75,30 +76,41 @@ pub(crate) fn on_disk(commit: &Commit, style: &Style, dir: &Path) -> Outcome {
     if text.is_empty() {
         return Outcome::Right;
     }
+    let options = Options::new(style.dialect);
+    match parse(&text, &options.parse) {
+        Ok(patch) => in_directory(commit, dir, &patch, options),
+        Err(error) => Outcome::Wrong(format!("it does not parse: {error}")),
+    }
+}
+
+/// The commit as git's own diff, by the whole road.
+pub(crate) fn diff_on_disk(commit: &Commit, diff: &[u8], dialect: Profile, dir: &Path) -> Outcome {
+    match Diff::parse(diff, &DiffOptions::default()) {
+        Ok(diff) => in_directory(commit, dir, &diff.patch(), Options::new(dialect)),
+        Err(error) => Outcome::Refused(error.kind.as_str().into()),
+    }
+}
+
+fn in_directory(commit: &Commit, dir: &Path, patch: &Patch<'_>, options: Options) -> Outcome {
     let root = dir.join("root");
     if let Err(error) = fs::create_dir(&root).and_then(|()| put(&root, &commit.before)) {
         let _ = fs::remove_dir_all(&root);
         return Outcome::Inexpressible(format!("this file system: {error}"));
     }
-    let outcome = apply_in(&root, &text, style, commit);
+    let outcome = apply_in(&root, patch, options, commit);
     fs::remove_dir_all(&root).expect("files of ours");
     outcome
 }
 
-fn apply_in(root: &Path, text: &str, style: &Style, commit: &Commit) -> Outcome {
-    let mut options = Options::new(style.dialect);
+fn apply_in(root: &Path, patch: &Patch<'_>, mut options: Options, commit: &Commit) -> Outcome {
     options.create_parents = true;
-    let patch = match parse(text, &options.parse) {
-        Ok(patch) => patch,
-        Err(error) => return Outcome::Wrong(format!("it does not parse: {error}")),
-    };
     let mut policy = patch_engine::policy();
     policy.allow.push("**").expect("a glob");
     policy.names = fs_guard::NamePolicy::Native;
     let workspace = Workspace::open(root, policy).expect("a directory");
     let mut settings = Settings::new(options);
     settings.commit.durability = Durability::None;
-    let applied = workspace.apply(&patch, &settings, &mut ());
+    let applied = workspace.apply(patch, &settings, &mut ());
     let found = look(root).expect("readable files");
     let wanted = if applied.is_ok() { &commit.after } else { &commit.before };
     let same = *wanted == found;

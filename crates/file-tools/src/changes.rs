@@ -208,6 +208,7 @@ pub fn note_text(note: &Note) -> String {
             format!("lost {} of indentation like the lines it matched", blanks(removed))
         }
         Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+        Note::StatedLine => "fits in several places; the one that the diff's line numbers mean was taken".into(),
     }
 }
 

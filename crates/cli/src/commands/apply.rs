@@ -107,15 +107,6 @@ pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Res
     Ok(options)
 }
 
-/// The options for an input.
-///
-/// In a diff the place of an insertion without context is a line number alone: it is only taken where the file is empty,
-/// never for the end of the file.
-pub(super) fn read_as(mut options: Options, input: &input::Input) -> Options {
-    options.placement.append_without_anchor &= input.diff.is_none();
-    options
-}
-
 /// Reads and parses the patch, then lets `then` do the rest.
 pub(super) fn with_patch(
     args: &CheckArgs,
@@ -123,8 +114,7 @@ pub(super) fn with_patch(
     then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
 ) -> Result<Exit, Failure> {
     let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    let options = read_as(options.clone(), &input);
-    with_input(input, &options, |patch| then(patch, &options))
+    with_input(input, options, |patch| then(patch, options))
 }
 
 /// Parses the patch, then lets `then` do the rest.
@@ -190,7 +180,7 @@ fn run(
     session: &mut Option<Session>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let mut options = options(&global.settings, &args.rules)?;
+    let options = options(&global.settings, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
     let asks = asked != ApprovalPolicy::Never;
@@ -205,7 +195,6 @@ fn run(
         true => live::read(&options.parse)?,
         false => form::of(source.read()?, &args.from, &options.parse)?,
     };
-    options = read_as(options, &input);
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);

@@ -43,7 +43,6 @@ pub(crate) enum Form {
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(&global.settings, &args.rules)?;
     let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    let options = apply::read_as(options, &input);
     if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
         input = written(&input, &options.parse, global.quiet)?;
     }

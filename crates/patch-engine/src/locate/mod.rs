@@ -22,6 +22,7 @@ mod reject;
 mod rules;
 mod scope;
 mod search;
+mod stated;
 
 use patch_grammar::Hunk;
 

@@ -24,10 +24,12 @@ pub(crate) struct Needle<'p> {
     pub(crate) separators: usize,
     /// Headers that name a line.
     pub(crate) headers: Vec<&'p str>,
-    /// Whether a header has line numbers and nothing else.
+    /// Whether a header has line numbers and nothing else, or the hunk is one of a diff.
     pub(crate) numbered: bool,
     /// Where the hunk must be, if it says so itself.
     pub(crate) fixed: Option<Fixed>,
+    /// The 0-based line that a diff says its first old line is.
+    pub(crate) stated: Option<usize>,
 }
 
 /// How a line of the file must end.
@@ -66,11 +68,14 @@ impl<'p> Needle<'p> {
             separators = 0;
         }
         let endings = if old.is_empty() { Vec::new() } else { endings(hunk, lines) };
-        let headers = hunk.headers.iter().map(|header| without_line_numbers(header.text));
-        let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
-        let numbered = headers.len() < hunk.headers.len();
         let shows_crlf = hunk.old_lines().any(|line| line.crlf);
-        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed }
+        let stated = hunk.old_start.and_then(|line| (line as usize).checked_sub(1)).filter(|_| !old.is_empty());
+        // A diff names some line above the hunk, wherever that is; it says itself where the hunk stands.
+        let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
+        let headers = headers.iter().map(|header| without_line_numbers(header.text));
+        let headers: Vec<_> = headers.filter(|header| !header.trim().is_empty()).collect();
+        let numbered = hunk.endings == LineEndings::Exact || headers.len() < hunk.headers.len();
+        Self { index, hunk, old, endings, shows_crlf, separators, headers, numbered, fixed, stated }
     }
 
     /// Whether the hunk has no lines to look for.

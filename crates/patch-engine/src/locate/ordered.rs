@@ -20,6 +20,7 @@ use super::refuse;
 use super::reject::{Candidate, HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
+use super::stated::Stated;
 use crate::lines::{Lines, Mark};
 
 /// Where one hunk may go.
@@ -366,11 +367,14 @@ impl Context<'_, '_, '_> {
         let of = |index: usize| candidates[index].as_ref().expect("in the chain");
         match (self.topmost(&chain, of), self.bottommost(&chain, of)) {
             (Some(top), Some(bottom)) => {
-                for ((&index, &top), &bottom) in chain.iter().zip(&top).zip(&bottom) {
+                let chosen = self.choose(&chain, of, &bottom);
+                for (((&index, &top), &bottom), (line, stated)) in chain.iter().zip(&top).zip(&bottom).zip(chosen) {
                     if top == bottom {
                         placement[index] = Some((top, Vec::new()));
+                    } else if stated {
+                        placement[index] = Some((line, vec![Note::StatedLine]));
                     } else if self.rules.ambiguous == Ambiguous::First {
-                        placement[index] = Some((top, vec![Note::FirstOfSeveral]));
+                        placement[index] = Some((line, vec![Note::FirstOfSeveral]));
                     } else {
                         rejects.push(self.several(index, of(index), top..=bottom, false));
                     }
@@ -379,6 +383,36 @@ impl Context<'_, '_, '_> {
             _ => self.out_of_order(&chain, of, &mut placement, rejects),
         }
         placement
+    }
+
+    /// Places every hunk where it says that it stands, if that tells which of several exact places is meant; else as far
+    /// up as it can go. Each is below the one before it and leaves room for those to come, which stand no lower than at
+    /// `bottom`. With it, whether the place is the only one so, or the stated one.
+    fn choose<'c>(
+        &self,
+        chain: &[usize],
+        of: impl Fn(usize) -> &'c Candidates,
+        bottom: &[usize],
+    ) -> Vec<(usize, bool)> {
+        let (mut cursor, mut stated) = (0, Stated::default());
+        let choose = |(&index, &bottom): (&usize, &usize)| {
+            let (needle, candidates) = (&self.needles[index], of(index));
+            let first = self.finder.next(candidates, cursor).unwrap_or(bottom);
+            let stands =
+                |line: usize| (cursor..=bottom).contains(&line) && self.finder.next(candidates, line) == Some(line);
+            let whole = candidates.pass == Pass::Exact && candidates.dropped == 0;
+            let line = match first == bottom {
+                true => Some(first),
+                false => stated.choose(needle, stands).filter(|_| whole),
+            };
+            if let Some(line) = line {
+                stated.found(needle, line);
+            }
+            let place = line.unwrap_or(first);
+            cursor = place + candidates.len;
+            (place, line.is_some())
+        };
+        chain.iter().zip(bottom).map(choose).collect()
     }
 
     /// Places every hunk as far up as it can go below the one before it.

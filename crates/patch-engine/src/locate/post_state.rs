@@ -15,6 +15,8 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
+use patch_grammar::LineEndings;
+
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner, fingerprint};
@@ -25,6 +27,7 @@ use super::refuse;
 use super::reject::{HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
+use super::stated::Stated;
 use crate::lines::Lines;
 
 pub(crate) fn locate<'f, 'p>(
@@ -37,8 +40,9 @@ pub(crate) fn locate<'f, 'p>(
     let effort = refuse::Effort::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
     let mut rejects: Vec<HunkReject> = Vec::new();
+    let mut stated = Stated::default();
     for needle in &needles {
-        let place = match find(&draft, &mut finder, needle, rules, &effort) {
+        let place = match find(&draft, &mut finder, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {
                 rejects.push(needle.reject(reason));
@@ -47,6 +51,11 @@ pub(crate) fn locate<'f, 'p>(
         };
         let first_line =
             line_number(&draft, place.matched.first().map_or_else(|| draft.next(place.after), |&node| node));
+        if let Some(line) = place.matched.first().and_then(|&node| draft.old(node))
+            && !place.notes.contains(&Note::FirstOfSeveral)
+        {
+            stated.found(needle, line);
+        }
         let reindent = needle.reindentation(&place.matched, place.dropped, place.pass, &draft);
         let mut notes = place.notes;
         notes.extend(reindent.note());
@@ -317,12 +326,14 @@ fn find(
     finder: &mut Finder<'_, '_, '_>,
     needle: &Needle<'_>,
     rules: &Rules,
+    stated: &Stated,
     effort: &refuse::Effort,
 ) -> Result<Place, RejectReason> {
     let last = draft.previous(draft.end());
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
-        if !names_end && !rules.append_without_anchor {
+        // Of a diff the line alone says where; the end of the file is not what it means.
+        if !names_end && (!rules.append_without_anchor || needle.hunk.endings == LineEndings::Exact) {
             return Err(RejectReason::NoAnchor);
         }
         return Ok(Place { pass: Pass::Exact, dropped: 0, matched: Vec::new(), after: last, notes: Vec::new() });
@@ -336,10 +347,20 @@ fn find(
                 Some(fixed) => fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect(),
                 None => state.places(blocks, draft, needle, of_hunk[needle.index][variant], limit),
             };
-            if places.len() > 1 && rules.ambiguous == Ambiguous::Reject {
-                return Err(several(draft, &places, old, rules, effort));
+            let mut notes = Vec::new();
+            if places.len() > 1 {
+                let block = of_hunk[needle.index][variant].1;
+                let stands =
+                    |line: usize| blocks.next(state.pass, block, line) == Some(line) && draft.is_intact(line, old);
+                let whole = state.pass == Pass::Exact && dropped == 0;
+                match stated.choose(needle, stands).filter(|_| whole) {
+                    Some(line) => (places, notes) = (vec![Node(line)], vec![Note::StatedLine]),
+                    None if rules.ambiguous == Ambiguous::Reject => {
+                        return Err(several(draft, &places, old, rules, effort));
+                    }
+                    None => notes.push(Note::FirstOfSeveral),
+                }
             }
-            let notes = if places.len() > 1 { vec![Note::FirstOfSeveral] } else { Vec::new() };
             places.sort_by_key(|&place| line_number(draft, place));
             let Some(&start) = places.first() else { continue };
             let matched: Vec<Node> =

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use patch_engine::{Ambiguous, FinalNewline, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
+use patch_engine::{Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
+use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Hunk, Line, LineKind, ParseOptions, SectionOperation};
 use proptest::bool::weighted;
 use proptest::collection::vec;
@@ -586,4 +587,106 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
     });
     let followed = followed.get();
     assert!(followed > 1000, "only {followed} advices were followed");
+}
+
+/// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of the first reject.
+fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
+    let text = format!("--- a/f\n+++ b/f\n{hunks}");
+    let diff = Diff::parse(text.as_bytes(), &DiffOptions::default()).expect("a diff");
+    let patch = diff.patch();
+    let options = Options::new(profile);
+    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, options.final_newline);
+    let edit = edit.map_err(|rejects| rejects[0].reason.as_str())?;
+    let told = edit.placed.iter().filter(|placed| placed.notes.contains(&Note::StatedLine)).count();
+    Ok((String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8"), told))
+}
+
+#[test]
+fn stated_lines_choose_among_places_where_the_text_is_the_same() {
+    let file = "x\na\nb\na\nb\na\nb\ny\n";
+    let hunk = |line: usize| format!("@@ -{line},2 +{line},2 @@ f\n a\n-b\n+c\n");
+    let top = |line: usize| format!("@@ -{line} +{line} @@\n-x\n+z\n");
+    for (hunks, wanted) in [
+        (hunk(2), Ok(("x\na\nc\na\nb\na\nb\ny\n", 1))),
+        (hunk(4), Ok(("x\na\nb\na\nc\na\nb\ny\n", 1))),
+        (hunk(6), Ok(("x\na\nb\na\nb\na\nc\ny\n", 1))),
+        // No place, near as it is.
+        (hunk(3), Err("multiple_matches")),
+        (hunk(12), Err("multiple_matches")),
+        // The hunk above was found so far from its line.
+        (top(11) + &hunk(14), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        (top(1) + &hunk(4), Ok(("z\na\nb\na\nc\na\nb\ny\n", 1))),
+        // Both the line and the distance name a place.
+        (top(3) + &hunk(6), Err("multiple_matches")),
+        (hunk(2) + &hunk(4) + &hunk(6), Ok(("x\na\nc\na\nc\na\nc\ny\n", 2))),
+        (hunk(2) + &hunk(6), Ok(("x\na\nc\na\nb\na\nc\ny\n", 2))),
+        // One place is where it is, whatever the line.
+        ("@@ -1,2 +1,2 @@\n b\n-y\n+z\n".into(), Ok(("x\na\nb\na\nb\na\nb\nz\n", 0))),
+        ("@@ -2,2 +2,2 @@\n a\n-c\n+d\n".into(), Err("context_not_found")),
+        // Numbers that do not fit the lines are no evidence, and a line without text is none.
+        ("@@ -2,9 +2,2 @@\n a\n-b\n+c\n".into(), Err("multiple_matches")),
+        ("@@ -2,0 +3 @@\n+n\n".into(), Err("no_anchor")),
+    ] {
+        for profile in [Profile::Strict, Profile::Codex] {
+            // In file order three hunks have three places, whatever they state; one after the other the last has one.
+            let told = |told| if profile == Profile::Codex && hunks.matches("@@ -").count() == 3 { 0 } else { told };
+            let wanted = wanted.map(|(text, count)| (text.to_owned(), told(count)));
+            assert_eq!(by_diff(profile, file, &hunks), wanted, "{profile} {hunks}");
+        }
+    }
+    // Not where something is overlooked.
+    let blanks = file.replace('a', "a ");
+    assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(4)), Err("multiple_matches"));
+    assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
+}
+
+/// A file, how many lines are shown around a change, and changes: how far each is from the last, how many lines go, and
+/// which come.
+type Changes = (Vec<&'static str>, usize, Vec<(usize, usize, Vec<&'static str>)>);
+
+fn changes() -> impl Strategy<Value = Changes> {
+    let lines = |most| vec(select(&["a\n", "b\n", "c\n"][..]), 0..most);
+    (lines(14), 0..4_usize, vec((0..5_usize, 0..3_usize, lines(3)), 0..5))
+}
+
+/// The hunks of the changes, numbered as diff(1) does it, and the file afterwards.
+fn diffed((before, context, changes): &Changes) -> (String, String) {
+    let (mut hunks, mut after, mut from) = (String::new(), String::new(), 0);
+    let signed = |sign: &str, lines: &[&str]| lines.iter().map(|line| format!("{sign}{line}")).collect::<String>();
+    for (distance, gone, new) in changes {
+        let start = from + context + distance;
+        let end = start + gone;
+        if end + context > before.len() || (start == end && (*context == 0 || new.is_empty())) {
+            break;
+        }
+        let (above, below) = (&before[start - context..start], &before[end..end + context]);
+        after += &(before[from..start].concat() + &new.concat() + &below.concat());
+        let (old_count, new_count) = (end - start + 2 * context, new.len() + 2 * context);
+        hunks += &format!("@@ -{},{old_count} +1,{new_count} @@\n", start - context + 1);
+        hunks += &(signed(" ", above) + &signed("-", &before[start..end]) + &signed("+", new) + &signed(" ", below));
+        from = end + context;
+    }
+    after += &before[from..].concat();
+    (hunks, after)
+}
+
+#[test]
+fn what_a_diff_says_of_its_lines_is_done_or_refused() {
+    let done = Cell::new(0);
+    holds(cases() / 20, &changes(), |changes| {
+        let (hunks, after) = diffed(&changes);
+        if hunks.is_empty() {
+            return;
+        }
+        for profile in [Profile::Strict, Profile::Codex] {
+            match by_diff(profile, &changes.0.concat(), &hunks) {
+                Ok((found, _)) => {
+                    assert_eq!(found, after, "{profile} {changes:?}\n{hunks}");
+                    done.set(done.get() + 1);
+                }
+                Err(reason) => assert_ne!(reason, "context_not_found", "{profile} {changes:?}\n{hunks}"),
+            }
+        }
+    });
+    assert!(done.get() > cases() / 80, "{} were done", done.get());
 }

@@ -57,13 +57,12 @@ pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
+/// A path that may not be UTF-8; `None`: no file.
+pub(super) type RawPath = Option<Vec<u8>>;
+
 /// Takes the prefixes off the two names of a file, `None` where one is no file. Without a `count` those that git writes;
 /// `None` when a name has fewer parts than that.
-pub(super) fn stripped(
-    old: Option<&[u8]>,
-    new: Option<&[u8]>,
-    count: Option<usize>,
-) -> Option<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+pub(super) fn stripped(old: Option<&[u8]>, new: Option<&[u8]>, count: Option<usize>) -> Option<(RawPath, RawPath)> {
     let each = |count: usize| {
         let strip = |name: Option<&[u8]>| match name {
             Some(name) => without(name, count).map(|name| Some(name.to_vec())),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::name::{of_git_header, stripped, unquoted, without};
+use super::name::{RawPath, of_git_header, stripped, unquoted, without};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 
 /// A text as lines, with their terminators.
@@ -144,8 +144,7 @@ pub(super) struct Reader<'l, 't> {
 
 /// A name as it stands in a line.
 struct RawName {
-    /// `None`: no file.
-    text: Option<Vec<u8>>,
+    text: RawPath,
     span: Range<usize>,
     line: usize,
     /// What is said of its time is that there was no file.

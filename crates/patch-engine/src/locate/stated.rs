@@ -1,0 +1,32 @@
+//! The lines that a diff states. They may choose among places where the text is the same, and never go against the text.
+
+use super::needle::Needle;
+
+/// How far from the lines that they state the hunks so far were found.
+#[derive(Debug, Default)]
+pub(crate) struct Stated {
+    offset: Option<isize>,
+}
+
+impl Stated {
+    /// The one of several exact places of a hunk that the lines mean: the stated one, or the one that is as far from it
+    /// as the hunk above was. Where both are places and not the same, none is meant. `stands` tells of a line whether it
+    /// begins a place.
+    pub(crate) fn choose(&self, needle: &Needle<'_>, stands: impl Fn(usize) -> bool) -> Option<usize> {
+        let stated = needle.stated?;
+        let shifted = self.offset.and_then(|offset| stated.checked_add_signed(offset)).filter(|&line| line != stated);
+        match (stands(stated), shifted.filter(|&line| stands(line))) {
+            (true, None) => Some(stated),
+            (false, Some(shifted)) => Some(shifted),
+            _ => None,
+        }
+    }
+
+    /// Takes note of where a hunk was found.
+    pub(crate) fn found(&mut self, needle: &Needle<'_>, line: usize) {
+        if let Some(stated) = needle.stated {
+            // Lines of a file are counted in 32 bits.
+            self.offset = Some(line as isize - stated as isize);
+        }
+    }
+}
