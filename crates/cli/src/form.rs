@@ -39,10 +39,17 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
         InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(&input.bytes)), Vec::new()),
         InputForm::Auto => {
             // What is a patch as it stands is not looked into; the parser says what is wrong with what holds none.
-            if from.part.is_none() && (detect::is_bare(&input.bytes) || input.parse(options).is_ok()) {
+            if from.part.is_none()
+                && from.strip.is_none()
+                && (detect::is_bare(&input.bytes) || input.parse(options).is_ok())
+            {
                 return Ok(input);
             }
-            match received::receive(&input.bytes, from.part.unwrap_or_default()) {
+            let received = received::receive(&input.bytes, from.part.unwrap_or_default());
+            if from.strip.is_some() && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. })) {
+                return usage("--strip is about the paths of a diff, and this is none");
+            }
+            match received {
                 Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => Ok(Input { bytes, notes, ..input }),
                 Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => Ok(diff(bytes, notes)),
                 Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),

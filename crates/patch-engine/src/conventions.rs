@@ -238,6 +238,7 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test makes its files")]
 mod tests {
     use super::*;
 

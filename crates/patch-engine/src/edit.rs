@@ -162,6 +162,10 @@ impl Writer<'_, '_, '_> {
 
     /// Rejects for hunks that insert more than ASCII into a file that is not UTF-8.
     fn badly_encoded(&self, splices: &[Splice]) -> Vec<HunkReject> {
+        // A diff has bytes, not text: they are those of the file.
+        if self.hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+            return Vec::new();
+        }
         if splices.iter().all(|splice| splice.text.is_ascii()) || std::str::from_utf8(self.draft.lines.bytes()).is_ok()
         {
             return Vec::new();

@@ -181,7 +181,7 @@ mod tests {
         let latin = by_label("latin1");
         let le = utf16("\u{feff}a\r\n\u{1f600}\n", UTF_16LE);
         for (stored, declared, text, name) in [
-            (&b"a\xe9\n"[..], latin, Some(&"aé\n".as_bytes()[..]), Some("windows-1252")),
+            (&b"a\xe9\n"[..], latin, Some("aé\n".as_bytes()), Some("windows-1252")),
             (b"a\xe9\n", None, Some(b"a\xe9\n"), None),
             (b"a\xe9\n", by_label("utf-8"), Some(b"a\xe9\n"), None),
             (b"\x83\x65\n", by_label("sjis"), Some("テ\n".as_bytes()), Some("Shift_JIS")),

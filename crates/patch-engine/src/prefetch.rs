@@ -113,6 +113,10 @@ pub(crate) fn text<'f>(
     options: &Options,
     conventions: &Conventions<'_>,
 ) -> Option<FileText<'f>> {
+    // A diff has the bytes of the file, whatever they mean.
+    if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+        return FileText::of(stored, None);
+    }
     let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
     options.encodings.text_by(conventions, path, stored, unicode)
 }

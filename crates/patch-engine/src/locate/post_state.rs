@@ -350,8 +350,11 @@ fn find(
             let mut notes = Vec::new();
             if places.len() > 1 {
                 let block = of_hunk[needle.index][variant].1;
-                let stands =
-                    |line: usize| blocks.next(state.pass, block, line) == Some(line) && draft.is_intact(line, old);
+                let stands = |line: usize| {
+                    blocks.next(state.pass, block, line) == Some(line)
+                        && needle.endings_fit(draft.lines, line, dropped, state.pass)
+                        && draft.is_intact(line, old)
+                };
                 let whole = state.pass == Pass::Exact && dropped == 0;
                 match stated.choose(needle, stands).filter(|_| whole) {
                     Some(line) => (places, notes) = (vec![Node(line)], vec![Note::StatedLine]),
