@@ -367,6 +367,12 @@ impl PatchStream {
             && error.kind != ParseErrorKind::NoSections
         {
             error.span = error.span.start + begin..error.span.end + begin;
+            // What stands there, and not the marker that was added.
+            if error.span.start >= end {
+                let line = self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
+                error.seen = (end < self.text.len()).then(|| line.chars().take(80).collect());
+                error.span = end..end + line.len();
+            }
             error.line += line - 1;
             self.fail(error, events);
         }

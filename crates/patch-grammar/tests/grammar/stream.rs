@@ -49,6 +49,10 @@ fn check(bytes: &[u8], options: &ParseOptions, next: impl FnMut() -> usize) -> b
                 let first = parse(&cut, options).map_err(|error| (error.kind, error.line + begin as u32));
                 assert_eq!(first, Err((told.kind.clone(), told.line)), "{shown:?}: {error:?}");
             }
+            if let Some(seen) = told.seen.as_ref().filter(|_| !matches!(told.kind.as_str(), "nul" | "not_utf8")) {
+                let line = shown.split('\n').nth(told.line as usize - 1).unwrap_or_default();
+                assert!(line.starts_with(&**seen), "{shown:?}: {told:?}");
+            }
             assert!(!events.iter().any(|event| matches!(event, StreamEvent::Ended { .. })));
             return false;
         }
