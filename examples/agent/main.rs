@@ -1,5 +1,5 @@
 //! An agent around the patch tools, with a model that follows a script: it calls a shell and tools, rightly and
-//! wrongly; patches are found in shell calls, approved or declined, applied, and told as events.
+//! wrongly; patches are found in shell calls, approved or declined, applied, and reported as events.
 //!
 //! ```text
 //! cargo run -p apply-patch --example agent [-- DIR]

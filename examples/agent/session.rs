@@ -157,13 +157,13 @@ struct Agent<'a> {
 impl Agent<'_> {
     /// Calls a tool; one that changes files is announced and concluded on the screen.
     fn call(&mut self, name: &str, args: &Value) -> Reply {
-        let told = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
-        if told {
+        let changes = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
+        if changes {
             self.call += 1;
             self.screen.events.begin_call(&format!("call-{}", self.call), name, args);
         }
         let reply = self.tools.call(name, args, &mut self.approvals.ask(&mut self.screen));
-        if told {
+        if changes {
             self.screen.events.end_call(&reply, reply.failure());
         }
         reply
@@ -189,7 +189,7 @@ impl Host for Screen<'_> {
     }
 }
 
-/// An event without what is said elsewhere in the transcript.
+/// An event without what stands elsewhere in the transcript.
 fn brief(line: &str) -> String {
     let event: Value = serde_json::from_str(line).expect("events are JSON");
     let msg = &event["msg"];

@@ -44,7 +44,7 @@ pub enum NotReceived {
     /// Nothing looks like one.
     #[error("there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API")]
     Nothing,
-    /// Several do, and it was not said which are meant.
+    /// Several do, and none was chosen.
     #[error(transparent)]
     Several(DetectError),
     /// There is no such part.

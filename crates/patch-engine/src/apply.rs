@@ -155,7 +155,7 @@ impl Workspace {
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections.iter().enumerate() {
-            // What is to be said of the text is said with the first.
+            // Notes about the text go with the first.
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
             let part = Patch { text: patch.text, sections: vec![section.clone()], warnings, notes };

@@ -1,7 +1,7 @@
 //! What a workspace says of its new files: `eol` in `.gitattributes`, `end_of_line` and `charset` in `.editorconfig`.
 //!
 //! Both are read beneath the root only, as they are before the patch. `.gitattributes` goes first, since git rewrites files
-//! by it. What cannot be read is passed over, as git and editors do. Patterns are matched in linear time, whoever wrote them.
+//! by it. What cannot be read is passed over, as git and editors do. Patterns are matched in linear time: they are not trusted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::charset::by_label;
 /// The longest file of either kind that is read: 64 KiB.
 const MAX_SIZE: u64 = 64 << 10;
 
-/// What is said of one file.
+/// The conventions for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Convention {
     /// Whether its lines end in CRLF, and which file says so.
@@ -212,7 +212,7 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
                     && let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>())
                 {
                     rest.by_ref().take(inner.chars().count() + 1).for_each(drop);
-                    /// More numbers than this in a pattern are nobody's file names.
+                    /// The most numbers that a range of a pattern stands for.
                     const NUMBERS: usize = 1000;
                     let numbers: Vec<_> =
                         (first.min(last)..=first.max(last)).take(NUMBERS).map(|n| n.to_string()).collect();

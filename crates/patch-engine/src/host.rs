@@ -1,4 +1,4 @@
-//! Who asks for a change: is asked about it, may cancel it, and is told what happens.
+//! The host of a change: approves it, may cancel it, and receives events.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::transaction::recovered::Recovered;
 
 /// Who asks for a change: a terminal, a tool server, a program. `()` approves everything and hears nothing.
 ///
-/// For each plan it is asked with [`approve`](Self::approve), and told, as far as it comes: [`Event::Planned`],
+/// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
 /// [`Event::Staged`], [`Event::Published`] for each path, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
-/// overtaken by a change of a file is told again instead of ending.
+/// overtaken by a change of a file is announced again instead of ending.
 pub trait Host {
     /// Decides about exactly the plan that will be committed.
     ///
@@ -92,7 +92,7 @@ pub enum Decision {
     ApproveForSession,
     /// Nothing may be changed.
     Decline,
-    /// Nothing may be changed now: somebody is asked, and the same will be tried again.
+    /// Nothing may be changed now: approval was requested elsewhere, and the same call will be made again.
     Postpone,
 }
 

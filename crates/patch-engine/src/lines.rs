@@ -71,7 +71,7 @@ impl<'f> Lines<'f> {
         })
     }
 
-    /// Remembers how many lines there are: whoever walked over all of them knows.
+    /// Remembers how many lines there are, after a walk over all of them.
     pub(crate) fn counted(&self, len: usize) {
         self.len.get_or_init(|| len);
     }

@@ -89,7 +89,7 @@ struct Planner<'a, 'p> {
     conventions: &'a Conventions<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
-    /// What was worked out ahead of the section that is planned now.
+    /// What was prefetched of the section that is planned now.
     prefetched: Option<Prefetched>,
     /// The paths of the section that is planned now.
     checked: Vec<RelPath>,
@@ -422,7 +422,7 @@ impl<'p> Planner<'_, 'p> {
         Problem::Hunk(reason)
     }
 
-    /// Checks the path of a section, which may have been done ahead.
+    /// Checks the path of a section, unless prefetching did.
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),

@@ -1,4 +1,4 @@
-//! The rules that a workspace has unless somebody says otherwise.
+//! The default rules of a workspace.
 
 use fs_guard::{Globs, Policy};
 use workspace_trash::KeyPlace;

@@ -2,7 +2,7 @@
 //! processors; and the bytes of new ones.
 //!
 //! Sections act in order, but most patches name each path once; what such a section makes of its file
-//! does not depend on the others. It is worked out here ahead of the planner, which takes it where it
+//! does not depend on the others. It is computed here before the planner needs it, which takes it where it
 //! still holds. Whatever goes wrong here is left out: the planner then does the same in its own order,
 //! and words the refusal.
 
@@ -174,7 +174,7 @@ fn with_crlf(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Works out sections ahead of the planner.
+/// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     root: &'a Root,
     patch: &'p Patch<'p>,

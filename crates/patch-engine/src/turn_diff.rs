@@ -13,9 +13,9 @@ use crate::report::Report;
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
 ///
-/// It is told of each transaction ([`applied`](Self::applied)), and of
+/// It is given each transaction ([`applied`](Self::applied)), and of
 /// those that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
-/// changed nothing need not be told, and ends nothing.
+/// changed nothing need not be given, and ends nothing.
 ///
 /// The bytes of every file that was touched are held in memory, before and after.
 #[derive(Debug, Clone, Default)]

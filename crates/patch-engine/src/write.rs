@@ -598,8 +598,8 @@ mod tests {
             Tree::from([("a", File::bytes(b"\0\0")), ("b", File::text("y\n")), ("c\n", File::text("x\n"))]),
         );
         let inexpressible = write_patch(&before, &after, &Style::default()).expect_err("two of them");
-        let told: Vec<_> = inexpressible.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["a: it is binary", "c\n: a patch cannot name this path"]);
+        let messages: Vec<_> = inexpressible.iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["a: it is binary", "c\n: a patch cannot name this path"]);
     }
 
     /// Write, parse, place, splice: the post-image, byte for byte, unless the hunks have several

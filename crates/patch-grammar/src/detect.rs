@@ -43,7 +43,7 @@ pub struct Detected {
     pub kind: DetectedKind,
     /// The patch itself, after an empty line for each line before it, so that line numbers stay true.
     pub text: Vec<u8>,
-    /// What was done to get at it, to be told; none when the text was nothing but the patch.
+    /// What was done to get at it; none when the text was nothing but the patch.
     pub notes: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ pub struct Found {
 pub fn find_all(text: &[u8]) -> Vec<Found> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let whole: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    // What a line looks like is told by its ASCII characters.
+    // Only ASCII characters decide what a line looks like.
     let shapes: Vec<Cow<'_, str>> = whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
     let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
     let found = |one: Candidate| {

@@ -11,7 +11,7 @@ pub struct Inexpressible {
     pub path: String,
     /// The 1-based line of the patch.
     pub line: u32,
-    /// What cannot be said.
+    /// What cannot be expressed.
     pub problem: Unsaid,
 }
 

@@ -38,7 +38,7 @@ pub enum StreamEvent {
         /// Where the file goes.
         path: String,
     },
-    /// Lines of a section are complete; told once for all that came together.
+    /// Lines of a section are complete; one event for all that arrived together.
     Lines {
         /// The section's index.
         section: usize,
@@ -100,7 +100,7 @@ impl StreamOperation {
 
 /// Takes the text of a patch in chunks of any size, cut anywhere, also inside a character.
 ///
-/// What is told while the text arrives is told line by line: a section is known when its header is complete,
+/// Events come line by line: a section is known when its header is complete,
 /// and is parsed when the next one begins. Nothing of it may be applied before the end, since the text may
 /// still turn out to be no patch. Time is linear in the text, however it is cut.
 ///
@@ -136,7 +136,7 @@ pub struct PatchStream {
     /// The last of the sections may still get lines.
     open: bool,
     ended: bool,
-    told: (usize, usize),
+    counted: (usize, usize),
     failed: Option<ParseError>,
     /// The bytes are no text; what follows is not even kept.
     undecodable: bool,
@@ -169,7 +169,7 @@ impl PatchStream {
             sections: Vec::new(),
             open: false,
             ended: false,
-            told: (0, 0),
+            counted: (0, 0),
             failed: None,
             undecodable: false,
         }
@@ -209,7 +209,7 @@ impl PatchStream {
     }
 
     /// Says that the text is over, and tells what that completes; the last event is
-    /// [`Ended`](StreamEvent::Ended) or [`Failed`](StreamEvent::Failed), unless that was told before.
+    /// [`Ended`](StreamEvent::Ended) or [`Failed`](StreamEvent::Failed), unless that came before.
     pub fn end(&mut self) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         let partial = std::mem::take(&mut self.partial);
@@ -270,8 +270,8 @@ impl PatchStream {
         self.searched = self.text.len();
         let Some(part) = self.sections.last().filter(|_| self.open && self.failed.is_none()) else { return };
         let counts = (part.inserted, part.deleted);
-        if counts != self.told {
-            self.told = counts;
+        if counts != self.counted {
+            self.counted = counts;
             let (section, (inserted, deleted)) = (self.sections.len() - 1, counts);
             events.push(StreamEvent::Lines { section, inserted, deleted });
         }
@@ -341,7 +341,7 @@ impl PatchStream {
         let section = self.sections.len();
         events.push(StreamEvent::Begun { section, operation, path, move_to, line: number });
         self.sections.push(Part { operation, span: start..end, line: number, lines: 0, inserted: 0, deleted: 0 });
-        (self.open, self.told) = (true, (0, 0));
+        (self.open, self.counted) = (true, (0, 0));
     }
 
     /// Ends the open section, if there is one, before the line at `end`.
@@ -394,8 +394,8 @@ impl PatchStream {
         let bytes = [self.text.as_bytes(), rest].concat();
         let error = decode(&bytes).expect_err("the rest is no text");
         // Nothing goes before it: the text is read before it is parsed.
-        let told = self.failed.replace(error.clone()).is_some();
-        if !told {
+        let failed_before = self.failed.replace(error.clone()).is_some();
+        if !failed_before {
             events.push(StreamEvent::Failed(error));
         }
     }

@@ -43,7 +43,7 @@ pub enum JournalProblem {
     #[error("it is not signed with this user's key")]
     NotSigned,
     /// It is not signed, as there was no place for a key: anyone can have written it.
-    #[error("it is not signed, as there is no place for a key, and anybody can have written it")]
+    #[error("it is not signed, as there is no place for a key, and anyone can have written it")]
     Unsigned,
     /// It is another transaction's.
     #[error("it belongs to another transaction")]

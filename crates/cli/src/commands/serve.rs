@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`,
-    /// unless set), or nobody (`never`)
+    /// unless set), or no one (`never`)
     #[arg(long, value_name = "WHEN")]
     pub(crate) approve: Option<args::Approve>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code

@@ -35,7 +35,7 @@ pub(crate) fn git_mode(mode: u32) -> &'static str {
     }
 }
 
-/// What stands before the paths: of the old side, of the new side, and where a rename is told.
+/// What stands before the paths: of the old side, of the new side, and in the lines of a rename.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefixes<'a> {
     old: &'a str,
@@ -215,7 +215,7 @@ impl Images<'_> {
         }
     }
 
-    /// A length that the diff of a change has at least, as far as it is told without making it.
+    /// A length that the diff of a change has at least, as far as is known without making it.
     #[must_use]
     pub fn least_diff(&self, change: &Change) -> usize {
         let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };

@@ -285,7 +285,7 @@ impl<'p> Context<'_, '_, 'p> {
     fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, RejectReason> {
         let at = |places: Places| Candidates { pass: Pass::Exact, dropped: 0, len: 0, places, notes: Vec::new() };
         if needle.headers.is_empty() || needle.fixed == Some(Fixed::End) || self.lines.len() == 0 {
-            // Line numbers name no line, but whoever wrote them did not mean the end of the file.
+            // Line numbers name no line, but they do not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
             if needle.fixed.is_none() && self.lines.len() > 0 && !anywhere {
                 return Err(RejectReason::NoAnchor);

@@ -249,17 +249,17 @@ mod tests {
             };
             let print = |line: &[u8]| fingerprint(&pass.key(line));
             let rare_lines = choose(blocks, print);
-            let told = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
+            let case = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
             let walked = Lines::new(bytes);
-            assert_eq!(of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(), Some(&wanted), "{told}");
-            assert_eq!(walked.len(), lines.iter().count(), "{told}");
+            assert_eq!(of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(), Some(&wanted), "{case}");
+            assert_eq!(walked.len(), lines.iter().count(), "{case}");
             if pass == Pass::Exact {
                 let searched = Lines::new(bytes);
                 if let Some(found) = of(search(&searched, blocks, &rare_lines)) {
-                    assert_eq!(found, wanted, "{told}");
-                    assert_eq!(searched.len(), walked.len(), "{told}");
+                    assert_eq!(found, wanted, "{case}");
+                    assert_eq!(searched.len(), walked.len(), "{case}");
                 } else {
-                    assert!(blocks.iter().any(|block| block.contains(&&b""[..])) || blocks.len() > FEW, "{told}");
+                    assert!(blocks.iter().any(|block| block.contains(&&b""[..])) || blocks.len() > FEW, "{case}");
                 }
             }
             places = wanted.iter().flatten().count();

@@ -5,7 +5,7 @@
 //! with an ASCII letter, `_` or `$`. Stacked headers narrow in turn.
 //!
 //! These are the lines that git takes for the opener of a function, at any depth. Others, such as a
-//! decorator `@deco(` or a line `été:`, do not end a scope: whoever copies git's header means all lines
+//! decorator `@deco(` or a line `été:`, do not end a scope: a header copied from git means all lines
 //! up to git's next one, and a scope that ended earlier once hid the true place of a hunk while the
 //! same lines stood inside it.
 

@@ -101,7 +101,7 @@ impl Mode {
         }
     }
 
-    /// The bits under the usual umask, for whoever shows them.
+    /// The bits under the usual umask, for display.
     pub(crate) fn shown(self) -> u32 {
         match self {
             Self::Exactly(mode) => mode,

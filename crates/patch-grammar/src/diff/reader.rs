@@ -52,7 +52,7 @@ pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
 }
 
 /// Where the files that begin at line `at` end, with nothing but empty lines between them. Where something is wrong, that
-/// is the end of the text: whoever reads it finds the same.
+/// is the end of the text: every reader finds the same.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None);
     (reader.at, reader.quiet) = (at, true);
@@ -147,7 +147,7 @@ struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// What is said of its time is that there was no file.
+    /// Its time says that there was no file.
     epoch: bool,
 }
 
@@ -642,7 +642,7 @@ impl Numbers {
     }
 }
 
-/// A line and a count, which is 1 unless told.
+/// A line and a count, which is 1 unless stated.
 fn range(text: &[u8]) -> Option<((u64, u64), &[u8])> {
     let (first, rest) = digits(text)?;
     match rest.strip_prefix(b",") {
