@@ -35,9 +35,9 @@ pub(crate) fn late_names() -> u64 {
 #[cfg(feature = "fault-injection")]
 pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
-pub use on::{Fault, arm, calls, count_late, cross_device, disarm, lack};
+pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack};
 #[cfg(feature = "fault-injection")]
-pub(crate) use on::{counted_again, crosses_device, lacks, late_names, linked};
+pub(crate) use on::{counted_again, crosses_device, is_busy, lacks, late_names, linked};
 
 #[cfg(feature = "fault-injection")]
 mod on {
@@ -77,6 +77,17 @@ mod on {
         static LACK: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static COUNT_LATE: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static CROSS_DEVICE: Cell<bool> = const { Cell::new(false) };
+        static BUSY: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    /// Lets others seem to have much unwritten data in the system, or none, whatever they have: whether many files are
+    /// synced at once depends on that.
+    pub fn busy(yes: Option<bool>) {
+        BUSY.set(yes);
+    }
+
+    pub(crate) fn is_busy() -> Option<bool> {
+        BUSY.get()
     }
 
     /// Lets renames between different directories fail, as between file systems.
