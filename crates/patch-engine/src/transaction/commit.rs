@@ -126,8 +126,15 @@ impl Commit<'_> {
             transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
         };
         let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
+        // Directories that went, and files that were beside others, are not to be back after a power cut.
+        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
+            match self.options.durability == Durability::Full && (came_home || !removed_dirs.is_empty()) {
+                true => publication.sync(None),
+                false => Ok(()),
+            }
+        });
         let committed = Committed { id, trashed, removed_dirs };
-        if siblings::bring_home(&dirs, &pending, &journal).is_ok() && pending.finish().is_ok() {
+        if tidied.is_ok() && pending.finish().is_ok() {
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
         Ok(committed)
@@ -271,9 +278,8 @@ impl Commit<'_> {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
-                if self.locked.store.is_new() {
-                    group.dir(&dirs.root().as_dir("")?);
-                }
+                // Whoever made the state directory may have been killed, or have promised nothing.
+                group.dir(&self.locked.store.root_dir()?);
                 if beside {
                     group.dirs_of(dirs);
                 }

@@ -1,6 +1,6 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, Root};
+use fs_guard::{Dirs, FileKind, Root, SyncGroup};
 use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
@@ -52,13 +52,18 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         Progress::Done => true,
         // When it does not go on, someone else has changed a file since, or one cannot be published at
         // all. The caller was not told that it happened, so it can be rolled back.
-        Progress::Begun => publication.publish(None, &mut |_| {}).is_ok(),
+        Progress::Begun => {
+            publication.sync_staged(store)?;
+            publication.publish(None, &mut |_| {}).is_ok()
+        }
         Progress::Spoilt => false,
     };
     if went_on {
         publication.sync(None)?;
-        remove_dirs(&dirs, &removed);
-        siblings::bring_home(&dirs, &pending, &journal)?;
+        let gone = remove_dirs(&dirs, &removed);
+        if siblings::bring_home(&dirs, &pending, &journal)? || !gone.is_empty() {
+            publication.sync(None)?;
+        }
         pending.finish()?;
         return Ok(Outcome::Completed);
     }
@@ -69,7 +74,9 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         pending.discard()?;
         Ok(Outcome::RolledBack)
     } else {
-        siblings::bring_home(&dirs, &pending, &journal)?;
+        if siblings::bring_home(&dirs, &pending, &journal)? {
+            publication.sync(None)?;
+        }
         pending.finish()?;
         Ok(Outcome::RolledBackExcept(left))
     }
@@ -87,6 +94,26 @@ enum Progress {
 }
 
 impl Publication<'_> {
+    /// The first sync once more: a commit that was killed may have left a journal that only the system's memory has, and
+    /// whose files are there no more than it is when the power fails now.
+    fn sync_staged(&self, store: &LockedStore<'_>) -> Result<(), CommitError> {
+        let mut group = SyncGroup::new();
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            let slot = match self.dirs.place(path) {
+                Ok(place) => self.stage_spot(record, &place),
+                Err(_) => self.pending.slot(record.slot),
+            };
+            if slot.metadata()?.is_some_and(|seen| seen.kind == FileKind::File) {
+                group.spot(slot);
+            }
+        }
+        group.spot(self.pending.journal_spot());
+        self.pending.add_dirs(&mut group);
+        group.dir(&store.root_dir()?);
+        group.dirs_of(self.dirs);
+        Ok(group.sync(None)?)
+    }
+
     fn progress(&self) -> Result<Progress, CommitError> {
         let mut progress = Progress::Done;
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
