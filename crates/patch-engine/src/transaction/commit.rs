@@ -119,15 +119,17 @@ impl Commit<'_> {
             });
             return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
         }
-        let removed_dirs = remove_dirs(&dirs, &removed);
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
             transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
         };
         let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
-        // Directories that went, and files that were beside others, are not to be back after a power cut.
-        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
+        // What is beside files may be in directories that go.
+        let came_home = siblings::bring_home(&dirs, &pending, &journal);
+        let removed_dirs = remove_dirs(&dirs, &removed);
+        // None of them is to be back after a power cut.
+        let tidied = came_home.and_then(|came_home| {
             match self.options.durability == Durability::Full && (came_home || !removed_dirs.is_empty()) {
                 true => publication.sync(None),
                 false => Ok(()),

@@ -93,7 +93,10 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
             dirs.remove_dir(&path)?;
         }
     }
-    Ok(())
+    // The list goes next, and is not to go before what it lists.
+    let mut group = fs_guard::SyncGroup::new();
+    group.dirs_of(dirs);
+    Ok(group.sync(None)?)
 }
 
 /// Moves displaced files, which are beside their paths, into the folder; `false` when none could be.
