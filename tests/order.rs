@@ -36,7 +36,7 @@ pub(crate) enum Content {
     Mode(u32),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     File(u32),
     Dir(u32),
@@ -73,6 +73,11 @@ impl History {
             *next += 1;
             *next
         })
+    }
+
+    /// Every inode and what it stands for at last.
+    pub(crate) fn inodes(&self) -> impl Iterator<Item = (u64, Id)> {
+        self.ids.iter().map(|(ino, id)| (*ino, *id))
     }
 
     pub(crate) fn read(&mut self, acts: &[Act], root: &Path) {
@@ -204,7 +209,8 @@ pub(crate) fn is_workspace(path: &str) -> bool {
     !path.starts_with('/') && path != STATE && !path.starts_with(".apply-patch/")
 }
 
-fn changes_workspace(effect: &Effect) -> bool {
+/// Whether a name changes that the workspace's user sees.
+pub(crate) fn changes_workspace(effect: &Effect) -> bool {
     effect.paths.iter().any(|path| is_workspace(path) && !is_beside(path))
 }
 
@@ -233,19 +239,23 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     let mut published: Vec<&Effect> = Vec::new();
     // Whether a transaction began here; whether it has a journal, or a list of what it puts beside files.
     let (mut begun, mut journal, mut list, mut mark) = (false, false, false, None::<&Effect>);
+    let mut failed_at: HashMap<&str, usize> = HashMap::new();
+    for (at, act) in acts.iter().enumerate() {
+        if let Act::Failed(call) = act {
+            failed_at.entry(call).or_insert(at);
+        }
+    }
     let mut effects = history.effects.iter().peekable();
     for (at, act) in acts.iter().enumerate() {
         let volatile = |effect: &&&Effect| effect.durable.is_none_or(|since| since > at);
         let what = |effect: &Effect| format!("{:?}", acts[effect.at]).chars().take(300).collect::<String>();
-        let failed =
-            |call: &[&str]| acts[..at].iter().any(|act| matches!(act, Act::Failed(name) if call.contains(name)));
+        let failed = |calls: &[&str]| calls.iter().any(|call| failed_at.get(call).is_some_and(|first| *first < at));
         if matches!(act, Act::Note("acknowledged", _))
             && let Some(effect) = published.iter().filter(|effect| changes_workspace(effect)).find(volatile)
         {
             broken.push(format!("acknowledged before it was durable: {}", what(effect)));
         }
         let Some(effect) = effects.next_if(|effect| effect.at == at) else { continue };
-        let now = what(effect);
         let path = |number: usize| effect.paths.get(number).map_or("", |path| &**path);
         let in_folder = |path: &str, name: &str| {
             let rest = path.strip_prefix(".apply-patch/pending/").and_then(|path| path.split_once('/'));
@@ -267,18 +277,18 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
         let prepares = begun && list && (!journal || gone && published.is_empty());
         if changes_workspace(effect) && !(prepares && gone) {
             if begun && !journal && !prepares {
-                broken.push(format!("published without a journal: {now}"));
+                broken.push(format!("published without a journal: {}", what(effect)));
             }
             // Whoever is killed while it makes the key leaves it to the system when that is durable.
             let killed = failed(&["fsync"]);
             let counts = |effect: &&&Effect| volatile(effect) && !(killed && effect.paths[0].starts_with('/'));
             if let Some(prepared) = prepared.iter().find(counts) {
-                broken.push(format!("published before {} was durable: {now}", what(prepared)));
+                broken.push(format!("published before {} was durable: {}", what(prepared), what(effect)));
             }
             if let Some(mark) = mark.filter(|mark| volatile(&mark))
                 && !failed(&["fsync", "syncfs"])
             {
-                broken.push(format!("rolled back before {} was durable: {now}", what(mark)));
+                broken.push(format!("rolled back before {} was durable: {}", what(mark), what(effect)));
             }
         }
         let finishes = is_folder(path(0)) && path(1).starts_with(".apply-patch/trash/");
@@ -300,10 +310,10 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
         }
         if finishes || discards {
             if let Some(published) = published.iter().find(volatile) {
-                broken.push(format!("ended before {} was durable: {now}", what(published)));
+                broken.push(format!("ended before {} was durable: {}", what(published), what(effect)));
             }
             if discards && !published.is_empty() && mark.is_none() && !failed(&["renameat2", "linkat", "unlinkat"]) {
-                broken.push(format!("rolled back without a mark: {now}"));
+                broken.push(format!("rolled back without a mark: {}", what(effect)));
             }
             prepared.clear();
             if discards {
@@ -312,7 +322,7 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
         }
         let removed = path(0).strip_prefix(".apply-patch/trash/").and_then(|rest| rest.split_once('/'));
         if gone && removed.is_some_and(|(folder, _)| !folder.ends_with(".removed")) {
-            broken.push(format!("removed from a transaction that is in the history: {now}"));
+            broken.push(format!("removed from a transaction that is in the history: {}", what(effect)));
         }
     }
     broken

@@ -8,6 +8,7 @@ mod killed;
 mod laws;
 mod power;
 mod processes;
+mod reorder;
 mod space;
 mod speed;
 pub(crate) mod support;

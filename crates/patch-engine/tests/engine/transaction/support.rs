@@ -12,7 +12,7 @@ use std::time::Duration;
 use fs_guard::fault::busy;
 use fs_guard::record::{Act, note, record, recorded};
 use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
-use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
+use patch_engine::{ApplyError, CommitLog, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
 use crate::order::broken_laws;
@@ -149,14 +149,14 @@ impl Drop for Tree {
         RECORDED.with_borrow_mut(|(trees, _)| *trees -= 1);
         if !self.lawless.load(Ordering::Relaxed) && !std::thread::panicking() {
             let broken = broken_laws(&acts, self.dir.path());
-            let text: Vec<String> = acts.iter().map(|act| format!("{act:?}").chars().take(260).collect()).collect();
-            assert!(broken.is_empty(), "{broken:#?}\nin\n{}", text.join("\n"));
+            let told = || acts.iter().map(|act| format!("{act:?}\n").chars().take(260).collect::<String>());
+            assert!(broken.is_empty(), "{broken:#?}\nin\n{}", told().collect::<String>());
         }
     }
 }
 
 /// In memory where that is possible: thousands of trees are made, and a new key is synced.
-fn temp() -> TempDir {
+pub(crate) fn temp() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir()
         && let Ok(dir) = TempDir::new_in(memory)
@@ -197,7 +197,19 @@ pub(crate) fn commit(locked: &Locked<'_>, plan: &Plan) -> Result<Committed, Comm
 }
 
 pub(crate) fn commit_with(locked: &Locked<'_>, plan: &Plan, options: &CommitOptions) -> Result<Committed, CommitError> {
-    let committed = locked.commit(plan, options, &mut (), &mut ());
+    acknowledged(locked, locked.commit(plan, options, &mut (), &mut ()))
+}
+
+pub(crate) fn commit_logged(
+    locked: &Locked<'_>,
+    plan: &Plan,
+    log: &mut dyn CommitLog,
+) -> Result<Committed, CommitError> {
+    acknowledged(locked, locked.commit(plan, &options(), log, &mut ()))
+}
+
+/// Tells the recording that whoever asked for a commit has heard that it happened.
+fn acknowledged(locked: &Locked<'_>, committed: Result<Committed, CommitError>) -> Result<Committed, CommitError> {
     if committed.is_ok() {
         note("acknowledged", locked.root().path());
     }
