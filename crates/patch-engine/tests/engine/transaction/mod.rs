@@ -6,6 +6,7 @@ mod faults;
 mod forged;
 mod killed;
 mod laws;
+mod meanwhile;
 mod power;
 mod processes;
 mod reorder;

@@ -404,10 +404,8 @@ fn all_ways(test: impl Fn(&[Step<'_>], bool, &str)) {
     lack(false, false);
 }
 
-/// A tree whose key is there, so that all runs make the same calls.
 fn tree() -> Tree {
-    let tree = Tree::new(FILES);
-    fs_guard::secret(&tree.key_dir(), "key").unwrap();
+    let tree = Tree::with_key(FILES);
     tree.recorded();
     tree
 }

@@ -74,6 +74,13 @@ impl Tree {
         Self { dir, key: temp(), lawless: AtomicBool::new(false) }
     }
 
+    /// With the key, so that the first commit makes the same calls as the next.
+    pub(crate) fn with_key(files: &[(&str, &str)]) -> Self {
+        let tree = Self::new(files);
+        fs_guard::secret(&tree.key_dir(), "key").unwrap();
+        tree
+    }
+
     /// For tests that commit without syncs: they promise no order.
     pub(crate) fn lawless(&self) {
         self.lawless.store(true, Ordering::Relaxed);
