@@ -236,6 +236,7 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     history.read(acts, root);
     let mut broken = Vec::new();
     let mut prepared: Vec<&Effect> = Vec::new();
+    let mut logged: Vec<&Effect> = Vec::new();
     let mut published: Vec<&Effect> = Vec::new();
     // Whether a transaction began here; whether it has a journal, or a list of what it puts beside files.
     let (mut begun, mut journal, mut list, mut mark) = (false, false, false, None::<&Effect>);
@@ -290,6 +291,15 @@ pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
             {
                 broken.push(format!("rolled back before {} was durable: {}", what(mark), what(effect)));
             }
+        }
+        let in_log = |path: &str, end: &str| path.starts_with(".apply-patch/audit/") && path.ends_with(end);
+        if effect.paths.iter().any(|path| in_log(path, ".jsonl")) {
+            logged.push(effect);
+        }
+        if effect.paths.last().is_some_and(|path| in_log(path, ".head"))
+            && let Some(line) = logged.iter().find(volatile)
+        {
+            broken.push(format!("the log's head came before {} was durable: {}", what(line), what(effect)));
         }
         let finishes = is_folder(path(0)) && path(1).starts_with(".apply-patch/trash/");
         // Where renames are two steps, the mark takes the journal's first name away in the second.

@@ -315,7 +315,8 @@ fn a_directory_that_is_replaced_during_the_commit_is_found() {
             fs::write(dir.join("d/a"), "of a user").unwrap();
         });
         let error = commit(&locked, &plan).unwrap_err();
-        let all: Vec<_> = tree.snapshot().into_iter().map(|(path, seen)| (path, seen.replace("file 644 1 ", ""))).collect();
+        let all: Vec<_> =
+            tree.snapshot().into_iter().map(|(path, seen)| (path, seen.replace("file 644 1 ", ""))).collect();
         let expected = [
             ("c", "\"old c\""),
             ("d", "dir 755"),
