@@ -139,6 +139,8 @@ impl<'r> Dirs<'r> {
         if let Some(mode) = mode {
             let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
             sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
+            // So that it is synced too: the mode is its own, and there may be nothing in it.
+            self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
         }
         Ok(true)
     }

@@ -29,7 +29,7 @@ mod sys;
 mod target;
 
 #[cfg(feature = "fault-injection")]
-pub use sys::fault;
+pub use sys::{fault, record};
 
 pub use abilities::Abilities;
 pub use append::AppendFile;

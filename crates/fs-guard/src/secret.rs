@@ -47,7 +47,12 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
             builder.recursive(true);
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            let there = dir.ancestors().skip(1).take_while(|above| std::fs::symlink_metadata(above).is_err()).count();
             builder.create(dir).at("create", &shown)?;
+            for above in dir.ancestors().skip(1).take(there + 1) {
+                // A directory that may not be listed cannot be synced.
+                let _ = sys::open_root(above).and_then(|above| sys::sync(&above));
+            }
             sys::open_root(dir).at("open", &shown)?
         }
         Err(error) => return Err(error).at("open", &shown),
@@ -83,9 +88,10 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         let published = written.and_then(|file| {
             let mut group = crate::sync::SyncGroup::new();
             group.file(&file);
-            group.dir(&dir);
             group.sync(None)?;
-            file.publish_new(&spot).map_err(|failed| failed.error)
+            file.publish_new(&spot).map_err(|failed| failed.error)?;
+            // What is signed with it must not outlive it.
+            dir.sync()
         });
         match published {
             Ok(()) => {}

@@ -119,8 +119,16 @@ fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     }
     let share = spots.len().div_ceil(THREADS);
     let all = |spots: &[Spot]| spots.iter().try_for_each(one);
+    let recorder = &sys::record::recorder();
     thread::scope(|scope| {
-        let begin = |share| thread::Builder::new().spawn_scoped(scope, move || all(share)).map_err(|_| share);
+        let begin = |share| {
+            let recorder = recorder.clone();
+            let work = move || {
+                recorder.adopt();
+                all(share)
+            };
+            thread::Builder::new().spawn_scoped(scope, work).map_err(|_| share)
+        };
         let workers: Vec<_> = spots.chunks(share).map(begin).collect();
         workers.into_iter().try_for_each(|worker| match worker {
             Ok(worker) => worker.join().expect("a sync does not panic"),

@@ -83,6 +83,11 @@ impl<'r> LockedStore<'r> {
         self.root_mtime.is_some()
     }
 
+    /// Opens the directory that the state directory is in, to be synced.
+    pub fn root_dir(&self) -> Result<Dir, Error> {
+        Ok(self.root.as_dir("")?)
+    }
+
     /// Notes that something was committed: the state directory stays.
     pub fn keep(&self) {
         self.keep.set(true);

@@ -134,7 +134,13 @@ impl<'s> Pending<'s> {
     /// Returns where the journal is, for messages.
     #[must_use]
     pub fn journal_path(&self) -> String {
-        self.folder.spot(JOURNAL).path()
+        self.journal_spot().path()
+    }
+
+    /// Returns the place of the journal.
+    #[must_use]
+    pub fn journal_spot(&self) -> Spot {
+        self.folder.spot(JOURNAL)
     }
 
     /// Writes the journal; it is not durable yet.

@@ -207,3 +207,21 @@ fn what_is_pending_under_no_transactions_name_is_an_error() {
     assert_eq!((error.kind(), error.reason()), (ErrorKind::PermissionDenied, "untrusted_state"));
     assert!(error.to_string().contains("pending/100000101-000000-000000-00000000"), "{error}");
 }
+
+#[test]
+fn a_store_that_others_may_enter_is_not_used() {
+    for dir in ["trash", "pending", ""] {
+        for mode in [0o777, 0o750, 0o711] {
+            let fixture = Fixture::new();
+            let root = fixture.root();
+            displace(&fixture.lock(&root), "a", "x");
+            let at = fixture.dir.path().join(".kept").join(dir);
+            fs::set_permissions(&at, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            let locked = LockedStore::lock(&root, fixture.key(), Duration::ZERO);
+            let begun = locked.and_then(|store| store.unfinished().map(drop).and_then(|()| store.begin().map(drop)));
+            let error = begun.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{dir} {mode:o}: {error}");
+            assert!(error.to_string().contains("0700"), "{dir} {mode:o}: {error}");
+        }
+    }
+}

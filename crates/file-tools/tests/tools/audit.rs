@@ -2,12 +2,15 @@
 
 use std::fs;
 
-use file_tools::Session;
 use file_tools::audit::{Audit, Event, MAX_LOG_SIZE, Operation, Phase, Status, state, verify};
-use fs_guard::fault::{Fault, arm, disarm, lack};
+use file_tools::{Session, SessionSettings};
+use fs_guard::fault::{Fault, arm, busy, disarm, lack};
+use fs_guard::record::{Act, note, record, recorded};
+use patch_engine::transaction::Durability;
 use patch_engine::{Options, Profile};
 use serde_json::{Value, json};
 
+use crate::order::broken_laws;
 use crate::support::{Bench, session, settings, sha};
 
 fn lines(bench: &Bench, file: &str) -> Vec<Value> {
@@ -336,6 +339,39 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
         audit.append(&bench.workspace(), &[event(1)], true).unwrap();
         assert!(bench.exists(".apply-patch/audit/s.1.jsonl"));
     });
+}
+
+/// Intents are on the disk before the first file changes, lines before the head that counts them; whether files are
+/// synced each or together, and where the log is continued in another file.
+#[test]
+fn what_is_logged_is_durable_in_time() {
+    for (others_write, max_size) in [(false, MAX_LOG_SIZE), (true, MAX_LOG_SIZE), (false, 900)] {
+        busy(Some(others_write));
+        let bench = Bench::new(&[("f", b"x\n"), ("g", b"g\n")]);
+        let audit = Audit { max_size, ..Audit::new(session("s"), None) };
+        let settings = SessionSettings { durability: Durability::Full, ..settings() };
+        let tools = Session::new(bench.workspace(), audit, settings);
+        record();
+        let mut calls = 0;
+        let mut done = |tool: &str, args: &Value| {
+            crate::support::done(&tools, tool, args);
+            note("acknowledged", bench.dir.path());
+            calls += 1;
+        };
+        let edits = json!([{ "oldText": "x", "newText": "y" }]);
+        done("edit_file", &json!({ "path": "f", "expectedSha256": sha(b"x\n"), "edits": edits }));
+        crate::support::fails(&tools, "delete_file", &json!({ "path": "none" }), "not_found");
+        let many: String = (0..9).map(|n| format!("*** Add File: new-{n}\n+{n}\n")).collect();
+        let patch = format!("*** Begin Patch\n{many}*** Delete File: g\n*** End Patch\n");
+        done("apply_patch", &json!({ "patch": patch }));
+        done("move_file", &json!({ "fromPath": "f", "toPath": "h", "expectedSha256": sha(b"y\n") }));
+        let acts = recorded();
+        let lines = |act: &&Act| matches!(act, Act::Write { path, .. } if path.contains("/audit/s") && path.ends_with(".jsonl"));
+        assert!(acts.iter().filter(lines).count() >= 2 * calls, "intents and outcomes are written");
+        let broken = broken_laws(&acts, bench.dir.path());
+        assert!(broken.is_empty(), "{others_write} {max_size}: {broken:#?}");
+        busy(None);
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ mod events;
 mod guard;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+#[path = "../../../../tests/order.rs"]
+mod order;
 mod paging;
 mod patching;
 mod reading;

@@ -41,9 +41,9 @@ pub(crate) fn late_names() -> u64 {
 #[cfg(feature = "fault-injection")]
 pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
-pub use on::{Fault, arm, calls, count_late, cross_device, disarm, lack};
+pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack, meanwhile};
 #[cfg(feature = "fault-injection")]
-pub(crate) use on::{counted_again, crosses_device, lacks, late_names, linked};
+pub(crate) use on::{counted_again, crosses_device, is_busy, lacks, late_names, linked};
 
 #[cfg(feature = "fault-injection")]
 mod on {
@@ -83,6 +83,36 @@ mod on {
         static LACK: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static COUNT_LATE: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static CROSS_DEVICE: Cell<bool> = const { Cell::new(false) };
+        static MEANWHILE: RefCell<Option<(&'static str, usize, Box<dyn FnOnce()>)>> = const { RefCell::new(None) };
+        static BUSY: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    /// Lets somebody else act right before this thread's `at`-th call (from 1) of this name from now on.
+    pub fn meanwhile(call: &'static str, at: usize, act: impl FnOnce() + 'static) {
+        MEANWHILE.set(Some((call, at, Box::new(act))));
+    }
+
+    fn let_others_act(call: &'static str) {
+        let act = MEANWHILE.with_borrow_mut(|waiting| match waiting {
+            Some((name, left, _)) if *name == call => {
+                *left -= 1;
+                if *left == 0 { waiting.take() } else { None }
+            }
+            _ => None,
+        });
+        if let Some((_, _, act)) = act {
+            act();
+        }
+    }
+
+    /// Lets others seem to have much unwritten data in the system, or none, whatever they have: whether many files are
+    /// synced at once depends on that.
+    pub fn busy(yes: Option<bool>) {
+        BUSY.set(yes);
+    }
+
+    pub(crate) fn is_busy() -> Option<bool> {
+        BUSY.get()
     }
 
     /// Lets renames between different directories fail, as between file systems.
@@ -146,6 +176,7 @@ mod on {
     }
 
     pub(crate) fn point(call: &'static str, side: Side) -> io::Result<()> {
+        let_others_act(call);
         ARMED.with_borrow_mut(|armed| {
             let Some(armed) = armed else { return Ok(()) };
             if armed.dead {

@@ -7,6 +7,25 @@ pub mod fault;
 #[cfg(not(feature = "fault-injection"))]
 pub(crate) mod fault;
 
+/// Tells the recording what was done, where there is one.
+#[cfg(feature = "fault-injection")]
+macro_rules! wrote {
+    ($act:expr) => {
+        $crate::sys::record::wrote(|| $act)
+    };
+}
+#[cfg(not(feature = "fault-injection"))]
+macro_rules! wrote {
+    ($act:expr) => {
+        ()
+    };
+}
+
+#[cfg(feature = "fault-injection")]
+pub mod record;
+#[cfg(not(feature = "fault-injection"))]
+pub(crate) mod record;
+
 mod confine;
 pub(crate) use confine::confine;
 pub use confine::{Confined, can_confine};

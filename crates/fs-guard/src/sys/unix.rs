@@ -8,6 +8,8 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::fault::{self, Side};
 use super::modes::{Open, Rename};
+#[cfg(feature = "fault-injection")]
+use super::record::{Act, Name};
 use crate::metadata::{FileKind, FileTime, Metadata};
 
 /// An open file or directory.
@@ -49,7 +51,8 @@ pub(crate) mod code {
 fn call<T>(name: &'static str, side: Side, mut make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     let mut patience = 100;
     loop {
-        let result = fault::point(name, side).and_then(|()| make().map_err(io::Error::from));
+        let result = fault::point(name, side).inspect_err(|_| wrote!(Act::Failed(name)));
+        let result = result.and_then(|()| make().map_err(io::Error::from));
         match result {
             Err(error) if error.kind() == io::ErrorKind::Interrupted && patience > 0 => patience -= 1,
             result => return result,
@@ -120,7 +123,11 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
 /// Opens `name`, one component, in `dir`; a link is never followed.
 pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();
-    call("openat", side, || fs::openat(dir, name, flags, mode))
+    let file = call("openat", side, || fs::openat(dir, name, flags, mode))?;
+    if side == Side::Write {
+        wrote!(Act::Create(named(dir, name), inode(&file).0, inode(&file).1));
+    }
+    Ok(file)
 }
 
 /// Opens `path` beneath `dir` in one go, over no link and no mount point.
@@ -280,6 +287,7 @@ pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<(
         if written == 0 {
             return Err(io::ErrorKind::WriteZero.into());
         }
+        wrote!(write_of(fd, some, written));
         io::IoSlice::advance_slices(&mut pieces, written);
     }
     Ok(())
@@ -287,12 +295,16 @@ pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<(
 
 /// Overwrites a file's first bytes.
 pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
-    write("pwrite", || rustix::io::pwrite(fd, bytes, 0)).map(drop)
+    write("pwrite", || rustix::io::pwrite(fd, bytes, 0))?;
+    wrote!(Act::Write { ino: inode(fd).0, path: path_of(fd), bytes: bytes.into(), at_start: true });
+    Ok(())
 }
 
 /// Sets permission bits.
 pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
-    write("fchmod", || fs::fchmod(fd, mode_of(mode)))
+    write("fchmod", || fs::fchmod(fd, mode_of(mode)))?;
+    wrote!(Act::Mode(inode(fd).0, mode, path_of(fd)));
+    Ok(())
 }
 
 /// Sets owner and group, as far as they are given.
@@ -385,9 +397,15 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
         return Err(io::Error::from_raw_os_error(code::XDEV));
     }
     if how == Rename::Replace {
-        return write("renameat", || fs::renameat(from.0, from.1, to.0, to.1));
+        write("renameat", || fs::renameat(from.0, from.1, to.0, to.1))?;
+    } else {
+        rename_with(from, to, how)?;
     }
-    rename_with(from, to, how)
+    wrote!(match how {
+        Rename::Exchange => Act::Exchange(named(from.0, from.1), named(to.0, to.1)),
+        Rename::NoReplace | Rename::Replace => Act::Rename(named(from.0, from.1), named(to.0, to.1)),
+    });
+    Ok(())
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -419,16 +437,51 @@ fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
     private(one) != private(other)
 }
 
+/// The inode and the mode of an open file, for the recording.
+#[cfg(feature = "fault-injection")]
+fn inode(fd: &Fd) -> (u64, u32) {
+    inode_at(fd, "")
+}
+
+#[cfg(feature = "fault-injection")]
+#[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "field types differ by platform")]
+fn inode_at(dir: &Fd, name: &str) -> (u64, u32) {
+    let stat = if name.is_empty() { fs::fstat(dir) } else { fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) };
+    stat.map_or((0, 0), |stat| (stat.st_ino as u64, u32::from(stat.st_mode) & 0o7777))
+}
+
+#[cfg(feature = "fault-injection")]
+fn path_of(fd: &Fd) -> String {
+    use std::os::fd::AsRawFd as _;
+    let link = fs::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()), Vec::new());
+    link.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(feature = "fault-injection")]
+fn named(dir: &Fd, name: &str) -> Name {
+    Name { dir: inode(dir).0, path: path_of(dir), name: name.into() }
+}
+
+#[cfg(feature = "fault-injection")]
+fn write_of(fd: &Fd, pieces: &[io::IoSlice<'_>], written: usize) -> Act {
+    let mut bytes = pieces.iter().flat_map(|piece| piece.iter().copied()).collect::<Vec<u8>>();
+    bytes.truncate(written);
+    Act::Write { ino: inode(fd).0, path: path_of(fd), bytes, at_start: false }
+}
+
 /// Gives a file a second name.
 pub(crate) fn link(from: (&Fd, &str), to: (&Fd, &str)) -> io::Result<()> {
     write("linkat", || fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))?;
+    wrote!(Act::Link(named(from.0, from.1), named(to.0, to.1)));
     fault::linked();
     Ok(())
 }
 
 /// Creates a symbolic link.
 pub(crate) fn symlink(target: &[u8], dir: &Fd, name: &str) -> io::Result<()> {
-    write("symlinkat", || fs::symlinkat(target, dir, name))
+    write("symlinkat", || fs::symlinkat(target, dir, name))?;
+    wrote!(Act::Symlink(named(dir, name), inode_at(dir, name).0, target.into()));
+    Ok(())
 }
 
 /// Reads a symbolic link's text.
@@ -438,17 +491,25 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
 
 /// Takes a file's name away.
 pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
-    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::empty()))
+    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::empty()))?;
+    wrote!(Act::Remove(named(dir, name), None));
+    Ok(())
 }
 
 /// Creates a directory.
 pub(crate) fn make_dir(dir: &Fd, name: &str, mode: u32) -> io::Result<()> {
-    write("mkdirat", || fs::mkdirat(dir, name, mode_of(mode)))
+    write("mkdirat", || fs::mkdirat(dir, name, mode_of(mode)))?;
+    wrote!(Act::MakeDir(named(dir, name), inode_at(dir, name).0, inode_at(dir, name).1));
+    Ok(())
 }
 
 /// Removes an empty directory.
 pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
-    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::REMOVEDIR))
+    #[cfg(feature = "fault-injection")]
+    let (inode, _) = inode_at(dir, name);
+    write("unlinkat", || fs::unlinkat(dir, name, AtFlags::REMOVEDIR))?;
+    wrote!(Act::Remove(named(dir, name), Some(inode)));
+    Ok(())
 }
 
 /// Lists the names in a directory; they need not be UTF-8.
@@ -468,7 +529,9 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
 
 /// Makes one file, or one directory's list of names, durable.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
-    write("fsync", || fs::fsync(fd))
+    write("fsync", || fs::fsync(fd))?;
+    wrote!(Act::Sync(inode(fd).0, path_of(fd)));
+    Ok(())
 }
 
 /// Makes everything of the file system durable that was written before; `None` where that cannot be relied on.
@@ -482,7 +545,7 @@ pub(crate) fn sync_file_system(fd: &Fd) -> Option<io::Result<()>> {
     if !KNOWN.contains(&magic) {
         return None;
     }
-    Some(write("syncfs", || fs::syncfs(fd)))
+    Some(write("syncfs", || fs::syncfs(fd)).inspect(|()| wrote!(Act::SyncAll)))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -493,6 +556,10 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
 /// Returns how many bytes wait to be written in the whole system, where that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn dirty_bytes() -> Option<u64> {
+    #[cfg(feature = "fault-injection")]
+    if let Some(busy) = fault::is_busy() {
+        return Some(if busy { u64::MAX } else { 0 });
+    }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = fs::open("/proc/meminfo", flags, Mode::empty()).ok()?;
     let mut text = [0; 4096];

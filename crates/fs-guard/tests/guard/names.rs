@@ -164,3 +164,27 @@ fn a_policy_can_narrow_the_root_to_directories() {
         }
     }
 }
+
+#[test]
+fn a_root_that_is_a_repository_itself_is_not_changed() {
+    for parts in [&["HEAD", "objects/x", "refs/x"][..], &["HEAD", "commondir"]] {
+        let files: Vec<(&str, &str)> = parts.iter().map(|part| (*part, "x")).chain([("hooks/old", "x")]).collect();
+        let tree = Tree::new(&files);
+        for root in tree.both() {
+            for name in ["hooks/post-update", "hooks/old", "config", "deep/er/x"] {
+                let at = path(&root, name);
+                assert_eq!(verdict(root.metadata(&at)), "permission_denied bare_repository", "{name}");
+                assert_eq!(verdict(root.parents_missing(&at)), "permission_denied bare_repository", "{name}");
+                let placed = fs_guard::Dirs::new(&root).place(&target(&root, name)).map(drop);
+                // What is in no directory that is there has no place.
+                let refused = ["permission_denied bare_repository", "not_found not_found"];
+                assert!(refused.contains(&&*verdict(placed)), "{name}");
+            }
+        }
+    }
+    // Parts of one are none.
+    let tree = Tree::new(&[("HEAD", "x"), ("refs/x", "x"), ("f", "x")]);
+    for root in tree.both() {
+        assert_eq!(verdict(root.read(&path(&root, "f"), 9)), "fine");
+    }
+}

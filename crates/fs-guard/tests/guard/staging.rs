@@ -127,3 +127,37 @@ fn a_secret_is_made_once_and_is_private() {
     assert!(fs_guard::secret(&dir, "key").unwrap_err().to_string().contains("key"));
     assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
 }
+
+/// Whatever the umask took away: what is told of a staged file is what it is.
+#[test]
+fn a_staged_file_is_told_with_the_mode_that_it_has() {
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    for mode in [0o600, 0o640, 0o644, 0o660, 0o664, 0o666, 0o755, 0o775, 0o777] {
+        let spot = state.spot(&format!("{mode:o}"));
+        let file = spot.create(mode).unwrap().finish(Some(mode), None, false).unwrap();
+        assert_eq!((file.metadata().mode, spot.metadata().unwrap().unwrap().mode), (mode, mode), "{mode:o}");
+    }
+}
+
+#[test]
+fn a_directory_of_the_program_that_others_may_enter_is_not_trusted() {
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    state.create_dir("inner").unwrap().create_dir("innermost").unwrap();
+    let at = |name: &str| tree.root.join(".kept").join(name);
+    for mode in [0o777, 0o755, 0o770, 0o701, 0o500, 0o1700] {
+        for name in ["inner", "inner/innermost"] {
+            fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+            let opened = state.open_dir("inner").and_then(|dir| dir.unwrap().open_dir("innermost")).map(drop);
+            let expected = if mode == 0o1700 { "fine" } else { "permission_denied untrusted_state" };
+            assert_eq!(verdict(opened), expected, "{name} {mode:o}");
+            if name == "inner" {
+                assert_eq!(verdict(state.open_or_create_dir("inner").map(drop)), expected, "{mode:o}");
+                assert_eq!(verdict(state.remove_tree("inner")) == "fine", mode == 0o1700, "{mode:o}");
+                let _ = state.open_or_create_dir("inner").and_then(|dir| dir.open_or_create_dir("innermost"));
+            }
+            fs::set_permissions(at(name), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+}

@@ -119,15 +119,24 @@ impl Commit<'_> {
             });
             return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
         }
-        let removed_dirs = remove_dirs(&dirs, &removed);
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
             transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
         };
         let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
+        // What is beside files may be in directories that go.
+        let came_home = siblings::bring_home(&dirs, &pending, &journal);
+        let removed_dirs = remove_dirs(&dirs, &removed);
+        // None of them is to be back after a power cut.
+        let tidied = came_home.and_then(|came_home| {
+            match self.options.durability == Durability::Full && (came_home || !removed_dirs.is_empty()) {
+                true => publication.sync(None),
+                false => Ok(()),
+            }
+        });
         let committed = Committed { id, trashed, removed_dirs };
-        if siblings::bring_home(&dirs, &pending, &journal).is_ok() && pending.finish().is_ok() {
+        if tidied.is_ok() && pending.finish().is_ok() {
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
         Ok(committed)
@@ -271,9 +280,8 @@ impl Commit<'_> {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
-                if self.locked.store.is_new() {
-                    group.dir(&dirs.root().as_dir("")?);
-                }
+                // Whoever made the state directory may have been killed, or have promised nothing.
+                group.dir(&self.locked.store.root_dir()?);
                 if beside {
                     group.dirs_of(dirs);
                 }

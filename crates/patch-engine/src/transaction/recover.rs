@@ -1,10 +1,10 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, Root};
-use workspace_trash::{LockedStore, Operation, Unfinished};
+use fs_guard::{Dirs, FileKind, Root, Spot, SyncGroup};
+use workspace_trash::{LockedStore, Operation, Record, Unfinished};
 
 use super::error::{CommitError, Error};
-use super::publish::{Publication, remove_dirs};
+use super::publish::{Publication, is_ours, remove_dirs};
 use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
@@ -52,13 +52,18 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         Progress::Done => true,
         // When it does not go on, someone else has changed a file since, or one cannot be published at
         // all. No success was reported to the caller, so it can be rolled back.
-        Progress::Begun => publication.publish(None, &mut |_| {}).is_ok(),
+        Progress::Begun => {
+            publication.sync_staged(store)?;
+            publication.publish(None, &mut |_| {}).is_ok()
+        }
         Progress::Spoilt => false,
     };
     if went_on {
         publication.sync(None)?;
-        remove_dirs(&dirs, &removed);
-        siblings::bring_home(&dirs, &pending, &journal)?;
+        let came_home = siblings::bring_home(&dirs, &pending, &journal)?;
+        if !remove_dirs(&dirs, &removed).is_empty() || came_home {
+            publication.sync(None)?;
+        }
         pending.finish()?;
         return Ok(Outcome::Completed);
     }
@@ -69,7 +74,9 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         pending.discard()?;
         Ok(Outcome::RolledBack)
     } else {
-        siblings::bring_home(&dirs, &pending, &journal)?;
+        if siblings::bring_home(&dirs, &pending, &journal)? {
+            publication.sync(None)?;
+        }
         pending.finish()?;
         Ok(Outcome::RolledBackExcept(left))
     }
@@ -87,8 +94,34 @@ enum Progress {
 }
 
 impl Publication<'_> {
+    /// The first sync once more: a commit that was killed may have left a journal that only the system's memory has, and
+    /// whose files are there no more than it is when the power fails now.
+    fn sync_staged(&self, store: &LockedStore<'_>) -> Result<(), CommitError> {
+        let mut group = SyncGroup::new();
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            let slot = match self.dirs.place(path) {
+                Ok(place) => self.stage_spot(record, &place),
+                Err(_) => self.pending.slot(record.slot),
+            };
+            if slot.metadata()?.is_some_and(|seen| seen.kind == FileKind::File) {
+                group.spot(slot);
+            }
+        }
+        group.spot(self.pending.journal_spot());
+        self.pending.add_dirs(&mut group);
+        group.dir(&store.root_dir()?);
+        group.dirs_of(self.dirs);
+        Ok(group.sync(None)?)
+    }
+
+    /// Looks how far the transaction came.
+    ///
+    /// An addition that waits no more was published, or was never there: when the power fails before the commit point,
+    /// the disk may have the journal and not all that it tells of. What else was published, or that the new file has its
+    /// name, shows that the commit point was passed.
     fn progress(&self) -> Result<Progress, CommitError> {
         let mut progress = Progress::Done;
+        let (mut published, mut missing) = (false, false);
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let (slot, place) = match self.dirs.place(path) {
                 Ok(place) => {
@@ -103,14 +136,27 @@ impl Publication<'_> {
             // Where a name is taken away in two steps, both names may be there.
             let is_linked = || place.as_ref().is_some_and(|place| place.is_also(&slot));
             match (record.operation(), look(&slot, record)?) {
-                (Operation::Add, Slot::Empty) | (Operation::Update, Slot::Old) => {}
-                (Operation::Delete, Slot::Old) if !is_linked() => {}
+                (Operation::Add, Slot::Empty) => match is_published(place.as_ref(), record)? {
+                    true => published = true,
+                    false => missing = true,
+                },
+                (Operation::Update, Slot::Old) => published = true,
+                (Operation::Delete, Slot::Old) if !is_linked() => published = true,
                 (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty | Slot::Old) => {
                     progress = Progress::Begun;
                 }
                 _ => return Ok(Progress::Spoilt),
             }
         }
-        Ok(progress)
+        Ok(if missing && !published { Progress::Spoilt } else { progress })
     }
+}
+
+/// Tells whether the new file of an addition has its name.
+fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
+    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
+    Ok(match place.metadata()? {
+        Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
+        None => false,
+    })
 }

@@ -93,13 +93,16 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
             dirs.remove_dir(&path)?;
         }
     }
-    Ok(())
+    // The list goes next, and is not to go before what it lists.
+    let mut group = fs_guard::SyncGroup::new();
+    group.dirs_of(dirs);
+    Ok(group.sync(None)?)
 }
 
-/// Moves displaced files, which are beside their paths, into the folder.
-pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<(), CommitError> {
+/// Moves displaced files, which are beside their paths, into the folder; `false` when none could be.
+pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<bool, CommitError> {
     if journal.records.iter().all(|record| record.sibling.is_none()) {
-        return Ok(());
+        return Ok(false);
     }
     for record in &journal.records {
         let Some(name) = &record.sibling else { continue };
@@ -132,7 +135,7 @@ pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journ
         beside.remove()?;
     }
     pending.folder().spot(LIST).remove()?;
-    Ok(())
+    Ok(true)
 }
 
 /// Removes staged files after a roll-back.

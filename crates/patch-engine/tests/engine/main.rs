@@ -15,6 +15,8 @@ mod capability;
 mod diffs;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+#[path = "../../../../tests/order.rs"]
+mod order;
 mod placement;
 mod prefetch;
 #[path = "../../../../tests/share.rs"]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fs_guard::fault::{Fault, arm, disarm, lack};
+use patch_engine::transaction::{CommitOptions, Durability, Workspace};
 
 use super::support::*;
 use crate::share::whole;
@@ -64,10 +65,14 @@ fn prepared(with_state: bool) -> Tree {
     tree
 }
 
-fn attempt(workspace: &patch_engine::transaction::Workspace) -> bool {
+fn attempt(workspace: &Workspace) -> bool {
+    attempt_with(workspace, &options())
+}
+
+fn attempt_with(workspace: &Workspace, options: &CommitOptions) -> bool {
     let Ok(locked) = workspace.lock(std::time::Duration::from_secs(1)) else { return false };
     let plan = plan(workspace, STEPS);
-    commit(&locked, &plan).is_ok()
+    commit_with(&locked, &plan, options).is_ok()
 }
 
 #[test]
@@ -139,9 +144,12 @@ fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     for at in 1..=ends.calls.len() {
         let tree = prepared(true);
         let workspace = tree.open();
-        // Only calls that need space fail from then on.
+        // Only calls that need space fail from then on. (Syncs count among them; a roll-back that cannot be made durable
+        // is left to recovery.)
+        tree.lawless();
+        let options = CommitOptions { durability: Durability::Process, ..options() };
         arm(Fault::FromThenOnWhereSpaceIsNeeded(ENOSPC), at, false);
-        let done = attempt(&workspace);
+        let done = attempt_with(&workspace, &options);
         disarm();
         let now = tree.snapshot();
         assert_eq!(now, if done { &ends.new } else { &ends.old }.clone(), "from call {at}");

@@ -92,6 +92,7 @@ fn thousands_of_directories_need_no_thousand_handles() {
     let names: Vec<String> = (0..1500).map(|n| format!("dir{n}/f")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "old")).collect();
     let tree = Tree::new(&files);
+    tree.lawless();
     let workspace = tree.open();
     for durability in [Durability::Process, Durability::Full] {
         let steps: Vec<Step<'_>> = names.iter().map(|name| Append(name, ".")).collect();

@@ -1,20 +1,34 @@
 //! Trees, plans and what to compare them with.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fs_guard::fault::busy;
+use fs_guard::record::{Act, note, record, recorded};
 use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
-use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
+use patch_engine::{ApplyError, CommitLog, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
+use crate::order::broken_laws;
+
 /// A workspace in a temporary directory, with a key of its own.
+///
+/// What is written there is recorded; when the tree goes, the order of it has to follow the laws.
 pub(crate) struct Tree {
     pub(crate) dir: TempDir,
     key: TempDir,
+    lawless: AtomicBool,
+}
+
+thread_local! {
+    /// How many trees this thread has, and what was written in them.
+    static RECORDED: RefCell<(usize, Vec<Act>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// What shall happen to one path.
@@ -31,7 +45,7 @@ pub(crate) use Step::{Add, Delete, Move, Splice as Append, Update};
 
 impl Tree {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let tree = Self { dir: temp(), key: temp() };
+        let tree = Self::with(temp());
         fs::set_permissions(tree.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for (path, text) in files {
             tree.write(path, text);
@@ -41,11 +55,52 @@ impl Tree {
 
     /// On the disk that temporary files are on.
     pub(crate) fn on_disk(files: &[(&str, &str)]) -> Self {
-        let tree = Self { dir: TempDir::new().unwrap(), key: temp() };
+        let tree = Self::with(TempDir::new().unwrap());
         for (path, text) in files {
             tree.write(path, text);
         }
         tree
+    }
+
+    fn with(dir: TempDir) -> Self {
+        RECORDED.with_borrow_mut(|(trees, _)| {
+            *trees += 1;
+            if *trees == 1 {
+                // Whatever else the machine does meanwhile, the same calls are made.
+                busy(Some(false));
+                record();
+            }
+        });
+        Self { dir, key: temp(), lawless: AtomicBool::new(false) }
+    }
+
+    /// With the key, so that the first commit makes the same calls as the next.
+    pub(crate) fn with_key(files: &[(&str, &str)]) -> Self {
+        let tree = Self::new(files);
+        fs_guard::secret(&tree.key_dir(), "key").unwrap();
+        tree
+    }
+
+    /// For tests that commit without syncs: they promise no order.
+    pub(crate) fn lawless(&self) {
+        self.lawless.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes what was written in this tree.
+    pub(crate) fn recorded(&self) -> Vec<Act> {
+        let new = recorded();
+        record();
+        RECORDED.with_borrow_mut(|(trees, all)| {
+            all.extend(new);
+            let here = |act: &Act| act.path().is_none_or(|path| self.owns(path));
+            let mine = all.iter().filter(|act| here(act)).cloned().collect();
+            all.retain(|act| *trees > 1 && act.path().is_none_or(|path| !self.owns(path)));
+            mine
+        })
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        Path::new(path).starts_with(self.dir.path()) || Path::new(path).starts_with(self.key.path())
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -95,8 +150,20 @@ impl Tree {
     }
 }
 
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let acts = self.recorded();
+        RECORDED.with_borrow_mut(|(trees, _)| *trees -= 1);
+        if !self.lawless.load(Ordering::Relaxed) && !std::thread::panicking() {
+            let broken = broken_laws(&acts, self.dir.path());
+            let told = || acts.iter().map(|act| format!("{act:?}\n").chars().take(260).collect::<String>());
+            assert!(broken.is_empty(), "{broken:#?}\nin\n{}", told().collect::<String>());
+        }
+    }
+}
+
 /// In memory where that is possible: thousands of trees are made, and a new key is synced.
-fn temp() -> TempDir {
+pub(crate) fn temp() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir()
         && let Ok(dir) = TempDir::new_in(memory)
@@ -115,7 +182,7 @@ pub(crate) fn lock(workspace: &Workspace) -> Locked<'_> {
 }
 
 pub(crate) fn options() -> CommitOptions {
-    CommitOptions { durability: Durability::Process, ..CommitOptions::default() }
+    CommitOptions { durability: Durability::Full, ..CommitOptions::default() }
 }
 
 /// Carries out what `plan` gives, on the road of every change.
@@ -125,11 +192,35 @@ pub(crate) fn execute(
 ) -> Result<Report, ApplyError> {
     let mut plan = Some(plan);
     let mut once = |_: &_| Ok((plan.take().expect("planned once"))(workspace)?);
-    workspace.execute(&options(), &mut (), &mut (), &mut once)
+    let report = workspace.execute(&options(), &mut (), &mut (), &mut once);
+    if report.is_ok() {
+        note("acknowledged", workspace.root().path());
+    }
+    report
 }
 
 pub(crate) fn commit(locked: &Locked<'_>, plan: &Plan) -> Result<Committed, CommitError> {
-    locked.commit(plan, &options(), &mut (), &mut ())
+    commit_with(locked, plan, &options())
+}
+
+pub(crate) fn commit_with(locked: &Locked<'_>, plan: &Plan, options: &CommitOptions) -> Result<Committed, CommitError> {
+    acknowledged(locked, locked.commit(plan, options, &mut (), &mut ()))
+}
+
+pub(crate) fn commit_logged(
+    locked: &Locked<'_>,
+    plan: &Plan,
+    log: &mut dyn CommitLog,
+) -> Result<Committed, CommitError> {
+    acknowledged(locked, locked.commit(plan, &options(), log, &mut ()))
+}
+
+/// Tells the recording that whoever asked for a commit has heard that it happened.
+fn acknowledged(locked: &Locked<'_>, committed: Result<Committed, CommitError>) -> Result<Committed, CommitError> {
+    if committed.is_ok() {
+        note("acknowledged", locked.root().path());
+    }
+    committed
 }
 
 /// The rules of the plans that are made here: whatever is there gives way.

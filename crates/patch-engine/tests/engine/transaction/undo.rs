@@ -296,3 +296,62 @@ fn a_key_that_cannot_be_read_is_an_error_before_anything_is_written() {
     assert_eq!(fs::read_dir(tree.path(".apply-patch/trash")).unwrap().count(), before);
     assert!(tree.open().log().is_err());
 }
+
+/// With bits that the umask takes away from new files, and without any that it leaves.
+#[test]
+fn files_of_every_mode_and_size_come_back() {
+    const LARGE: usize = (1 << 20) + 1;
+    for mode in [0o600, 0o644, 0o664, 0o666, 0o755, 0o775, 0o777] {
+        for size in if mode == 0o664 { &[3, LARGE][..] } else { &[3] } {
+            let text = |letter: &str| letter.repeat(*size);
+            let names = ["updated", "appended", "deleted", "moved"];
+            let old = text("o");
+            let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, &*old)).collect();
+            let tree = Tree::new(&files);
+            for name in names {
+                fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+            }
+            let before = tree.snapshot();
+            let (new, added) = (text("n"), text("a"));
+            let steps = [
+                Update("updated", &new),
+                Append("appended", "!"),
+                Delete("deleted"),
+                Move("moved", "d/to"),
+                Add("added", &added),
+            ];
+            tree.commit(&steps).unwrap();
+            let after = tree.snapshot();
+            assert!(after["updated"].starts_with(&format!("file {mode:o} ")), "{mode:o} {size}");
+            for _ in 0..2 {
+                run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+                assert!(tree.snapshot() == before, "{mode:o} {size}");
+                run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+                assert!(tree.snapshot() == after, "{mode:o} {size}");
+            }
+            // And one that is not what the transaction left is seen, however large.
+            fs::write(tree.path("updated"), text("x")).unwrap();
+            let drifted = tree.open().plan_undo_last().unwrap_err();
+            assert!(
+                matches!(&drifted, Error::Drifted { drifts, .. } if drifts.len() == 1),
+                "{mode:o} {size}: {drifted}"
+            );
+        }
+    }
+}
+
+/// The trash is the user's to look into; what was changed there is not given back for what it was.
+#[test]
+fn what_was_changed_in_the_trash_is_not_brought_back() {
+    for large in [false, true] {
+        let old = "o".repeat(if large { (1 << 20) + 1 } else { 5 });
+        let tree = Tree::new(&[("a", &old), ("b", "old b")]);
+        let done = tree.commit(&[Update("a", "new a"), Update("b", "new b")]).unwrap();
+        let kept = tree.path(done.trashed[0].as_ref().unwrap());
+        fs::write(&kept, "x".repeat(old.len())).unwrap();
+        let tried = execute(&tree.open(), |workspace| workspace.plan_undo_last());
+        assert!(tried.is_err(), "{large}");
+        assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "new b".into()));
+        assert!(tree.pending().is_empty());
+    }
+}

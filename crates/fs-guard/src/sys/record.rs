@@ -1,0 +1,149 @@
+//! A seam for tests: what a thread wrote, call by call, so that the order of it can be proved.
+//!
+//! Without the feature `fault-injection` nothing of this is compiled in.
+
+#[cfg(not(feature = "fault-injection"))]
+mod off {
+    /// What a thread hands to those that it starts.
+    #[derive(Clone)]
+    pub(crate) struct Recorder;
+
+    #[inline(always)]
+    pub(crate) fn recorder() -> Recorder {
+        Recorder
+    }
+
+    impl Recorder {
+        #[inline(always)]
+        pub(crate) fn adopt(self) {}
+    }
+}
+
+#[cfg(feature = "fault-injection")]
+mod on {
+    use std::cell::RefCell;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+    /// A name in a directory.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Name {
+        /// The directory's inode.
+        pub dir: u64,
+        /// Its path at that time, where the system tells it.
+        pub path: String,
+        /// The name in it.
+        pub name: String,
+    }
+
+    /// Something that was done to the file system; inodes stand for files and directories.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Act {
+        /// A file was opened by a name, which is new if nothing had it.
+        Create(Name, u64, u32),
+        /// A directory was made.
+        MakeDir(Name, u64, u32),
+        /// A symbolic link with this text was made.
+        Symlink(Name, u64, Vec<u8>),
+        /// Bytes were written: at the end, or over the first ones.
+        Write {
+            /// The file.
+            ino: u64,
+            /// Its path at that time.
+            path: String,
+            /// The bytes.
+            bytes: Vec<u8>,
+            /// They took the place of the first ones.
+            at_start: bool,
+        },
+        /// Permission bits were set; where the file was.
+        Mode(u64, u32, String),
+        /// A file got a second name.
+        Link(Name, Name),
+        /// What had the first name has the second, and whatever had that is gone.
+        Rename(Name, Name),
+        /// Two names swapped what they name.
+        Exchange(Name, Name),
+        /// A name was taken away: a file's, or that of the empty directory of this inode.
+        Remove(Name, Option<u64>),
+        /// A file or directory, then at this path, was made durable.
+        Sync(u64, String),
+        /// Everything was made durable.
+        SyncAll,
+        /// A call of this name was made to fail.
+        Failed(&'static str),
+        /// What the test itself has to say of this path.
+        Note(&'static str, String),
+    }
+
+    impl Act {
+        /// Where it was done, if it was done somewhere.
+        #[must_use]
+        pub fn path(&self) -> Option<&str> {
+            match self {
+                Self::Create(name, ..)
+                | Self::MakeDir(name, ..)
+                | Self::Symlink(name, ..)
+                | Self::Link(name, _)
+                | Self::Rename(name, _)
+                | Self::Exchange(name, _)
+                | Self::Remove(name, _) => Some(&name.path),
+                Self::Write { path, .. } | Self::Sync(_, path) | Self::Mode(_, _, path) | Self::Note(_, path) => {
+                    Some(path)
+                }
+                Self::SyncAll | Self::Failed(_) => None,
+            }
+        }
+    }
+
+    /// What a thread hands to those that it starts.
+    #[derive(Clone)]
+    pub(crate) struct Recorder(Option<Arc<Mutex<Vec<Act>>>>);
+
+    thread_local! {
+        static RECORDER: RefCell<Recorder> = const { RefCell::new(Recorder(None)) };
+    }
+
+    impl Recorder {
+        pub(crate) fn adopt(self) {
+            RECORDER.set(self);
+        }
+
+        fn acts(&self) -> Option<MutexGuard<'_, Vec<Act>>> {
+            Some(self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+        }
+    }
+
+    pub(crate) fn recorder() -> Recorder {
+        RECORDER.with_borrow(Recorder::clone)
+    }
+
+    /// Notes what this thread, and those that it starts, write from now on.
+    pub fn record() {
+        Recorder(Some(Arc::default())).adopt();
+    }
+
+    /// Ends it and returns what was written.
+    pub fn recorded() -> Vec<Act> {
+        let recorder = RECORDER.replace(Recorder(None));
+        recorder.acts().map(|mut acts| std::mem::take(&mut *acts)).unwrap_or_default()
+    }
+
+    /// Adds a remark of the test.
+    pub fn note(text: &'static str, path: &std::path::Path) {
+        wrote(|| Act::Note(text, path.to_string_lossy().into_owned()));
+    }
+
+    pub(crate) fn wrote(act: impl FnOnce() -> Act) {
+        let recorder = recorder();
+        if let Some(mut acts) = recorder.acts() {
+            acts.push(act());
+        }
+    }
+}
+
+#[cfg(not(feature = "fault-injection"))]
+pub(crate) use off::recorder;
+#[cfg(feature = "fault-injection")]
+pub use on::{Act, Name, note, record, recorded};
+#[cfg(feature = "fault-injection")]
+pub(crate) use on::{recorder, wrote};

@@ -1,0 +1,358 @@
+//! What others do while a commit, its roll-back or its recovery goes on, at the very moment when it matters: between a
+//! look and the rename after it, and between a crash and the next start.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fs_guard::fault::{Fault, arm, disarm, meanwhile};
+use patch_engine::transaction::{CommitError, Outcome};
+use patch_engine::{ErrorKind, Plan};
+use workspace_trash::{Journal, Signer};
+
+use super::support::*;
+
+/// Saves as a careful editor does: in another file, which takes the place of this one.
+fn save(path: &Path, text: &str) {
+    let draft = path.with_extension("draft");
+    fs::write(&draft, text).unwrap();
+    fs::rename(draft, path).unwrap();
+}
+
+/// Changes bytes in place, and puts the time of the last change back.
+fn edit_unseen(path: &Path, text: &str) {
+    let before = fs::metadata(path).unwrap();
+    assert_eq!(before.size(), text.len() as u64);
+    fs::write(path, text).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(before.modified().unwrap()).unwrap();
+    assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), before.modified().unwrap());
+}
+
+/// Lets files grow so old that their times are believed.
+fn grow_old() {
+    std::thread::sleep(Duration::from_millis(90));
+}
+
+/// What a user does to a file; what is there then.
+const EDITS: [&str; 7] = ["edit", "save", "unseen", "chmod", "gone", "link", "directory"];
+
+fn user(how: &str, path: &Path) {
+    let remove = || fs::remove_file(path).unwrap();
+    match how {
+        "edit" => fs::write(path, "of a user").unwrap(),
+        "save" => save(path, "of a user"),
+        "unseen" => edit_unseen(path, &"u".repeat(fs::read(path).unwrap().len())),
+        "chmod" => fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap(),
+        "gone" => remove(),
+        "link" => {
+            let _ = fs::remove_file(path);
+            symlink("elsewhere", path).unwrap();
+        }
+        "directory" => {
+            let _ = fs::remove_file(path);
+            fs::create_dir(path).unwrap();
+        }
+        _ => unreachable!(),
+    }
+}
+
+const OLD: &[(&str, &str)] = &[("a", "old a"), ("b", "old b")];
+
+/// A commit of two steps that was cut off between them.
+fn cut_between(first: Step<'_>, second: Step<'_>) -> Tree {
+    let tree = Tree::with_key(&[]);
+    for (name, text) in OLD {
+        if !matches!((first, second), (Add(path, _), _) | (_, Add(path, _)) if path == *name) {
+            tree.write(name, text);
+        }
+    }
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[first, second]);
+    arm(Fault::CrashAt("renameat2"), 2, false);
+    assert!(commit(&locked, &plan).is_err());
+    disarm();
+    drop(locked);
+    assert_eq!(tree.pending().len(), 1);
+    tree
+}
+
+fn recover(tree: &Tree) -> Outcome {
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    assert!(tree.pending().is_empty());
+    locked.recovered()[0].outcome.clone()
+}
+
+#[test]
+fn what_a_user_does_between_a_crash_and_recovery_stays() {
+    let steps = [
+        (Update("a", "new a"), Update("b", "new b")),
+        (Update("a", "new a"), Delete("b")),
+        (Add("a", "new a"), Update("b", "new b")),
+        (Add("a", "new a"), Delete("b")),
+        (Update("b", "new b"), Add("a", "new a")),
+        (Add("a", "new a"), Add("b", "new b")),
+        (Delete("a"), Delete("b")),
+    ];
+    for (first, second) in steps {
+        let name = |step: Step<'_>| match step {
+            Add(path, _) | Update(path, _) | Delete(path) => path.to_owned(),
+            _ => unreachable!(),
+        };
+        let (one, two) = (name(first), name(second));
+        let untouched = {
+            let tree = Tree::with_key(&[]);
+            for (name, text) in OLD {
+                if !matches!((first, second), (Add(path, _), _) | (_, Add(path, _)) if path == *name) {
+                    tree.write(name, text);
+                }
+            }
+            let old = tree.snapshot();
+            tree.commit(&[first, second]).unwrap();
+            [old, tree.snapshot()]
+        };
+        // Nobody does anything: the commit point was passed.
+        let tree = cut_between(first, second);
+        assert_eq!(recover(&tree), Outcome::Completed, "{first:?}, {second:?}");
+        assert_eq!(tree.snapshot(), untouched[1], "{first:?}, {second:?}");
+
+        for how in EDITS {
+            let there = |path: &str, tree: &Tree| fs::symlink_metadata(tree.path(path)).is_ok();
+            let can = |path: &str, tree: &Tree| there(path, tree) || matches!(how, "edit" | "link" | "directory");
+            // The second step was still to come: it must not happen, so nothing does.
+            let tree = cut_between(first, second);
+            let what = format!("{first:?}, {second:?}, {how}");
+            if can(&two, &tree) {
+                user(how, &tree.path(&two));
+                let users = tree.snapshot().get(&two).cloned();
+                assert_eq!(recover(&tree), Outcome::RolledBack, "{what} to the second");
+                let now = tree.snapshot();
+                assert_eq!(now.get(&two), users.as_ref(), "{what} to the second");
+                assert_eq!(now.get(&one), untouched[0].get(&one), "{what} to the second");
+            }
+            // The first one has happened: it is the user's now, and the rest goes on.
+            let tree = cut_between(first, second);
+            if can(&one, &tree) && !(how == "gone" && matches!(first, Add(..))) {
+                user(how, &tree.path(&one));
+                let users = tree.snapshot().get(&one).cloned();
+                let outcome = recover(&tree);
+                let now = tree.snapshot();
+                // An added file that another one took the place of shows no more that it was there.
+                let doubtful = matches!(first, Add(..)) && matches!(how, "save" | "link" | "directory");
+                let (ended, two_is) = if doubtful {
+                    (Outcome::RolledBackExcept(vec![one.clone()]), &untouched[0])
+                } else {
+                    (Outcome::Completed, &untouched[1])
+                };
+                assert_eq!(outcome, ended, "{what} to the first");
+                assert_eq!(now.get(&one), users.as_ref(), "{what} to the first");
+                assert_eq!(now.get(&two), two_is.get(&two), "{what} to the first");
+            }
+            // Both: what cannot be put back is left, and told.
+            let tree = cut_between(first, second);
+            let content = matches!(how, "edit" | "save" | "unseen" | "link" | "directory");
+            if content && can(&one, &tree) && can(&two, &tree) {
+                user(how, &tree.path(&one));
+                user(how, &tree.path(&two));
+                let users = tree.snapshot();
+                assert_eq!(recover(&tree), Outcome::RolledBackExcept(vec![one.clone()]), "{what} to both");
+                assert_eq!(tree.snapshot(), users, "{what} to both");
+            }
+        }
+    }
+}
+
+/// The file is as it was when the plan was made, by all that its times tell, and its bytes are others.
+#[test]
+fn an_edit_whose_time_was_put_back_is_found() {
+    for old in [true, false] {
+        for delete in [true, false] {
+            let tree = Tree::with_key(OLD);
+            if old {
+                grow_old();
+            }
+            let workspace = tree.open();
+            let locked = lock(&workspace);
+            let step = if delete { Delete("b") } else { Update("b", "new b") };
+            let plan = plan(&workspace, &[Update("a", "new a"), step]);
+            edit_unseen(&tree.path("b"), "saved");
+            is_stale(&tree, commit(&locked, &plan).map(drop), "b");
+            assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()), "{old} {delete}");
+        }
+    }
+}
+
+fn is_stale(tree: &Tree, result: Result<(), CommitError>, path: &str) {
+    let error = result.unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::StaleFile, Some(path)), "{error}");
+    assert!(error.is_rolled_back() && tree.pending().is_empty(), "{error}");
+}
+
+/// A file that just changed, or that something was done to since it was planned, is read again after it was displaced:
+/// its times could not show an edit in the last moment.
+#[test]
+fn an_edit_between_the_last_look_and_the_rename_is_found() {
+    for (old, touched) in [(false, false), (true, true)] {
+        let tree = Tree::with_key(OLD);
+        if old {
+            grow_old();
+        }
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("a", "new a"), Update("b", "new b")]);
+        if touched {
+            for mode in [0o600, 0o644] {
+                fs::set_permissions(tree.path("b"), fs::Permissions::from_mode(mode)).unwrap();
+            }
+        }
+        let b = tree.path("b");
+        meanwhile("renameat2", 2, move || edit_unseen(&b, "saved"));
+        is_stale(&tree, commit(&locked, &plan).map(drop), "b");
+        assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()), "{old} {touched}");
+    }
+    // By a save it is another file, however old it is.
+    let tree = Tree::with_key(OLD);
+    grow_old();
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new a"), Delete("b")]);
+    let b = tree.path("b");
+    meanwhile("renameat2", 2, move || save(&b, "saved"));
+    is_stale(&tree, commit(&locked, &plan).map(drop), "b");
+    assert_eq!((tree.read("a"), tree.read("b")), ("old a".into(), "saved".into()));
+}
+
+/// Makes a commit fail at its last step, and lets someone act before the `at`-th rename (from 1, the mark of the
+/// roll-back) after that; returns the tree and the paths that were left.
+fn rolled_back(steps: &[Step<'_>], at: usize, act: impl FnOnce(&Path) + 'static) -> (Tree, Vec<String>) {
+    let tree = Tree::with_key(&[("a", "old a"), ("g", "old g"), ("z", "old z")]);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan: Plan = plan(&workspace, steps);
+    let (dir, z): (PathBuf, PathBuf) = (tree.dir.path().into(), tree.path("z"));
+    // Every step is one rename, and what the last one displaces is not what was planned.
+    meanwhile("renameat2", steps.len(), move || {
+        save(&z, "saved z");
+        meanwhile("renameat2", at, move || act(&dir));
+    });
+    let left = match commit(&locked, &plan).unwrap_err() {
+        CommitError::RollbackIncomplete { paths, .. } => paths,
+        error => {
+            assert!(error.is_rolled_back(), "{error}");
+            Vec::new()
+        }
+    };
+    assert!(tree.pending().is_empty());
+    assert_eq!(tree.read("z"), "saved z");
+    drop(locked);
+    (tree, left)
+}
+
+/// The renames of the roll-back: its mark, the last step (a swap or a move back), then the one before.
+const BEFORE_THE_FIRST_STEP_IS_UNDONE: usize = 3;
+
+#[test]
+fn a_save_during_the_roll_back_stays() {
+    let (update, add) = ([Update("a", "new a"), Update("z", "new")], [Add("n", "new n"), Update("z", "new")]);
+    let delete = [Delete("g"), Delete("z")];
+    let now = |tree: &Tree, name: &str| fs::read_to_string(tree.path(name)).ok();
+    let at = BEFORE_THE_FIRST_STEP_IS_UNDONE;
+
+    let (tree, left) = rolled_back(&update, at, |_| ());
+    assert_eq!((now(&tree, "a").as_deref(), left.len()), (Some("old a"), 0));
+    for unseen in [false, true] {
+        let act = move |dir: &Path| match unseen {
+            true => edit_unseen(&dir.join("a"), "saved"),
+            false => save(&dir.join("a"), "saved by a user"),
+        };
+        let (tree, left) = rolled_back(&update, at, act);
+        assert_eq!(left, ["a"], "{unseen}");
+        assert_eq!(now(&tree, "a").unwrap(), if unseen { "saved" } else { "saved by a user" });
+        let kept = &tree.open().trash().unwrap()[0];
+        assert_eq!(tree.read(kept.stored_path()), "old a", "what was displaced is in the trash");
+    }
+    let (tree, left) = rolled_back(&update, at, |dir| fs::remove_file(dir.join("a")).unwrap());
+    assert_eq!((now(&tree, "a").as_deref(), left.len()), (Some("old a"), 0), "it comes back");
+
+    let (tree, left) = rolled_back(&add, at, |dir| save(&dir.join("n"), "saved by a user"));
+    assert_eq!((now(&tree, "n").as_deref(), &left[..]), (Some("saved by a user"), &["n".to_owned()][..]));
+    let (tree, left) = rolled_back(&add, at, |dir| fs::remove_file(dir.join("n")).unwrap());
+    assert_eq!((now(&tree, "n"), left.len()), (None, 0));
+
+    let (tree, left) = rolled_back(&delete, at, |dir| fs::write(dir.join("g"), "made again").unwrap());
+    assert_eq!((now(&tree, "g").as_deref(), &left[..]), (Some("made again"), &["g".to_owned()][..]));
+    let kept = tree.open().trash().unwrap();
+    assert_eq!(kept.iter().map(|entry| tree.read(entry.stored_path())).collect::<Vec<_>>(), ["old g"]);
+}
+
+/// Its times say that it is what was published, also when it is old enough for them to be believed.
+#[test]
+fn an_edit_of_a_published_file_whose_time_was_put_back_is_not_rolled_back() {
+    for add in [false, true] {
+        let step = if add { Add("n", "new n") } else { Update("a", "new n") };
+        let name = if add { "n" } else { "a" };
+        let (tree, left) = rolled_back(&[step, Update("z", "new")], 2, move |dir| {
+            edit_unseen(&dir.join(name), "saved");
+            grow_old();
+        });
+        assert_eq!((tree.read(name), left), ("saved".into(), vec![name.to_owned()]));
+    }
+}
+
+#[test]
+fn a_directory_that_is_replaced_during_the_commit_is_found() {
+    for at in 1..=3 {
+        let tree = Tree::with_key(&[("d/a", "old a"), ("d/b", "old b"), ("c", "old c")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("d/a", "new a"), Add("d/n", "new n"), Update("c", "new c")]);
+        let dir: PathBuf = tree.dir.path().into();
+        meanwhile("renameat2", at, move || {
+            fs::rename(dir.join("d"), dir.join("moved")).unwrap();
+            fs::create_dir(dir.join("d")).unwrap();
+            fs::write(dir.join("d/a"), "of a user").unwrap();
+        });
+        let error = commit(&locked, &plan).unwrap_err();
+        let all: Vec<_> =
+            tree.snapshot().into_iter().map(|(path, seen)| (path, seen.replace("file 644 1 ", ""))).collect();
+        let expected = [
+            ("c", "\"old c\""),
+            ("d", "dir 755"),
+            ("d/a", "\"of a user\""),
+            ("moved", "dir 755"),
+            ("moved/a", "\"old a\""),
+            ("moved/b", "\"old b\""),
+        ];
+        assert_eq!(all, expected.map(|(path, seen)| (path.to_owned(), seen.to_owned())), "{at}: {error}");
+        assert!(error.to_string().contains("d"), "{error}");
+    }
+}
+
+/// A journal is signed, and its names are looked at all the same: what waits beside a file has a name that nothing but
+/// this program gives.
+#[test]
+fn a_file_of_the_user_is_never_taken_for_one_that_was_staged() {
+    for forged in ["victim", "victim.apply-patch.tmpx", "../victim", "d/x.apply-patch.tmp", ".apply-patch.tmp/x"] {
+        let tree = Tree::with_key(&[("a", "old a"), ("victim", "precious"), ("d/x.apply-patch.tmp", "precious")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("a", "precious")]);
+        let signer = fs_guard::secret(&tree.key_dir(), "key").unwrap().as_ref().map(Signer::with_key);
+        arm(Fault::CrashAt("renameat2"), 1, false);
+        assert!(commit(&locked, &plan).is_err());
+        disarm();
+        drop(locked);
+        let path = tree.path(&format!(".apply-patch/pending/{}/journal", tree.pending()[0]));
+        let mut journal = Journal::parse(&fs::read(&path).unwrap(), signer.as_ref()).unwrap();
+        journal.records[0].sibling = Some(forged.into());
+        fs::write(&path, journal.to_text(signer.as_ref())).unwrap();
+        let before = tree.snapshot();
+        let refused = std::panic::catch_unwind(|| tree.open().lock(Duration::ZERO).map(drop));
+        let error = refused.expect("no name makes it panic").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::OutsideWorkspace), "{forged}: {error}");
+        assert_eq!(tree.snapshot(), before, "{forged}");
+        tree.lawless();
+    }
+}
