@@ -174,7 +174,7 @@ impl CommitLog for Log<'_> {
         let write = || {
             let dir = self.locked.locked_store().dir().open_or_create_dir("audit")?;
             let file = dir.spot("s.jsonl").append()?;
-            if file.is_empty()? {
+            if file.size()? == 0 {
                 dir.sync()?;
                 self.locked.locked_store().dir().sync()?;
             }
