@@ -164,6 +164,28 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
     }
 }
 
+/// A file that goes with its directory cannot be put back to where it was; one that was not displaced yet need not be.
+#[test]
+fn a_directory_that_goes_between_a_crash_and_recovery_is_not_made_again() {
+    for (at, outcome) in [(1, Outcome::RolledBack), (2, Outcome::RolledBackExcept(vec!["d/a".into()]))] {
+        let tree = Tree::with_key(&[("d/a", "old a"), ("d/b", "old b"), ("c", "old c")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("d/a", "new a"), Update("d/b", "new b"), Update("c", "new c")]);
+        arm(Fault::CrashAt("renameat2"), at, false);
+        assert!(commit(&locked, &plan).is_err());
+        disarm();
+        drop(locked);
+        fs::remove_dir_all(tree.path("d")).unwrap();
+        // What someone else took away nobody can sync.
+        tree.lawless();
+        assert_eq!(recover(&tree), outcome);
+        assert_eq!(tree.snapshot().into_iter().collect::<Vec<_>>(), [("c".into(), "file 644 1 \"old c\"".into())]);
+        let kept: Vec<_> = tree.open().trash().unwrap().iter().map(|entry| tree.read(entry.stored_path())).collect();
+        assert_eq!(kept.concat(), if at == 1 { "" } else { "old a" });
+    }
+}
+
 /// What was displaced is some other file, and the crash comes before that is looked at: it goes back to its place.
 #[test]
 fn a_save_right_before_the_rename_after_which_all_stops_is_given_back() {
