@@ -29,6 +29,11 @@ fuzz seconds="600":
 hostile name="":
     APPLY_PATCH_LONG_TESTS=1 HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
 
+# Tries whether the tests of a crate notice mutations of a file (or of all that a pattern names). What follows goes to the tests'
+# program: `just mutants crates/fs-guard/src/dir.rs --skip races`. Needs `cargo install cargo-mutants --locked`.
+mutants file="crates/patch-engine/src/transaction/*.rs" *args:
+    cargo mutants --jobs 1 --file '{{file}}' -- --lib --tests -- {{args}}
+
 # Licences, duplicates, sources and advisories of the dependencies.
 deny:
     .ci/deny

@@ -5,7 +5,7 @@
 //! name when its directory was, a rename when both directories were, and all of it after a `syncfs`.
 #![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use fs_guard::record::{Act, Name};
@@ -27,6 +27,17 @@ pub(crate) struct Effect {
     pub(crate) durable: Option<usize>,
     /// What has to be synced for that, and when it was.
     synced: BTreeMap<Id, Option<usize>>,
+}
+
+impl Effect {
+    fn path(&self, number: usize) -> &str {
+        self.paths.get(number).map_or("", |path| path)
+    }
+
+    /// Whether a name goes, and nothing else.
+    fn takes_away(&self) -> bool {
+        matches!(self.names[..], [(_, _, None)])
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,106 +245,191 @@ fn is_preparation(effect: &Effect) -> bool {
 pub(crate) fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     let mut history = History::default();
     history.read(acts, root);
-    let mut broken = Vec::new();
-    let mut prepared: Vec<&Effect> = Vec::new();
-    let mut logged: Vec<&Effect> = Vec::new();
-    let mut published: Vec<&Effect> = Vec::new();
-    // Whether a transaction began here; whether it has a journal, or a list of what it puts beside files.
-    let (mut begun, mut journal, mut list, mut mark) = (false, false, false, None::<&Effect>);
-    let mut failed_at: HashMap<&str, usize> = HashMap::new();
-    for (at, act) in acts.iter().enumerate() {
-        if let Act::Failed(call) = act {
-            failed_at.entry(call).or_insert(at);
-        }
-    }
+    let mut watch = Watch { acts, ..Watch::default() };
     let mut effects = history.effects.iter().peekable();
     for (at, act) in acts.iter().enumerate() {
-        let volatile = |effect: &&&Effect| effect.durable.is_none_or(|since| since > at);
-        let what = |effect: &Effect| format!("{:?}", acts[effect.at]).chars().take(300).collect::<String>();
-        let failed = |calls: &[&str]| calls.iter().any(|call| failed_at.get(call).is_some_and(|first| *first < at));
-        if matches!(act, Act::Note("acknowledged", _))
-            && let Some(effect) = published.iter().filter(|effect| changes_workspace(effect)).find(volatile)
-        {
-            broken.push(format!("acknowledged before it was durable: {}", what(effect)));
-        }
-        let Some(effect) = effects.next_if(|effect| effect.at == at) else { continue };
-        let path = |number: usize| effect.paths.get(number).map_or("", |path| &**path);
-        let in_folder = |path: &str, name: &str| {
-            let rest = path.strip_prefix(".apply-patch/pending/").and_then(|path| path.split_once('/'));
-            rest.is_some_and(|(_, rest)| rest == name)
-        };
-        let gone = effect.names.len() == 1 && effect.names[0].2.is_none();
-        let is_folder = |path: &str| path.strip_prefix(".apply-patch/pending/").is_some_and(|rest| !rest.contains('/'));
-        // A transaction begins, or recovery comes to an older one.
-        if matches!(act, Act::MakeDir(..)) && is_folder(path(0)) {
-            (begun, journal, list, mark) = (true, false, false, None);
-            published.clear();
-            prepared.retain(|effect| !effect.paths[0].starts_with(".apply-patch/pending/"));
-        }
-        if matches!(act, Act::Create(..)) {
-            journal |= in_folder(path(0), "journal");
-            list |= in_folder(path(0), "siblings");
-        }
-        // What is put beside files needs its directories, which the list names.
-        let prepares = begun && list && (!journal || gone && published.is_empty());
-        if changes_workspace(effect) && !(prepares && gone) {
-            if begun && !journal && !prepares {
-                broken.push(format!("published without a journal: {}", what(effect)));
+        watch.at = at;
+        match act {
+            Act::Failed(call) => {
+                watch.failed.insert(call);
             }
-            // Whoever is killed while it makes the key leaves it to the system when that is durable.
-            let killed = failed(&["fsync"]);
-            let counts = |effect: &&&Effect| volatile(effect) && !(killed && effect.paths[0].starts_with('/'));
-            if let Some(prepared) = prepared.iter().find(counts) {
-                broken.push(format!("published before {} was durable: {}", what(prepared), what(effect)));
-            }
-            if let Some(mark) = mark.filter(|mark| volatile(&mark))
-                && !failed(&["fsync", "syncfs"])
-            {
-                broken.push(format!("rolled back before {} was durable: {}", what(mark), what(effect)));
-            }
+            Act::Note("acknowledged", _) => watch.acknowledged(),
+            _ => {}
         }
-        let in_log = |path: &str, end: &str| path.starts_with(".apply-patch/audit/") && path.ends_with(end);
-        if effect.paths.iter().any(|path| in_log(path, ".jsonl")) {
-            logged.push(effect);
-        }
-        if effect.paths.last().is_some_and(|path| in_log(path, ".head"))
-            && let Some(line) = logged.iter().find(volatile)
-        {
-            broken.push(format!("the log's head came before {} was durable: {}", what(line), what(effect)));
-        }
-        let finishes = is_folder(path(0)) && path(1).starts_with(".apply-patch/trash/");
-        // Where renames are two steps, the mark takes the journal's first name away in the second.
-        let journal_goes = in_folder(path(0), "journal") && mark.is_none();
-        let discards = gone && (journal_goes || in_folder(path(0), "journal.aborted"));
-        if !gone && effect.paths.last().is_some_and(|path| in_folder(path, "journal.aborted")) {
-            mark = Some(effect);
-        } else if !prepares && changes_workspace(effect) {
-            published.push(effect);
-        } else if published.is_empty() && is_preparation(effect) && !gone {
-            prepared.push(effect);
-        } else if !published.is_empty()
-            && !(finishes || discards)
-            && effect.paths.iter().any(|path| is_beside(path) || path.starts_with(".apply-patch/pending/"))
-            && !in_folder(path(0), "siblings")
-        {
-            published.push(effect);
-        }
-        if finishes || discards {
-            if let Some(published) = published.iter().find(volatile) {
-                broken.push(format!("ended before {} was durable: {}", what(published), what(effect)));
-            }
-            if discards && !published.is_empty() && mark.is_none() && !failed(&["renameat2", "linkat", "unlinkat"]) {
-                broken.push(format!("rolled back without a mark: {}", what(effect)));
-            }
-            prepared.clear();
-            if discards {
-                published.clear();
-            }
-        }
-        let removed = path(0).strip_prefix(".apply-patch/trash/").and_then(|rest| rest.split_once('/'));
-        if gone && removed.is_some_and(|(folder, _)| !folder.ends_with(".removed")) {
-            broken.push(format!("removed from a transaction that is in the history: {}", what(effect)));
+        if let Some(effect) = effects.next_if(|effect| effect.at == at) {
+            watch.begins(act, effect);
+            watch.publishes(effect);
+            watch.logs(effect);
+            watch.ends(effect);
         }
     }
-    broken
+    watch.broken
+}
+
+/// What is known of the transaction under way, up to an act.
+#[derive(Default)]
+struct Watch<'h> {
+    acts: &'h [Act],
+    at: usize,
+    broken: Vec<String>,
+    /// The calls that were made to fail.
+    failed: BTreeSet<&'h str>,
+    /// What has to be durable before anything is published.
+    prepared: Vec<&'h Effect>,
+    /// What was put beside files, or made for that, or taken away again.
+    beside: Vec<&'h Effect>,
+    /// What was published, and what was moved for that.
+    published: Vec<&'h Effect>,
+    /// What the audit log got.
+    logged: Vec<&'h Effect>,
+    /// The mark of its roll-back.
+    mark: Option<&'h Effect>,
+    /// It began in this recording.
+    begun: bool,
+    journal: bool,
+    /// The list of what is put beside files.
+    list: bool,
+}
+
+impl<'h> Watch<'h> {
+    fn what(&self, effect: &Effect) -> String {
+        format!("{:?}", self.acts[effect.at]).chars().take(300).collect()
+    }
+
+    /// The first of these that a power cut could take back now.
+    fn volatile(&self, effects: &[&'h Effect]) -> Option<&'h Effect> {
+        effects.iter().copied().find(|effect| self.is_volatile(effect))
+    }
+
+    fn is_volatile(&self, effect: &Effect) -> bool {
+        effect.durable.is_none_or(|since| since > self.at)
+    }
+
+    fn has_failed(&self, calls: &[&str]) -> bool {
+        calls.iter().any(|call| self.failed.contains(call))
+    }
+
+    fn acknowledged(&mut self) {
+        let volatile = |effect: &&&Effect| changes_workspace(effect) && self.is_volatile(effect);
+        if let Some(effect) = self.published.iter().find(volatile) {
+            self.broken.push(format!("acknowledged before it was durable: {}", self.what(effect)));
+        }
+    }
+
+    fn begins(&mut self, act: &Act, effect: &'h Effect) {
+        let path = effect.path(0);
+        if matches!(act, Act::MakeDir(..)) && is_folder(path) {
+            (self.begun, self.journal, self.list, self.mark) = (true, false, false, None);
+            self.published.clear();
+            self.beside.clear();
+            self.prepared.retain(|effect| !effect.path(0).starts_with(PENDING));
+        }
+        if matches!(act, Act::Create(..)) {
+            self.journal |= is_in_folder(path, "journal");
+            self.list |= is_in_folder(path, "siblings");
+        }
+    }
+
+    /// What is put beside files needs its directories, which the list names; they may go again.
+    fn prepares(&self, effect: &Effect) -> bool {
+        self.begun && self.list && (!self.journal || effect.takes_away() && self.published.is_empty())
+    }
+
+    fn publishes(&mut self, effect: &'h Effect) {
+        let prepares = self.prepares(effect);
+        if !changes_workspace(effect) || prepares && effect.takes_away() {
+            return;
+        }
+        if self.begun && !self.journal && !prepares {
+            self.broken.push(format!("published without a journal: {}", self.what(effect)));
+        }
+        // Whoever is killed while it makes the key leaves it to the system when that is durable.
+        let killed = self.has_failed(&["fsync"]);
+        let counts = |before: &&&Effect| self.is_volatile(before) && !(killed && before.path(0).starts_with('/'));
+        if let Some(before) = self.prepared.iter().find(counts) {
+            self.broken.push(format!("published before {} was durable: {}", self.what(before), self.what(effect)));
+        }
+        if let Some(mark) = self.mark
+            && self.is_volatile(mark)
+            && !self.has_failed(&["fsync", "syncfs"])
+        {
+            self.broken.push(format!("rolled back before {} was durable: {}", self.what(mark), self.what(effect)));
+        }
+    }
+
+    fn logs(&mut self, effect: &'h Effect) {
+        let is_in_log = |path: &String, end: &str| path.starts_with(".apply-patch/audit/") && path.ends_with(end);
+        if effect.paths.iter().any(|path| is_in_log(path, ".jsonl")) {
+            self.logged.push(effect);
+        }
+        if effect.paths.last().is_some_and(|path| is_in_log(path, ".head"))
+            && let Some(line) = self.volatile(&self.logged)
+        {
+            self.broken.push(format!(
+                "the log's head came before {} was durable: {}",
+                self.what(line),
+                self.what(effect)
+            ));
+        }
+    }
+
+    fn ends(&mut self, effect: &'h Effect) {
+        let gone = effect.takes_away();
+        let finishes = is_folder(effect.path(0)) && effect.path(1).starts_with(".apply-patch/trash/");
+        // Where renames are two steps, the mark takes the journal's first name away in the second.
+        let journal_goes = is_in_folder(effect.path(0), "journal") && self.mark.is_none();
+        let discards = gone && (journal_goes || is_in_folder(effect.path(0), "journal.aborted"));
+        let moves = |path: &String| is_beside(path) || path.starts_with(PENDING);
+        if !gone && effect.paths.last().is_some_and(|path| is_in_folder(path, "journal.aborted")) {
+            self.mark = Some(effect);
+        } else if changes_workspace(effect) && !self.prepares(effect) {
+            self.published.push(effect);
+        } else if self.published.is_empty() && is_preparation(effect) && !gone {
+            self.prepared.push(effect);
+        } else if !self.published.is_empty()
+            && !(finishes || discards || is_in_folder(effect.path(0), "siblings"))
+            && effect.paths.iter().any(moves)
+        {
+            self.published.push(effect);
+        }
+        if effect.paths.iter().any(|path| is_workspace(path)) {
+            self.beside.push(effect);
+        }
+        // Without its list nobody knows what is beside files.
+        if gone
+            && is_in_folder(effect.path(0), "siblings")
+            && self.published.is_empty()
+            && let Some(before) = self.volatile(&self.beside)
+        {
+            self.broken.push(format!("the list went before {} was durable: {}", self.what(before), self.what(effect)));
+        }
+        if finishes || discards {
+            if let Some(before) = self.volatile(&self.published) {
+                self.broken.push(format!("ended before {} was durable: {}", self.what(before), self.what(effect)));
+            }
+            let could_mark = !self.has_failed(&["renameat2", "linkat", "unlinkat"]);
+            if discards && !self.published.is_empty() && self.mark.is_none() && could_mark {
+                self.broken.push(format!("rolled back without a mark: {}", self.what(effect)));
+            }
+            self.prepared.clear();
+            if discards {
+                self.published.clear();
+            }
+        }
+        let removed = effect.path(0).strip_prefix(".apply-patch/trash/").and_then(|rest| rest.split_once('/'));
+        if gone && removed.is_some_and(|(folder, _)| !folder.ends_with(".removed")) {
+            self.broken.push(format!("removed from a transaction that is in the history: {}", self.what(effect)));
+        }
+    }
+}
+
+const PENDING: &str = ".apply-patch/pending/";
+
+/// Whether a path is the folder of a transaction under way.
+fn is_folder(path: &str) -> bool {
+    path.strip_prefix(PENDING).is_some_and(|rest| !rest.contains('/'))
+}
+
+fn is_in_folder(path: &str, name: &str) -> bool {
+    path.strip_prefix(PENDING).and_then(|path| path.split_once('/')).is_some_and(|(_, rest)| rest == name)
 }

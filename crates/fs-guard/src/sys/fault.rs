@@ -78,30 +78,35 @@ mod on {
         dead: bool,
     }
 
+    /// What somebody else does, and before which call: the how many of its name still to come.
+    struct Meanwhile {
+        call: &'static str,
+        left: usize,
+        act: Box<dyn FnOnce()>,
+    }
+
     thread_local! {
         static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
         static LACK: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static COUNT_LATE: Cell<(bool, bool)> = const { Cell::new((false, false)) };
         static CROSS_DEVICE: Cell<bool> = const { Cell::new(false) };
-        static MEANWHILE: RefCell<Option<(&'static str, usize, Box<dyn FnOnce()>)>> = const { RefCell::new(None) };
+        static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
         static BUSY: Cell<Option<bool>> = const { Cell::new(None) };
     }
 
     /// Lets somebody else act right before this thread's `at`-th call (from 1) of this name from now on.
     pub fn meanwhile(call: &'static str, at: usize, act: impl FnOnce() + 'static) {
-        MEANWHILE.set(Some((call, at, Box::new(act))));
+        MEANWHILE.set(Some(Meanwhile { call, left: at, act: Box::new(act) }));
     }
 
     fn let_others_act(call: &'static str) {
-        let act = MEANWHILE.with_borrow_mut(|waiting| match waiting {
-            Some((name, left, _)) if *name == call => {
-                *left -= 1;
-                if *left == 0 { waiting.take() } else { None }
-            }
-            _ => None,
+        let due = MEANWHILE.with_borrow_mut(|waiting| {
+            let this = waiting.as_mut().filter(|waiting| waiting.call == call)?;
+            this.left -= 1;
+            if this.left == 0 { waiting.take() } else { None }
         });
-        if let Some((_, _, act)) = act {
-            act();
+        if let Some(due) = due {
+            (due.act)();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,6 +21,9 @@ const STEPS: &[Step<'static>] = &[
 
 /// So few that each file is synced on its own.
 const FEW: &[Step<'static>] = &[Update("a", "new a"), Add("d/new", "1"), Delete("gone")];
+
+/// What is done after either.
+const SECOND: &[Step<'static>] = &[Update("a", "newest a"), Delete("d/b"), Add("gone", "back")];
 
 /// What the steps are made for.
 pub(crate) const FILES: &[(&str, &str)] = &[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")];
@@ -43,14 +47,34 @@ fn child() {
     let plan = plan(&workspace, steps);
     let options = CommitOptions { durability, ..CommitOptions::default() };
     locked.commit(&plan, &options, &mut (), &mut ()).unwrap();
+    let Some(acknowledged) = std::env::var_os("ACKNOWLEDGED") else { return };
+    let heard = || fs::File::options().append(true).open(&acknowledged).unwrap().write_all(b"x").unwrap();
+    heard();
+    drop(locked);
+    let workspace = open(Path::new(&root), workspace.key_place().clone());
+    let locked = lock(&workspace);
+    locked.commit(&super::support::plan(&workspace, SECOND), &options, &mut (), &mut ()).unwrap();
+    heard();
 }
 
-/// Runs the child under strace; `None` when that cannot be run.
-pub(crate) fn strace_child(tree: &Path, key: &Path, durability: &str, few: bool, args: &[&str]) -> Option<bool> {
+/// Runs the child under strace: whether it succeeded, and what it said; `None` when that cannot be run. With `acknowledged` there are two commits, and the file
+/// of that name has a byte for each that succeeded.
+pub(crate) fn strace_child(
+    tree: &Path,
+    key: &Path,
+    durability: &str,
+    few: bool,
+    acknowledged: Option<&Path>,
+    args: &[&str],
+) -> Option<(bool, String)> {
     let exe = std::env::current_exe().unwrap();
     let mut command = Command::new("strace");
     if few {
         command.env("FEW", "1");
+    }
+    if let Some(file) = acknowledged {
+        fs::write(file, "").unwrap();
+        command.env("ACKNOWLEDGED", file);
     }
     let output = command
         .args(["-f", "-q", "-e", "signal=none", "-e", &format!("trace={CALLS}")])
@@ -62,7 +86,8 @@ pub(crate) fn strace_child(tree: &Path, key: &Path, durability: &str, few: bool,
         .env("DURABILITY", durability)
         .output()
         .ok()?;
-    Some(output.status.success())
+    let told = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&told).into_owned()))
 }
 
 /// The calls of a log that change something, from the first one in a state directory on, each with
@@ -100,7 +125,8 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     commit(&lock(&workspace), &plan(&workspace, &[Delete("a")])).unwrap();
     let traced = Tree::new(FILES);
     let old = traced.snapshot();
-    if strace_child(traced.dir.path(), &key, "full", false, &["-o", log.to_str().unwrap()]) != Some(true) {
+    let ran = strace_child(traced.dir.path(), &key, "full", false, None, &["-o", log.to_str().unwrap()]);
+    if !ran.is_some_and(|(succeeded, _)| succeeded) {
         eprintln!("skipped: strace is missing or not allowed");
         return;
     }
@@ -112,7 +138,7 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     for (call, at) in points {
         let tree = Tree::new(FILES);
         let inject = format!("inject={call}:signal=KILL:when={at}");
-        strace_child(tree.dir.path(), &key, "full", false, &["-e", &inject, "-o", "/dev/null"]);
+        strace_child(tree.dir.path(), &key, "full", false, None, &["-e", &inject, "-o", "/dev/null"]);
         drop(lock(&open(tree.dir.path(), place.clone())));
         let now = tree.snapshot();
         assert!(now == old || now == new, "killed at {call} {at}: {now:#?}");

@@ -164,6 +164,82 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
     }
 }
 
+/// A file that goes with its directory cannot be put back to where it was; one that was not displaced yet need not be.
+#[test]
+fn a_directory_that_goes_between_a_crash_and_recovery_is_not_made_again() {
+    for (at, outcome) in [(1, Outcome::RolledBack), (2, Outcome::RolledBackExcept(vec!["d/a".into()]))] {
+        let tree = Tree::with_key(&[("d/a", "old a"), ("d/b", "old b"), ("c", "old c")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Update("d/a", "new a"), Update("d/b", "new b"), Update("c", "new c")]);
+        arm(Fault::CrashAt("renameat2"), at, false);
+        assert!(commit(&locked, &plan).is_err());
+        disarm();
+        drop(locked);
+        fs::remove_dir_all(tree.path("d")).unwrap();
+        // What someone else took away nobody can sync.
+        tree.lawless();
+        assert_eq!(recover(&tree), outcome);
+        assert_eq!(tree.snapshot().into_iter().collect::<Vec<_>>(), [("c".into(), "file 644 1 \"old c\"".into())]);
+        let kept: Vec<_> = tree.open().trash().unwrap().iter().map(|entry| tree.read(entry.stored_path())).collect();
+        assert_eq!(kept.concat(), if at == 1 { "" } else { "old a" });
+    }
+}
+
+/// What was displaced is some other file, and the crash comes before that is looked at: it goes back to its place.
+#[test]
+fn a_save_right_before_the_rename_after_which_all_stops_is_given_back() {
+    for how in EDITS.into_iter().filter(|how| *how != "gone") {
+        for delete in [false, true] {
+            let tree = Tree::with_key(OLD);
+            let workspace = tree.open();
+            let locked = lock(&workspace);
+            let last = if delete { Delete("b") } else { Update("b", "new b") };
+            let plan = plan(&workspace, &[Update("a", "new a"), last]);
+            let b = tree.path("b");
+            // The third rename would be the mark of the roll-back.
+            meanwhile("renameat2", 2, move || user(how, &b));
+            arm(Fault::CrashAt("renameat2"), 3, false);
+            assert!(commit(&locked, &plan).is_err());
+            disarm();
+            drop(locked);
+            if how == "chmod" {
+                // Its bytes are those of the plan, and the new ones are in its place already.
+                assert_eq!(recover(&tree), Outcome::Completed);
+                continue;
+            }
+            assert_eq!(recover(&tree), Outcome::RolledBack, "{how} {delete}");
+            let expected = Tree::with_key(OLD);
+            user(how, &expected.path("b"));
+            assert_eq!(tree.snapshot(), expected.snapshot(), "{how} {delete}");
+        }
+    }
+}
+
+/// Which of two files with the same bytes has which name is told by their inodes.
+#[test]
+fn a_file_that_gives_way_to_one_with_the_same_bytes_is_recovered() {
+    for at in 1..=3 {
+        let tree = Tree::with_key(&[("a", "same"), ("b", "same"), ("c", "old c")]);
+        fs::set_permissions(tree.path("b"), fs::Permissions::from_mode(0o755)).unwrap();
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Move("b", "a"), Update("c", "new c")]);
+        arm(Fault::CrashAt("renameat2"), at, false);
+        assert!(commit(&locked, &plan).is_err());
+        disarm();
+        drop(locked);
+        assert_eq!(recover(&tree), Outcome::Completed, "{at}");
+        let all: Vec<_> = tree.snapshot().into_iter().collect();
+        let expected = [("a", "file 755 1 \"same\""), ("c", "file 644 1 \"new c\"")];
+        assert_eq!(all, expected.map(|(path, seen)| (path.to_owned(), seen.to_owned())), "{at}");
+        let kept = &tree.open().trash().unwrap()[..];
+        assert!(kept.iter().any(|entry| entry.path == "a" && entry.mode == 0o644), "{kept:?}");
+        execute(&tree.open(), |workspace| workspace.plan_undo_last()).unwrap();
+        assert_eq!(tree.snapshot()["a"], "file 644 1 \"same\"", "{at}");
+    }
+}
+
 /// The file is as it was when the plan was made, by all that its times tell, and its bytes are others.
 #[test]
 fn an_edit_whose_time_was_put_back_is_found() {
