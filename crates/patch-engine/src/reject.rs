@@ -240,6 +240,12 @@ impl fmt::Display for RejectReason {
             Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 let (first, last) = (nearest.lines.start(), nearest.lines.end());
+                if nearest.not_at_end {
+                    return write!(
+                        f,
+                        "its old lines are at lines {first}-{last}, and not at the end of the file, as the hunk says"
+                    );
+                }
                 write!(f, "its old lines are not in the file; nearest are lines {first}-{last}")?;
                 match nearest.pass {
                     Some(Pass::Trailing) => f.write_str(", which differ only in blanks at line ends"),

@@ -158,5 +158,6 @@ fn of_nearest(nearest: &Nearest) -> Value {
         "firstDifference": difference,
         "wouldMatchWith": nearest.pass.map(Pass::as_str),
         "scattered": nearest.scattered,
+        "notAtEnd": nearest.not_at_end,
     })
 }

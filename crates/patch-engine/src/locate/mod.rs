@@ -5,6 +5,7 @@
 //! (profile `strict`); [`Order::File`] wants one way to place all hunks in file order (profile
 //! `codex`). Similarity appears only in the words of a refusal.
 
+mod applied;
 mod draft;
 mod find;
 mod headers;

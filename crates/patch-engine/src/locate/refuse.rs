@@ -4,13 +4,11 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
-use patch_grammar::LineKind;
-
+use super::applied;
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
-use super::needle::Needle;
+use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{Advice, Candidate, Difference, Nearest, RejectReason};
 use super::rules::{Order, Rules};
@@ -62,28 +60,13 @@ pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, e
     if !effort.spend() {
         return RejectReason::ContextNotFound { nearest: None };
     }
-    if let Some(lines) = already_applied(lines, needle) {
+    if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
     let nearest = near_by_pass(lines, needle, rules)
         .or_else(|| near_by_votes(lines, needle))
         .or_else(|| near_by_likeness(lines, needle));
     RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
-}
-
-/// Where the new lines of a hunk stand in one block.
-fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
-    let hunk = needle.lines(needle.separators);
-    let new: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
-    let changes = hunk.iter().any(|line| line.kind != LineKind::Context);
-    let telling = new.iter().filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).count();
-    let inserts = hunk.iter().any(|line| line.kind == LineKind::Insert && !trim(line.text).is_empty());
-    // Context alone says little: two lines that stand side by side do so in many files.
-    if !changes || telling == 0 || (!inserts && telling < 2) {
-        return None;
-    }
-    let start = find_block(lines, &new, Pass::Exact)?;
-    Some(start + 1..=start + new.len())
 }
 
 /// The first place of a block of lines.
@@ -93,6 +76,9 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
 
 /// The place that a pass which was not tried would have found.
 fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    if needle.fixed.is_some() {
+        return near_fixed(lines, needle, rules);
+    }
     for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
         for dropped in needle.variants() {
             if let Some(start) = find_block(lines, needle.old_without(dropped), pass) {
@@ -101,6 +87,22 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
         }
     }
     None
+}
+
+/// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as it is.
+fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
+        for dropped in needle.variants() {
+            let Some(mark) = needle.fixed_mark(lines, dropped) else { continue };
+            if needle.fits(lines, mark, dropped, pass) {
+                return Some(Nearest { pass: Some(pass), ..region(lines, needle, mark.line as isize, dropped) });
+            }
+        }
+    }
+    let elsewhere = |&pass: &Pass| find_block(lines, needle.old_without(0), pass);
+    let start = rules.passes.iter().find_map(elsewhere)?;
+    let end_of_file = needle.fixed == Some(Fixed::End);
+    Some(Nearest { not_at_end: end_of_file, ..region(lines, needle, start as isize, 0) })
 }
 
 /// The place where most lines of the hunk agree, lines compared as leniently as can be.
@@ -182,7 +184,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     }
     let first = start.max(0) as usize;
     let last = (start + old.len() as isize).clamp(first as isize + 1, lines.len().max(first + 1) as isize) as usize;
-    Nearest { lines: first + 1..=last, agreeing, of: old.len(), difference, pass: None, scattered: false }
+    Nearest { lines: first + 1..=last, agreeing, of: old.len(), difference, pass: None, scattered: false, not_at_end: false }
 }
 
 /// The places `starts`, each with what would make a hunk mean it.

@@ -124,6 +124,8 @@ pub struct Nearest {
     pub pass: Option<Pass>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
+    /// Whether the old lines stand there, and the hunk has no place only because it says that the file ends with them.
+    pub not_at_end: bool,
 }
 
 /// A line of a hunk and the line of the file that stands in its place.
