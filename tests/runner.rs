@@ -22,6 +22,7 @@ mod imports;
 mod interactive;
 mod large;
 mod memory;
+mod obeyed;
 mod program;
 mod races;
 mod replay;

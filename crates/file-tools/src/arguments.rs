@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn all_that_is_wrong_is_found_at_once() {
         for (tool, args, wanted) in [
-            (Tool::EditFile, json!({}), "`path` and `expectedSha256` and `edits` are missing"),
+            (Tool::EditFile, json!({}), "`path` and `edits` are missing"),
             (
                 Tool::ReadFile,
                 json!({ "path": "a", "start_line": 1 }),

@@ -12,6 +12,7 @@ use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
+use crate::hints::Caller;
 use crate::session::Session;
 use crate::tools::create_file::CreateFileData;
 use crate::tools::delete_file::DeleteFileData;
@@ -25,6 +26,9 @@ use crate::tools::restore_file::RestoreFileData;
 use crate::tools::search_files::SearchFilesData;
 use crate::tools::undo::UndoData;
 use crate::tools::write_file::WriteFileData;
+
+/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
+pub const MAX_RESULT: usize = 8 << 10;
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,10 +87,16 @@ impl Tool {
         }
     }
 
+    /// Its name where a dot is not allowed in one, as in functions of most providers.
+    #[must_use]
+    pub fn legal_name(self) -> &'static str {
+        if self == Self::EditPatch { "edit_patch" } else { self.as_str() }
+    }
+
     /// The tool of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.legal_name() == name)
     }
 
     /// Whether it only reads.
@@ -218,6 +228,16 @@ impl Reply {
         }
     }
 
+    /// The answer of a tool that failed, in the words of its caller.
+    #[must_use]
+    pub fn failed(tool: Tool, error: ToolError) -> Self {
+        let error = error.addressed(Caller::Tool(tool));
+        match tool {
+            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+            _ => Self::Failure(error.into()),
+        }
+    }
+
     /// The answer as one line of JSON.
     ///
     /// # Panics
@@ -251,10 +271,19 @@ impl Session {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
-        let mut reply = self.answer(tool, args.into(), host);
-        if let Some(max) = self.settings().max_output {
-            reply.fit(max);
+        /// The argument that bounds an answer; every other is the tool's.
+        #[derive(serde::Deserialize)]
+        struct Bound {
+            #[serde(rename = "maxResultBytes")]
+            max_result_bytes: Option<u64>,
         }
+        let args = args.into();
+        let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
+        let mut reply = self.answer(tool, args, host);
+        let most = self.settings().max_output.unwrap_or(usize::MAX);
+        // What is read has its own bounds.
+        let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
+        reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply
     }
 
@@ -272,10 +301,9 @@ impl Session {
             Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
             Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
             Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
-            Tool::EditPatch => match self.run(tool, args, host, Self::edit_patch) {
-                Ok(result) => Reply::EditPatch(result, None),
-                Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
-            },
+            Tool::EditPatch => self
+                .run(tool, args, host, Self::edit_patch)
+                .map_or_else(|error| Reply::failed(tool, error), |result| Reply::EditPatch(result, None)),
         }
     }
 
@@ -287,7 +315,8 @@ impl Session {
         then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
         data: fn(D) -> Data,
     ) -> Reply {
-        self.run(tool, args, host, then).map_or_else(Reply::from, |success| Reply::Success(success.map(data)))
+        self.run(tool, args, host, then)
+            .map_or_else(|error| Reply::failed(tool, error), |success| Reply::Success(success.map(data)))
     }
 
     fn run<A: DeserializeOwned, T>(

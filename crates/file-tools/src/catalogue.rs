@@ -21,10 +21,11 @@ pub struct ToolInfo {
     /// For people.
     pub title: &'static str,
     /// For models.
-    pub description: &'static str,
+    pub description: String,
     /// Its arguments.
     pub input_schema: Value,
-    /// Its answer: the envelope with its data.
+    /// Its answer: the envelope with its data; null where it is left out.
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub output_schema: Value,
     /// What a client may assume.
     pub annotations: Annotations,
@@ -50,7 +51,32 @@ pub fn catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::info).collect()
 }
 
+/// The same in a third of the size: what each tool does, an example, and its arguments by name. What an error means is said by the error.
+#[must_use]
+pub fn brief_catalogue() -> Vec<ToolInfo> {
+    Tool::ALL.into_iter().map(Tool::brief_info).collect()
+}
+
 impl Tool {
+    /// The tool as [`brief_catalogue`] has it.
+    #[must_use]
+    pub fn brief_info(self) -> ToolInfo {
+        let info = self.info();
+        let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
+        let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
+        // What is not known is refused in any case, and the error names it.
+        let mut input_schema = bare(info.input_schema);
+        if let Some(schema) = input_schema.as_object_mut() {
+            schema.remove("additionalProperties");
+        }
+        ToolInfo {
+            description: format!("{what}\nExample:{example}"),
+            input_schema,
+            output_schema: Value::Null,
+            ..info
+        }
+    }
+
     /// The tool as a client lists it.
     #[must_use]
     pub fn info(self) -> ToolInfo {
@@ -78,7 +104,7 @@ impl Tool {
             idempotent_hint: reads || self == Self::WriteFile,
             open_world_hint: false,
         };
-        ToolInfo { name: self.as_str(), title, description, input_schema, output_schema, annotations }
+        ToolInfo { name: self.as_str(), title, description: description.into(), input_schema, output_schema, annotations }
     }
 }
 
@@ -175,8 +201,8 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
         Tool::ReadFile => (
             "Read a file",
             "Reads a text file, or lines startLine to endLine of it (from 1, both included). Lines come with LF ends and \
-without BOM; sha256 is of the whole file on disk: pass it as expectedSha256 when you change the file. If truncated, \
-ask again with cursor.\n\
+without BOM; sha256 is of the whole file on disk: change the file with it as expectedSha256, or without in the same session. If truncated, \
+ask again with cursor. lineNumbers puts numbers before the lines.\n\
 Errors: not_found: check the path with glob. binary_file: leave it, or set allowBinary. file_too_large: give up. \
 outside_workspace, permission_denied: use another path. command_failed: correct the arguments.\n\
 Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
@@ -192,7 +218,7 @@ Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
             "Search files",
             "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
 .gitignore leaves out (unless includeGlobs names it), and node_modules, .git, dist, build, .next, .turbo, coverage, \
-target. If truncated, narrow with root or includeGlobs, or ask again with cursor.\n\
+target. If truncated, narrow it or ask again with cursor.\n\
 Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
 outside_workspace, permission_denied: use another root.\n\
 Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\"contextLines\":2}",
@@ -207,7 +233,7 @@ Example: {\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
         ),
         Tool::CreateFile => (
             "Create a file",
-            "Makes a new text file; never overwrites. Gives sha256, diff and transactionId (for undo).\n\
+            "Makes a new text file; never overwrites. Gives sha256 and transactionId (for undo).\n\
 Errors: already_exists: use edit_file or write_file. not_found: a directory is missing, set createParentDirectories. \
 permission_denied: do not touch this path, ask. outside_workspace, command_failed: correct the path.\n\
 Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDirectories\":true}",
@@ -255,7 +281,7 @@ Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha2
             "Apply a patch",
             "Changes several files at once, all or none. Sections: *** Add File: P (+ lines), *** Delete File: P, \
 *** Update File: P (optional *** Move to: Q, then hunks), *** Move File: P -> Q. A hunk: @@, then lines with a blank \
-(context), - or +; give 3 lines of context. Gives changedFiles with hashes and diffs, and transactionId.\n\
+(context), - or +; give 3 lines of context. Gives changedFiles with hashes, and transactionId.\n\
 Errors (details.rejects has all): patch_parse_error: correct details.line. patch_apply_error: details.nearest tells \
 where the lines nearly are; read there. multiple_matches: add context. overlapping_edits: join the hunks. stale_file: \
 read again. not_found, already_exists, binary_file, file_too_large, outside_workspace, command_failed: correct that \

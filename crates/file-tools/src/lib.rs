@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod advice;
 mod arguments;
 pub mod audit;
 mod call;
@@ -12,6 +11,7 @@ pub mod envelope;
 mod error;
 pub mod events;
 mod fit;
+pub mod hints;
 mod ledger;
 pub mod ops;
 mod page;
@@ -23,10 +23,10 @@ mod text;
 pub mod tools;
 mod walk;
 
-pub use advice::{advice, guard_advice};
-pub use call::{Arguments, Data, Reply, Tool};
-pub use catalogue::{Annotations, ToolInfo, catalogue};
+pub use call::{Arguments, Data, MAX_RESULT, Reply, Tool};
+pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
+pub use hints::{Caller, Hint};
 pub use error::{FailureClass, ToolError};
 pub use patch_engine::ErrorKind;
 pub use session::{Session, SessionSettings};

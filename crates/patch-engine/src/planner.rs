@@ -15,6 +15,7 @@ use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder};
 use crate::plan::{Plan, PlanNote};
 use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
+use crate::near::Near;
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
@@ -54,6 +55,7 @@ pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Pl
             placed: Vec::new(),
             notes: patch.warnings.iter().cloned().map(PlanNote::Text).collect(),
             rejects: Vec::new(),
+            near: Near::default(),
             looked_elsewhere: 0,
         };
         planner.check_expectations();
@@ -90,6 +92,7 @@ struct Planner<'a, 'p> {
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
+    near: Near,
     /// How many rejected hunks were looked for in other files.
     looked_elsewhere: usize,
 }
@@ -145,7 +148,8 @@ impl<'p> Planner<'_, 'p> {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
-            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem });
+            let near = self.near.path(self.root(), &path, &problem);
+            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem, near });
         }
     }
 

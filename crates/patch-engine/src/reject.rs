@@ -7,6 +7,7 @@ use fs_guard::Sha256;
 
 use crate::kind::ErrorKind;
 use crate::locate::{Pass, RejectReason};
+use crate::near::Near;
 use crate::options::Expected;
 
 /// One thing that keeps a patch from applying.
@@ -22,6 +23,8 @@ pub struct Reject {
     pub patch_line: Option<u32>,
     /// What is wrong.
     pub problem: Problem,
+    /// The path that was probably meant instead. Nothing is ever done to it because of that.
+    pub near: Option<String>,
 }
 
 /// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
@@ -128,8 +131,15 @@ pub(crate) type Checked<T> = Result<T, Problem>;
 
 impl Reject {
     /// A problem of a path, of no section of a patch.
-    pub(crate) fn of(path: &str, problem: Problem) -> Self {
-        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem }
+    #[must_use]
+    pub fn of(path: &str, problem: Problem) -> Self {
+        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
+    }
+
+    /// The same, with the path that was probably meant.
+    #[must_use]
+    pub fn in_root(self, root: &fs_guard::Root) -> Self {
+        Self { near: Near::default().path(root, &self.path, &self.problem), ..self }
     }
 
     /// The stable kind.

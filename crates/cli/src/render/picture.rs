@@ -6,6 +6,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::shown::sanitize;
+use file_tools::{Caller, hints};
 use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
@@ -84,7 +85,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         },
     })
     .into_owned();
-    let help = sanitize(&file_tools::advice(reject)).into_owned();
+    let help = sanitize(&hints::spelt_out(&hints::hints(reject), Caller::Terminal)).into_owned();
     let difference = match reject.hunk_reason() {
         Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
         _ => None,

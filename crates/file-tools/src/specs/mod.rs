@@ -4,6 +4,7 @@
 //! its keys stand in the order of the providers' own examples, whatever the features of
 //! `serde_json` are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
 
+mod all_tools;
 mod prompt;
 mod shapes;
 
@@ -13,6 +14,7 @@ use std::str::FromStr;
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
+pub use all_tools::all_tools;
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
 use shapes::{Json, object};
@@ -34,6 +36,8 @@ pub enum Provider {
     Anthropic,
     /// Anthropic: the text editor tool that its models know.
     AnthropicEditor,
+    /// Google: a declaration of a function with one string.
+    Gemini,
     /// A tool of an MCP server, as in the answer to `tools/list`.
     Mcp,
     /// Fields for a request to llama.cpp's server.
@@ -46,7 +50,7 @@ pub enum Provider {
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OpenAi,
         Self::OpenAiChat,
         Self::OpenAiFunction,
@@ -54,6 +58,7 @@ impl Provider {
         Self::OpenAiBuiltin,
         Self::Anthropic,
         Self::AnthropicEditor,
+        Self::Gemini,
         Self::Mcp,
         Self::LlamaCpp,
         Self::Vllm,
@@ -71,6 +76,7 @@ impl Provider {
             Self::OpenAiBuiltin => "openai-builtin",
             Self::Anthropic => "anthropic",
             Self::AnthropicEditor => "anthropic-editor",
+            Self::Gemini => "gemini",
             Self::Mcp => "mcp",
             Self::LlamaCpp => "llama-cpp",
             Self::Vllm => "vllm",
@@ -90,6 +96,7 @@ impl Provider {
             | Self::OpenAiBuiltin
             | Self::Anthropic
             | Self::AnthropicEditor
+            | Self::Gemini
             | Self::Mcp => &[],
         }
     }
@@ -176,6 +183,12 @@ pub enum SpecError {
         /// The name.
         name: String,
     },
+    /// The provider's form knows a tool of its own alone.
+    #[error("{provider} is for the provider's own tool, and takes no others")]
+    OwnTool {
+        /// The provider.
+        provider: Provider,
+    },
     /// The provider takes no grammar at all.
     #[error("{provider} takes no grammar")]
     NoGrammar {
@@ -235,6 +248,10 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
         (Provider::AnthropicEditor, _) => {
             caveats.push(EDITOR_COMMANDS);
             shapes::anthropic_editor(options.max_characters)
+        }
+        (Provider::Gemini, _) => {
+            caveats.push(NO_GRAMMAR);
+            shapes::gemini(options.dialect)
         }
         (Provider::Mcp, _) => {
             caveats.push(MCP_SERVER);

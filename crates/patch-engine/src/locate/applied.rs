@@ -15,7 +15,7 @@ use super::scope::ScopeEnds;
 use crate::lines::{BOM, Lines};
 
 /// How many letters and digits a new line has at least to be distinctive.
-const DISTINCTIVE: usize = 4;
+const DISTINCTIVE: usize = 3;
 
 /// The lines where the hunk's whole post-state stands, if that is evidence.
 pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {

@@ -30,7 +30,7 @@ pub(crate) use draft::{Draft, Inserted};
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed};
-pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason};
+pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Shown};
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::lines::Lines;

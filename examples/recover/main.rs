@@ -1,0 +1,13 @@
+//! A scripted agent whose patches are all wrong, and who recovers from each by its hints alone.
+//!
+//! ```text
+//! cargo run -p apply-patch --example recover
+//! ```
+
+mod session;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let dir = tempfile::tempdir()?;
+    print!("{}", session::run(dir.path())?);
+    Ok(())
+}
