@@ -93,7 +93,7 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     let flagged = |flag: &str| {
         let name = flag.split([' ', '=']).next().unwrap_or_default();
         // A value that the caller has to know.
-        let flag = flag.replace("LABEL", "windows-1252");
+        let flag = flag.replace("LABEL", "gbk");
         let mut args = call.args.clone();
         if let Some(at) = args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}="))) {
             let has_value = args[at] == name && flag.contains(' ');
@@ -189,9 +189,9 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             let scenario = Scenario::new(case);
             scenario.build(&scenario.workspace(), "before", "setup.txt");
             let exists = fs::read_dir(scenario.workspace()).expect("the workspace").flatten();
-            let mut exists = exists.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-            let exists = exists.next().map(|entry| entry.file_name().to_string_lossy().into_owned());
-            let chosen = exists.filter(|_| text("like").contains("exists")).unwrap_or_else(|| "chosen.txt".into());
+            let files = exists.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+            let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+            let chosen = names.find(|name| *name != text("path")).filter(|_| text("like").contains("exists")).unwrap_or_else(|| "chosen.txt".into());
             renamed(&text("path"), &chosen)
         }
         "use_section" => {

@@ -81,7 +81,24 @@ impl Tool {
     #[must_use]
     pub fn info(self) -> ToolInfo {
         let (title, description) = words(self);
-        let (input_schema, output_schema) = match self {
+        let (input_schema, output_schema) = self.schemas();
+        // Programs check with it, and few models are shown it, so it has no descriptions.
+        let output_schema = bare(output_schema);
+        let reads = self.is_read_only();
+        let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
+        let annotations = Annotations {
+            read_only_hint: reads,
+            destructive_hint: !reads && !adds,
+            idempotent_hint: reads || self == Self::WriteFile,
+            open_world_hint: false,
+        };
+        ToolInfo { name: self.as_str(), title, description: description.into(), input_schema, output_schema, annotations }
+    }
+
+    /// The schemas of its arguments and of its answer, with a description of each field.
+    #[must_use]
+    pub fn schemas(self) -> (Value, Value) {
+        match self {
             Self::ReadFile => schemas::<read_file::ReadFile, read_file::ReadFileData>(),
             Self::ListDirectory => schemas::<list_directory::ListDirectory, list_directory::ListDirectoryData>(),
             Self::SearchFiles => schemas::<search_files::SearchFiles, search_files::SearchFilesData>(),
@@ -94,25 +111,16 @@ impl Tool {
             Self::MoveFile => schemas::<move_file::MoveFile, move_file::MoveFileData>(),
             Self::ApplyPatch => schemas::<apply_patch::ApplyPatch, PatchData>(),
             Self::Undo => schemas::<undo::Undo, undo::UndoData>(),
-            Self::EditPatch => (schema::<edit_patch::EditPatch>(), bare(schema::<edit_patch::EditPatchResult>())),
-        };
-        let reads = self.is_read_only();
-        let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
-        let annotations = Annotations {
-            read_only_hint: reads,
-            destructive_hint: !reads && !adds,
-            idempotent_hint: reads || self == Self::WriteFile,
-            open_world_hint: false,
-        };
-        ToolInfo { name: self.as_str(), title, description: description.into(), input_schema, output_schema, annotations }
+            Self::EditPatch => (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>()),
+        }
     }
 }
 
 fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
-    (schema::<A>(), bare(schema::<Envelope<D>>()))
+    (schema::<A>(), schema::<Envelope<D>>())
 }
 
-/// A schema of answers. Programs check with it, and few models are shown it, so it has no descriptions.
+/// A schema without descriptions.
 fn bare(mut schema: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -217,8 +225,7 @@ Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
         Tool::SearchFiles => (
             "Search files",
             "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
-.gitignore leaves out (unless includeGlobs names it), and node_modules, .git, dist, build, .next, .turbo, coverage, \
-target. If truncated, narrow it or ask again with cursor.\n\
+.gitignore leaves out (unless includeGlobs names it), and folders like node_modules or target. If truncated, narrow it or ask again with cursor.\n\
 Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
 outside_workspace, permission_denied: use another root.\n\
 Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\"contextLines\":2}",
@@ -272,7 +279,7 @@ Example: {\"trashedPath\":\"<trashedTo from delete_file>\"}",
         ),
         Tool::MoveFile => (
             "Move a file",
-            "Gives a file another path; with overwrite a file there goes to the trash.\n\
+            "Gives a file another path; with overwrite a file at toPath goes to the trash.\n\
 Errors: stale_file: read it again. already_exists: choose another toPath or set overwrite. not_found: check fromPath \
 and the directory of toPath. permission_denied: ask. outside_workspace, command_failed: correct the paths.\n\
 Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha256>\"}",
@@ -290,8 +297,8 @@ Example: {\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+ne
         ),
         Tool::Undo => (
             "Undo a change",
-            "Takes back what one call changed, by its transactionId, or some paths of it. Gives a transactionId of its own: \
-undo that to have the change again.\n\
+            "Takes back what one call changed, by its transactionId, or some paths of it. Undo its own \
+transactionId to have the change again.\n\
 Errors: stale_file: the files changed since, edit them instead. not_found: no such transaction, or it did not touch \
 these paths. command_failed: name the transaction; details.transactions has the newest. permission_denied: ask. \
 outside_workspace: correct the path.\n\
@@ -299,8 +306,8 @@ Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
         ),
         Tool::EditPatch => (
             "Apply a patch, briefly",
-            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files added, modified, \
-deleted and renamed, or {ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
+            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files, or \
+{ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
 Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
 then correct the hunk. stale_file: read again. permission_denied: deletes or moves are not allowed, or the path is \
 guarded. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\

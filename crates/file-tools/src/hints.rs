@@ -5,7 +5,7 @@
 
 use fs_guard::{Rule, shortened};
 use patch_engine::transaction::{self, CommitError};
-use patch_engine::{Advice, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
+use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -216,6 +216,10 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
         Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
         Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
+        // A file that is to be added is expected not to be there.
+        Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) } if expected == actual => {
+            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }]
+        }
         Problem::Stale { actual: None, .. } => vec![choose(path, "a file that exists: this one is gone")],
         Problem::Stale { .. } => vec![read_again(path)],
         Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
@@ -346,7 +350,9 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
                 let header = matches!(reason, RejectReason::OutsideScope { .. } | RejectReason::HeaderNotFound { .. });
                 let place = candidates.first().filter(|_| candidates.len() == 1 && header);
                 hints.extend(place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }));
-                hints.push(place.map_or_else(|| read_again(path), |place| read(&place.lines)));
+                if hints.is_empty() {
+                    hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
+                }
             }
             hints
         }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use fs_guard::{Access, Error, FileKind, RelPath, Root, Spelling};
 
-use crate::reject::Problem;
+use crate::reject::{Problem, Reject};
 
 /// How many entries are looked at for one path.
 const LOOKED_AT: usize = 20_000;
@@ -28,6 +28,14 @@ impl Default for Near {
     }
 }
 
+impl Reject {
+    /// The same, with the path that was probably meant.
+    #[must_use]
+    pub fn in_root(self, root: &Root) -> Self {
+        Self { near: Near::default().path(root, &self.path, &self.problem), ..self }
+    }
+}
+
 impl Near {
     /// What to write instead of `path`, where that is clear enough to be worth a question.
     pub(crate) fn path(&self, root: &Root, path: &str, problem: &Problem) -> Option<String> {
@@ -42,8 +50,9 @@ impl Near {
                 ..
             })
             | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
-            Problem::Missing => return self.existing(root, path),
-            Problem::MissingParent { .. } => return self.parent(root, path),
+            // What another section takes away is there, and not meant.
+            Problem::Missing => return self.existing(root, path).filter(|near| near != path),
+            Problem::MissingParent { .. } => return self.parent(root, path).filter(|near| near != path),
             _ => return None,
         };
         root.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)

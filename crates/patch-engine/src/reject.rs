@@ -7,7 +7,6 @@ use fs_guard::Sha256;
 
 use crate::kind::ErrorKind;
 use crate::locate::{Pass, RejectReason};
-use crate::near::Near;
 use crate::options::Expected;
 
 /// One thing that keeps a patch from applying.
@@ -134,12 +133,6 @@ impl Reject {
     #[must_use]
     pub fn of(path: &str, problem: Problem) -> Self {
         Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
-    }
-
-    /// The same, with the path that was probably meant.
-    #[must_use]
-    pub fn in_root(self, root: &fs_guard::Root) -> Self {
-        Self { near: Near::default().path(root, &self.path, &self.problem), ..self }
     }
 
     /// The stable kind.

@@ -113,7 +113,7 @@ fn print_report(global: &Global, report: &Report) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files = committed_files(report, DiffDetail::None);
+        let files = committed_files(report, DiffDetail::Full);
         let data = json!({
             "transactionId": id,
             "undoOf": plan.undo_of().map(|id| id.to_string()),

@@ -115,3 +115,47 @@ fn examples_are_arguments() {
         }
     }
 }
+
+/// Write the page anew with `UPDATE_TOOLS=1 cargo test -p file-tools`.
+#[test]
+fn the_page_of_results_is_what_the_schemas_say() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md");
+    let page = page();
+    if std::env::var_os("UPDATE_TOOLS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), page, "see the comment above");
+}
+
+fn page() -> String {
+    let mut page = String::from(
+        "# What the tools answer\n\n\
+         Generated from the schemas that `apply-patch tool --list` prints. An answer is `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data\n\
+         below, or `{\"ok\":false,\"error\":{…}}`: [errors.md](errors.md). `?` marks what may be missing.\n",
+    );
+    for tool in Tool::ALL {
+        let answer = tool.schemas().1;
+        let data = if tool == Tool::EditPatch { &answer } else { &answer["properties"]["data"] };
+        let own = if tool == Tool::EditPatch { ": a shape of its own, without `data`" } else { "" };
+        page += &format!("\n## `{}`{own}\n\n| field | type | what it is |\n|---|---|---|\n", tool.as_str());
+        rows(data, "", &mut page);
+    }
+    page
+}
+
+/// A row for each field, and those of the objects in it below.
+fn rows(schema: &Value, at: &str, page: &mut String) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let optional = if required.contains(&name.as_str().into()) { "" } else { "?" };
+        let items = &field["items"];
+        let kind = match field["type"].as_str().unwrap_or("any") {
+            "array" => format!("list of {}", items["type"].as_str().unwrap_or("any")),
+            kind => kind.to_owned(),
+        };
+        let what = field["description"].as_str().unwrap_or_default().replace('\n', " ");
+        *page += &format!("| `{at}{name}`{optional} | {kind} | {what} |\n");
+        rows(field, &format!("{at}{name}."), page);
+        rows(items, &format!("{at}{name}[]."), page);
+    }
+}
