@@ -92,8 +92,6 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     };
     let flagged = |flag: &str| {
         let name = flag.split([' ', '=']).next().unwrap_or_default();
-        // A value that the caller has to know.
-        let flag = flag.replace("LABEL", "gbk");
         let mut args = call.args.clone();
         if let Some(at) = args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}="))) {
             let has_value = args[at] == name && flag.contains(' ');
@@ -122,8 +120,9 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     match hint["hint"].as_str().expect("a hint has a name") {
         "use_flag" => flagged(&text("flag")),
         "ask_person" => match hint["flag"].as_str().filter(|_| call.tool.is_none()) {
-            Some(flag) => flagged(flag),
-            None => Vec::new(),
+            // What a label is, the person knows.
+            Some(flag) if !flag.contains("LABEL") => flagged(flag),
+            _ => Vec::new(),
         },
         "leave_alone" | "try_again" => Vec::new(),
         "use_argument" => {

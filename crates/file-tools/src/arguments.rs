@@ -81,7 +81,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::call::Tool;
+    use crate::tool::Tool;
 
     #[test]
     fn all_that_is_wrong_is_found_at_once() {

@@ -14,6 +14,7 @@ use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::hints::Caller;
 use crate::session::Session;
+use crate::tool::Tool;
 use crate::tools::create_file::CreateFileData;
 use crate::tools::delete_file::DeleteFileData;
 use crate::tools::edit_file::EditFileData;
@@ -30,91 +31,16 @@ use crate::tools::write_file::WriteFileData;
 /// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
 pub const MAX_RESULT: usize = 8 << 10;
 
-/// A tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are their names")]
-pub enum Tool {
-    ReadFile,
-    ListDirectory,
-    SearchFiles,
-    Glob,
-    CreateFile,
-    WriteFile,
-    EditFile,
-    DeleteFile,
-    RestoreFile,
-    MoveFile,
-    ApplyPatch,
-    EditPatch,
-    Undo,
-}
-
-impl Tool {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::ReadFile,
-        Self::ListDirectory,
-        Self::SearchFiles,
-        Self::Glob,
-        Self::CreateFile,
-        Self::WriteFile,
-        Self::EditFile,
-        Self::DeleteFile,
-        Self::RestoreFile,
-        Self::MoveFile,
-        Self::ApplyPatch,
-        Self::EditPatch,
-        Self::Undo,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::ListDirectory => "list_directory",
-            Self::SearchFiles => "search_files",
-            Self::Glob => "glob",
-            Self::CreateFile => "create_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::DeleteFile => "delete_file",
-            Self::RestoreFile => "restore_file",
-            Self::MoveFile => "move_file",
-            Self::ApplyPatch => "apply_patch",
-            Self::EditPatch => "edit.patch",
-            Self::Undo => "undo",
-        }
-    }
-
-    /// Its name where a dot is not allowed in one, as in functions of most providers.
-    #[must_use]
-    pub fn legal_name(self) -> &'static str {
-        if self == Self::EditPatch { "edit_patch" } else { self.as_str() }
-    }
-
-    /// The tool of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.legal_name() == name)
-    }
-
-    /// Whether it only reads.
-    #[must_use]
-    pub fn is_read_only(self) -> bool {
-        self.operation().is_none()
-    }
-
-    fn operation(self) -> Option<Operation> {
-        match self {
-            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => None,
-            Self::CreateFile | Self::RestoreFile => Some(Operation::Create),
-            Self::WriteFile | Self::Undo => Some(Operation::Write),
-            Self::EditFile => Some(Operation::Edit),
-            Self::DeleteFile => Some(Operation::Delete),
-            Self::MoveFile => Some(Operation::Move),
-            Self::ApplyPatch | Self::EditPatch => Some(Operation::Patch),
-        }
+/// What the log calls a tool's change; nothing for one that only reads.
+fn operation(tool: Tool) -> Option<Operation> {
+    match tool {
+        Tool::ReadFile | Tool::ListDirectory | Tool::SearchFiles | Tool::Glob => None,
+        Tool::CreateFile | Tool::RestoreFile => Some(Operation::Create),
+        Tool::WriteFile | Tool::Undo => Some(Operation::Write),
+        Tool::EditFile => Some(Operation::Edit),
+        Tool::DeleteFile => Some(Operation::Delete),
+        Tool::MoveFile => Some(Operation::Move),
+        Tool::ApplyPatch | Tool::EditPatch => Some(Operation::Patch),
     }
 }
 
@@ -336,7 +262,7 @@ impl Session {
                 let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
                 let error = ToolError::arguments(format!("the arguments of {} do not fit: {problems}", tool.as_str()))
                     .next("correct the arguments; the tool's schema says what they are");
-                match tool.operation() {
+                match operation(tool) {
                     // A failed call, as far as the log is concerned.
                     Some(operation) => {
                         let failed: ToolResult<T> = self.changing(tool.as_str(), operation, host, |_| Err(error));

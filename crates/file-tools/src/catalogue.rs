@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::call::Tool;
+use crate::tool::Tool;
 use crate::changes::PatchData;
 use crate::tools::{
     apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
@@ -218,7 +218,7 @@ Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
         Tool::ListDirectory => (
             "List a directory",
             "Lists a directory, or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
-what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor, or list a subdirectory.\n\
+what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor.\n\
 Errors: not_found: check the path, list its parent. outside_workspace, permission_denied: use another path.\n\
 Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
         ),

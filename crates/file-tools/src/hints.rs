@@ -9,7 +9,7 @@ use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::call::Tool;
+use crate::tool::Tool;
 
 /// For how many places it is said how to mean them.
 const PLACES: usize = 3;
@@ -428,11 +428,8 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
         // One edit, one command: there is nothing to take out of it.
         (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => None,
         (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
-        (Hint::UseArgument { argument, .. }, Caller::Tool(tool)) => {
-            let properties = &tool.info().input_schema["properties"];
-            let of_edits = &properties["edits"]["items"]["properties"];
-            [properties, of_edits].iter().any(|properties| properties.get(argument).is_some()).then(|| hint.clone())
-        }
+        // Only a tool gives such a hint, and it is one of its own.
+        (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
         (Hint::UseArgument { .. }, _) => None,
         _ => same(),
     }
@@ -456,7 +453,9 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
 /// The same with all that there is to paste.
 #[must_use]
 pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
-    joined(&hints.iter().map(|hint| hint.words(caller)).collect::<Vec<_>>())
+    // What there is to paste comes last.
+    let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
+    joined(&others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>())
 }
 
 fn joined(told: &[String]) -> String {
@@ -496,6 +495,8 @@ impl Hint {
             Self::AskPerson { what, flag: Some(flag) } => {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
             }
+            // Whoever reads a terminal may be that person.
+            Self::AskPerson { what, flag: None } if caller == Caller::Terminal => format!("a person has to {what}"),
             Self::AskPerson { what, flag: None } => format!("leave it alone, or ask the person in charge to {what}"),
             Self::LeaveAlone { path } => format!("leave {path} alone: nothing lifts this rule"),
             Self::ReadAgain { path, start_line, end_line } => {
@@ -517,7 +518,7 @@ impl Hint {
             }
             Self::ReplaceHunk { lines } => {
                 let lines: String = lines.iter().map(|line| format!("\n{line}")).collect();
-                format!("if that place is meant, take for the hunk's lines:{lines}\n")
+                format!("if that place is meant, take for the hunk's lines:{lines}")
             }
             Self::AddContext { means_line, below, lines } => {
                 let side = if *below { "below the hunk's last line" } else { "above the hunk's first line" };

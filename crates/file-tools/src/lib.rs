@@ -20,14 +20,16 @@ mod session_name;
 pub mod shown;
 pub mod specs;
 mod text;
+mod tool;
 pub mod tools;
 mod walk;
 
-pub use call::{Arguments, Data, MAX_RESULT, Reply, Tool};
+pub use call::{Arguments, Data, MAX_RESULT, Reply};
 pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
 pub use hints::{Caller, Hint};
 pub use error::{FailureClass, ToolError};
 pub use patch_engine::ErrorKind;
 pub use session::{Session, SessionSettings};
+pub use tool::Tool;
 pub use session_name::{BadSessionName, SessionName};

@@ -231,7 +231,7 @@ fn all_tools_have_the_form_of_each_provider() {
     let legal = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     for brief in [false, true] {
         for (provider, schema, at) in forms {
-            let tools = all_tools(provider, brief).expect("there are some");
+            let tools = all_tools::spec(provider, brief).expect("there are some");
             assert_eq!(tools.as_array().map(Vec::len), Some(file_tools::Tool::ALL.len()), "{provider}");
             for tool in tools.as_array().expect("a list") {
                 let tool = tool.pointer(at).expect("a tool");
@@ -254,16 +254,16 @@ fn all_tools_have_the_form_of_each_provider() {
         }
         assert!(!schema["additionalProperties"].is_object(), "{schema}");
     }
-    let tools = all_tools(Provider::OpenAi, false).expect("there are some");
+    let tools = all_tools::spec(Provider::OpenAi, false).expect("there are some");
     tools.as_array().expect("a list").iter().for_each(|tool| strict(&tool["parameters"]));
     let edit = tools.as_array().expect("a list").iter().find(|tool| tool["name"] == "edit_file").expect("it is there");
     let edits = &edit["parameters"]["properties"]["edits"]["items"]["properties"];
     assert_eq!(edits["replaceAll"]["type"], serde_json::json!(["boolean", "null"]), "{edit}");
     // Gemini's are a part of OpenAPI.
-    let gemini = all_tools(Provider::Gemini, false).expect("there are some").to_string();
+    let gemini = all_tools::spec(Provider::Gemini, false).expect("there are some").to_string();
     assert!(gemini.contains("\"type\":\"OBJECT\"") && !gemini.contains("\"type\":\"object\""), "{gemini}");
     assert!(!gemini.contains("additionalProperties") && gemini.contains("functionDeclarations"), "{gemini}");
     for own in [Provider::OpenAiBuiltin, Provider::AnthropicEditor] {
-        assert_eq!(all_tools(own, false), Err(SpecError::OwnTool { provider: own }));
+        assert_eq!(all_tools::spec(own, false), Err(SpecError::OwnTool { provider: own }));
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
         max_characters: args.max_characters,
     };
     if args.all_tools {
-        return match specs::all_tools(args.provider, args.brief) {
+        return match specs::all_tools::spec(args.provider, args.brief) {
             Ok(tools) => print(&format!("{tools:#}\n")),
             Err(error) => {
                 render::message(&error.to_string());

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::{Provider, SpecError};
-use crate::call::Tool;
+use crate::tool::Tool;
 
 /// The file tools, ready to paste as the `tools` of a request; `brief` without errors and descriptions of arguments.
 ///
 /// # Errors
 ///
 /// [`SpecError::OwnTool`] for a provider's form that knows a tool of its own alone.
-pub fn all_tools(provider: Provider, brief: bool) -> Result<Value, SpecError> {
+pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     let tools = Tool::ALL.into_iter().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
     let one = |(tool, info): (Tool, crate::catalogue::ToolInfo)| {
         let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);

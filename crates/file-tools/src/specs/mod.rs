@@ -4,7 +4,7 @@
 //! its keys stand in the order of the providers' own examples, whatever the features of
 //! `serde_json` are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
 
-mod all_tools;
+pub mod all_tools;
 mod prompt;
 mod shapes;
 
@@ -14,7 +14,6 @@ use std::str::FromStr;
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
-pub use all_tools::all_tools;
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
 use shapes::{Json, object};

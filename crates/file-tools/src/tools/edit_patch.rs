@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::changes::DiffDetail;
-use crate::call::Tool;
+use crate::tool::Tool;
 use crate::error::ToolError;
 use crate::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
