@@ -47,7 +47,10 @@ fn guide(page: &str, fence: &str, interpreter: &str, name: &str) -> Option<(Stri
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let text = std::fs::read_to_string(folder.join(page)).expect("the page");
     let code = text.split(&format!("```{fence}\n")).nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
-    assert!(code.lines().filter(|line| !line.trim().is_empty()).count() <= 65, "{page}: it is no short program any more");
+    assert!(
+        code.lines().filter(|line| !line.trim().is_empty()).count() <= 65,
+        "{page}: it is no short program any more"
+    );
     let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     std::fs::write(dir.path().join("app.py"), "x = 1\n").expect("a file");
     std::fs::write(home.path().join(name), code).expect("a file");
@@ -69,13 +72,13 @@ fn guide(page: &str, fence: &str, interpreter: &str, name: &str) -> Option<(Stri
 
 #[test]
 fn the_agents_of_the_pages_work() {
-    for (page, fence, interpreter, name) in [
-        ("agents-python.md", "python", "python3", "agent.py"),
-        ("agents-typescript.md", "js", "node", "agent.mjs"),
-    ] {
+    for (page, fence, interpreter, name) in
+        [("agents-python.md", "python", "python3", "agent.py"), ("agents-typescript.md", "js", "node", "agent.mjs")]
+    {
         let Some((told, left)) = guide(page, fence, interpreter, name) else { continue };
         // Nobody had read it; then somebody else changed it; then it was edited.
-        let wanted = "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\nedit_file ok\nx is 2 now\n";
+        let wanted =
+            "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\nedit_file ok\nx is 2 now\n";
         assert_eq!(told, wanted, "{page}");
         assert_eq!(left, "x = 2\ny = 3\n", "{page}");
     }

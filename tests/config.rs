@@ -153,7 +153,11 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
         let place = Place::new(&user, workspace, &add(path));
         let run = place.run("apply-patch", &[], &["--json", "--create-parents", "../p"]);
         let found = run.json().expect("an answer")["error"]["details"]["reason"].as_str().map(str::to_owned);
-        assert_eq!((found.as_deref(), run.code), (reason, if reason.is_some() { 3 } else { 0 }), "{user:?} {workspace:?} {path}");
+        assert_eq!(
+            (found.as_deref(), run.code),
+            (reason, if reason.is_some() { 3 } else { 0 }),
+            "{user:?} {workspace:?} {path}"
+        );
     }
     let place = Place::new("", &narrow("\"**\""), &add(".env"));
     let run = place.run("apply-patch", &[], &["../p"]);

@@ -190,7 +190,10 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             let exists = fs::read_dir(scenario.workspace()).expect("the workspace").flatten();
             let files = exists.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
             let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
-            let chosen = names.find(|name| *name != text("path")).filter(|_| text("like").contains("exists")).unwrap_or_else(|| "chosen.txt".into());
+            let chosen = names
+                .find(|name| *name != text("path"))
+                .filter(|_| text("like").contains("exists"))
+                .unwrap_or_else(|| "chosen.txt".into());
             renamed(&text("path"), &chosen)
         }
         "use_section" => {
@@ -262,7 +265,7 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
                 edit(&mut lines);
                 calls.push(call.with_lines(&lines));
             };
-            push(&|lines| drop(lines.splice(at..(at + 1).min(lines.len()), []).count()));
+            push(&|lines| drop(lines.drain(at..(at + 1).min(lines.len()))));
             push(&|lines| lines.push("*** End Patch".into()));
             push(&|lines| lines.insert(0, "*** Begin Patch".into()));
             push(&|lines| lines.insert(at, "@@".into()));
@@ -363,7 +366,8 @@ fn every_hint_of_the_program_can_be_obeyed() {
     }
     assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
     if std::env::var_os("SCENARIO").is_none() {
-        for kind in ["use_flag", "read_again", "replace_hunk", "add_context", "rename_path", "leave_out", "ask_person"] {
+        for kind in ["use_flag", "read_again", "replace_hunk", "add_context", "rename_path", "leave_out", "ask_person"]
+        {
             assert!(kinds.contains(kind), "no scenario gives {kind}: {kinds:?}");
         }
     }

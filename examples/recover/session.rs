@@ -63,7 +63,8 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
 /// Does what the best hint says, in the patch or with another call; gives the flag that a person has to agree to.
 fn obey(hint: &Value, args: &mut Value, session: &Session) -> Option<String> {
     let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
-    let lines = || hint["lines"].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    let lines =
+        || hint["lines"].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
     let patch = args["patch"].as_str().unwrap_or_default().to_owned();
     // Every patch here has one hunk: what stands between its `@@` and the end.
     let (head, body) = patch.split_once("@@\n").unwrap_or((&patch, ""));

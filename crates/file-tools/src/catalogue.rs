@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::tool::Tool;
 use crate::changes::PatchData;
+use crate::tool::Tool;
 use crate::tools::{
     apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
     restore_file, search_files, undo, write_file,
@@ -69,12 +69,7 @@ impl Tool {
         if let Some(schema) = input_schema.as_object_mut() {
             schema.remove("additionalProperties");
         }
-        ToolInfo {
-            description: format!("{what}\nExample:{example}"),
-            input_schema,
-            output_schema: Value::Null,
-            ..info
-        }
+        ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
     }
 
     /// The tool as a client lists it.
@@ -92,7 +87,14 @@ impl Tool {
             idempotent_hint: reads || self == Self::WriteFile,
             open_world_hint: false,
         };
-        ToolInfo { name: self.as_str(), title, description: description.into(), input_schema, output_schema, annotations }
+        ToolInfo {
+            name: self.as_str(),
+            title,
+            description: description.into(),
+            input_schema,
+            output_schema,
+            annotations,
+        }
     }
 
     /// The schemas of its arguments and of its answer, with a description of each field.

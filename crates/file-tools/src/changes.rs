@@ -32,11 +32,12 @@ impl DiffDetail {
                 let lines = || diff.split(|&byte| byte == b'\n');
                 let count = |sign: u8| {
                     let mut body = false;
-                    lines().filter(|line| {
-                        body = body && !line.starts_with(b"diff --git ") || line.starts_with(b"@@ ");
-                        body && line.first() == Some(&sign)
-                    })
-                    .count()
+                    lines()
+                        .filter(|line| {
+                            body = body && !line.starts_with(b"diff --git ") || line.starts_with(b"@@ ");
+                            body && line.first() == Some(&sign)
+                        })
+                        .count()
                 };
                 Some(format!("+{} -{}", count(b'+'), count(b'-')))
             }

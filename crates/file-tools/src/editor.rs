@@ -102,9 +102,7 @@ impl Session {
     pub fn editor(&self, input: &Value, max_characters: Option<usize>, host: &mut dyn Host) -> EditorReply {
         match self.try_editor(input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
-            Err(error) => {
-                EditorReply::failed(error)
-            }
+            Err(error) => EditorReply::failed(error),
         }
     }
 
@@ -202,8 +200,7 @@ impl Session {
             let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
             return Ok(self.write_file(&write, host)?.output);
         }
-        let create =
-            CreateFile { path, content, create_parent_directories: Some(true), ..CreateFile::default() };
+        let create = CreateFile { path, content, create_parent_directories: Some(true), ..CreateFile::default() };
         self.create_file(&create, host).map(|created| created.output).map_err(|error| match error.kind {
             ErrorKind::AlreadyExists => error.next("view the file first; then create replaces it"),
             _ => error,

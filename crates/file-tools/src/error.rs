@@ -157,7 +157,8 @@ impl ToolError {
             "expected": error.expected,
             "seen": error.seen,
         });
-        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string()).details(details)
+        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
+            .details(details)
             .hints(hints::parse_hints(error))
     }
 

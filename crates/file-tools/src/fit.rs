@@ -132,7 +132,12 @@ mod tests {
     fn diffs_are_cut_before_files_are_left_out() {
         let mut few = vec![file("a", &"x".repeat(5000)), file("b", "short")];
         assert!(changes(&mut few, 1000));
-        assert!(few[0].diff.as_ref().unwrap().ends_with(MORE) && few[1].diff.as_deref() == Some("short") && length(&few) <= 1000, "{few:?}");
+        assert!(
+            few[0].diff.as_ref().unwrap().ends_with(MORE)
+                && few[1].diff.as_deref() == Some("short")
+                && length(&few) <= 1000,
+            "{few:?}"
+        );
         let mut many: Vec<_> = (0..100).map(|number| file(&number.to_string(), "d")).collect();
         assert!(changes(&mut many, 1000));
         assert!((2..100).contains(&many.len()) && length(&many) <= 1100, "{}", many.len());
@@ -141,7 +146,8 @@ mod tests {
 
     #[test]
     fn reasons_are_left_out_and_counted() {
-        let reject = json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
+        let reject =
+            json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
         let mut long = ToolError::arguments("x".repeat(9000))
             .details(json!({ "path": "p", "rejects": vec![reject; 100], "reason": "r" }));
         long.fit(1000);

@@ -209,10 +209,9 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
             vec![flag("--create-parents"), choose(path, "in a directory that exists")]
         }
         Problem::ParentIsFile { file } => vec![choose(path, &format!("not beneath {file}, which is a file"))],
-        Problem::Exists => vec![
-            Hint::UseSection { section: "Update File".into(), path: path.clone() },
-            flag("--overwrite"),
-        ],
+        Problem::Exists => {
+            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }, flag("--overwrite")]
+        }
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
         Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
         Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
@@ -224,10 +223,16 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         Problem::Stale { .. } => vec![read_again(path)],
         Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
         Problem::DeleteNotAllowed => {
-            vec![Hint::LeaveOut { part: Part::Section }, ask("let the patch delete files", Some("--allow-delete=true".into()))]
+            vec![
+                Hint::LeaveOut { part: Part::Section },
+                ask("let the patch delete files", Some("--allow-delete=true".into())),
+            ]
         }
         Problem::MoveNotAllowed => {
-            vec![Hint::LeaveOut { part: Part::Section }, ask("let the patch move files", Some("--allow-move=true".into()))]
+            vec![
+                Hint::LeaveOut { part: Part::Section },
+                ask("let the patch move files", Some("--allow-move=true".into())),
+            ]
         }
         Problem::InOtherFile { file, line, .. } => vec![Hint::MoveHunk { path: file.clone(), line: *line }],
         Problem::Hunk(reason) => hunk_hints(reason, path),
@@ -247,10 +252,14 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         }
         Error::Symlink { real_path: Some(real), path, .. } => Hint::RenamePath { from: path.clone(), to: real.clone() },
         Error::Forbidden { rule: Rule::Glob(glob), .. } => ask(
-            format!("name the file in `allow-forbidden` of their own configuration, if `{glob}` does not mean it: no flag lifts this"),
+            format!(
+                "name the file in `allow-forbidden` of their own configuration, if `{glob}` does not mean it: no flag lifts this"
+            ),
             None,
         ),
-        Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => Hint::LeaveAlone { path: shortened(path).into_owned() },
+        Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => {
+            Hint::LeaveAlone { path: shortened(path).into_owned() }
+        }
         Error::ReadOnly { .. } => ask("make the file writable", None),
         Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
         Error::UntrustedState { .. } => ask("look at the state directory with `apply-patch doctor`", None),
@@ -283,7 +292,9 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
         ParseErrorKind::OtherEnvironment { id } => {
             vec![ask(format!("confirm that this is the environment {id}"), Some(format!("--environment {id}")))]
         }
-        kind if kind.as_str() == "no_begin" && ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it)) => {
+        kind if kind.as_str() == "no_begin"
+            && ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it)) =>
+        {
             vec![flag("--from auto")]
         }
         kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => vec![correct(), flag("--profile codex")],
@@ -295,14 +306,22 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
 /// What can be done about a workspace that cannot be used, or an undo that cannot be planned.
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     match error {
-        transaction::Error::Drifted { drifts, .. } => drifts.first().map(|drift| read_again(&drift.path)).into_iter().collect(),
+        transaction::Error::Drifted { drifts, .. } => {
+            drifts.first().map(|drift| read_again(&drift.path)).into_iter().collect()
+        }
         transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
             guard_hints(error)
         }
-        transaction::Error::NothingTo(_) | transaction::Error::NotInTransaction { .. } | transaction::Error::Aborted(_) => {
-            vec![Hint::CorrectArguments { what: "name a transaction that `apply-patch log` lists, and a file that it changed".into() }]
+        transaction::Error::NothingTo(_)
+        | transaction::Error::NotInTransaction { .. }
+        | transaction::Error::Aborted(_) => {
+            vec![Hint::CorrectArguments {
+                what: "name a transaction that `apply-patch log` lists, and a file that it changed".into(),
+            }]
         }
-        transaction::Error::NotRecovered { .. } => vec![ask("look at the journal, then run `apply-patch recover`", None)],
+        transaction::Error::NotRecovered { .. } => {
+            vec![ask("look at the journal, then run `apply-patch recover`", None)]
+        }
         _ => vec![ask("look at the state directory with `apply-patch doctor`", None)],
     }
 }
@@ -312,7 +331,9 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
     match error {
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
         CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => guard_hints(error),
-        error if !error.is_rolled_back() => vec![ask("look at the files that are named, then run `apply-patch recover`", None)],
+        error if !error.is_rolled_back() => {
+            vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
+        }
         _ => vec![Hint::TryAgain {}],
     }
 }
@@ -349,7 +370,9 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
             if hints.is_empty() {
                 let header = matches!(reason, RejectReason::OutsideScope { .. } | RejectReason::HeaderNotFound { .. });
                 let place = candidates.first().filter(|_| candidates.len() == 1 && header);
-                hints.extend(place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }));
+                hints.extend(
+                    place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }),
+                );
                 if hints.is_empty() {
                     hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
                 }
@@ -406,7 +429,10 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
     match (hint, caller) {
         (_, Caller::Terminal) => same(),
         (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch)) if flag == "--from auto" => {
-            Some(Hint::CorrectLine { line: 1, wanted: "`*** Begin Patch`: this tool takes no other form of a patch".into() })
+            Some(Hint::CorrectLine {
+                line: 1,
+                wanted: "`*** Begin Patch`: this tool takes no other form of a patch".into(),
+            })
         }
         (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
         (Hint::UseFlag { .. }, _) => None,
@@ -426,7 +452,9 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
         }
         // One edit, one command: there is nothing to take out of it.
-        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => None,
+        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => {
+            None
+        }
         (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
         // Only a tool gives such a hint, and it is one of its own.
         (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
@@ -528,7 +556,9 @@ impl Hint {
             Self::UseHeader { header, means_line } if header == "@@" => {
                 format!("leave the text after `@@` out if line {means_line} is meant")
             }
-            Self::UseHeader { means_line, header } => format!("to mean line {means_line}, begin the hunk with `{header}`"),
+            Self::UseHeader { means_line, header } => {
+                format!("to mean line {means_line}, begin the hunk with `{header}`")
+            }
             Self::RenamePath { to, .. } => format!("did you mean {to}? Nothing was done to it"),
             Self::ChoosePath { path, like } => format!("choose another path than {path}: {like}"),
             Self::UseSection { section, path } if section == "Update File" => {
@@ -536,7 +566,9 @@ impl Hint {
             }
             Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
             Self::MoveHunk { path, line } => match caller {
-                Caller::Operations => format!("send the hunk with an update_file of {path}: its lines are there, from line {line}"),
+                Caller::Operations => {
+                    format!("send the hunk with an update_file of {path}: its lines are there, from line {line}")
+                }
                 _ => format!("put the hunk under `*** Update File: {path}`: its lines are there, from line {line}"),
             },
             Self::LeaveOut { part } => match part {
@@ -554,7 +586,9 @@ impl Hint {
                 _ => format!("write hunk {other} and this one as one hunk"),
             },
             Self::SendSeparately {} => format!("send this part as a {sent} of its own, after the rest"),
-            Self::CorrectLine { line, .. } => format!("correct line {line} of the {sent} and send the whole {sent} again"),
+            Self::CorrectLine { line, .. } => {
+                format!("correct line {line} of the {sent} and send the whole {sent} again")
+            }
             Self::CorrectArguments { what } => what.clone(),
             Self::TryAgain {} => "try the same again".into(),
         }

@@ -7,8 +7,8 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
 use patch_engine::{
-    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder,
-    Problem, Profile, Reject, Report, Settings,
+    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
+    Reject, Report, Settings,
 };
 
 use crate::audit::recorder::Recorder;
@@ -200,11 +200,14 @@ impl Session {
         match self.ledger.get(key.as_str()) {
             Some(seen) => Ok(Expected::Hash(seen)),
             None if self.root().metadata(&key)?.is_none() => Err(crate::tools::missing(self.root(), path)),
-            None => Err(ToolError { path: Some(path.into()), ..ToolError::arguments(format!("{path}: nobody has read it")) }
-                .hints([
-                    Hint::UseTool { tool: "read_file".into(), path: path.into() },
-                    Hint::CorrectArguments { what: "pass its sha256 as expectedSha256".into() },
-                ])),
+            None => Err(ToolError {
+                path: Some(path.into()),
+                ..ToolError::arguments(format!("{path}: nobody has read it"))
+            }
+            .hints([
+                Hint::UseTool { tool: "read_file".into(), path: path.into() },
+                Hint::CorrectArguments { what: "pass its sha256 as expectedSha256".into() },
+            ])),
         }
     }
 

@@ -163,7 +163,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.shared.settings.tools.iter().map(|&tool| listed(tool, self.shared.settings.brief)).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.shared.settings.tools.iter().map(|&tool| listed(tool, self.shared.settings.brief)).collect(),
+        ))
     }
 
     fn get_tool(&self, text: &str) -> Option<Listed> {

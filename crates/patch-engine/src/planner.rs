@@ -11,11 +11,11 @@ use patch_grammar::{Patch, Section, SectionOperation};
 use crate::conventions::Conventions;
 use crate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
+use crate::near::Near;
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder};
 use crate::plan::{Plan, PlanNote};
 use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
-use crate::near::Near;
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.

@@ -10,8 +10,17 @@ pub const STATE_DIR: &str = ".apply-patch";
 const KEY_DIR: &str = "apply-patch";
 
 /// The patterns of paths that are never touched.
-pub const DEFAULT_FORBIDDEN: &[&str] =
-    &["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/*.crt", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc*"];
+pub const DEFAULT_FORBIDDEN: &[&str] = &[
+    "**/.env",
+    "**/.env.*",
+    "**/*.pem",
+    "**/*.key",
+    "**/*.crt",
+    "**/id_rsa*",
+    "**/secrets/**",
+    "**/.npmrc",
+    "**/.yarnrc*",
+];
 
 /// What these patterns do not mean: templates have no secrets.
 pub(crate) const NOT_FORBIDDEN: &[&str] = &["**/.env.example", "**/.env.sample", "**/.env.template"];

@@ -140,8 +140,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
     }
     for (excerpt, spans, place) in &in_file {
         // Of the nearest place every line is shown.
-        let mut snippet =
-            Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).fold(!place.whole);
+        let mut snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).fold(!place.whole);
         for (nth, span) in spans.iter().enumerate() {
             let annotation = AnnotationKind::Context.span(span.clone());
             snippet = snippet.annotation(if nth == 0 { annotation.label(&*place.label) } else { annotation });

@@ -112,7 +112,8 @@ pub(super) fn anthropic(dialect: Dialect) -> Json {
 }
 
 pub(super) fn gemini(dialect: Dialect) -> Json {
-    let text = object! { "type": "STRING", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." };
+    let text =
+        object! { "type": "STRING", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." };
     let parameters = object! {
         "type": "OBJECT",
         "properties": object! { "patch": text },

@@ -89,7 +89,10 @@ impl Session {
             let plan =
                 patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
             self.check_replaced(&plan, &given)?;
-            return Ok(Success::new(format!("it applies: {}", summary(&plan)), PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?));
+            return Ok(Success::new(
+                format!("it applies: {}", summary(&plan)),
+                PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?,
+            ));
         };
         let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &given))?;
         let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();

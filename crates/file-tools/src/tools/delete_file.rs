@@ -124,7 +124,10 @@ impl Session {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: args.diff.unwrap_or_default().of(|| changes.iter().flat_map(|change| diff_of(&report, change)).collect()),
+                diff: args
+                    .diff
+                    .unwrap_or_default()
+                    .of(|| changes.iter().flat_map(|change| diff_of(&report, change)).collect()),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };

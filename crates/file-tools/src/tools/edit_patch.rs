@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::changes::DiffDetail;
-use crate::tool::Tool;
 use crate::error::ToolError;
 use crate::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
+use crate::tool::Tool;
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -94,7 +94,10 @@ impl Session {
             true => format!("; it looks in one directory only, `**/{pattern}` in all"),
             false => String::new(),
         };
-        Ok(Success::new(format!("{} paths match{more}{hint}", matches.len()), GlobData { matches, truncated, next_cursor }))
+        Ok(Success::new(
+            format!("{} paths match{more}{hint}", matches.len()),
+            GlobData { matches, truncated, next_cursor },
+        ))
     }
 }
 

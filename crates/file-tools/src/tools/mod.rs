@@ -14,8 +14,8 @@ pub mod search_files;
 pub mod undo;
 pub mod write_file;
 
-use patch_engine::transaction::TransactionId;
 use fs_guard::{Access, RelPath, Root};
+use patch_engine::transaction::TransactionId;
 use patch_engine::{ErrorKind, Problem, Reject, Report, Sha256};
 use serde_json::json;
 

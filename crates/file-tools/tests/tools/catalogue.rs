@@ -58,7 +58,10 @@ fn the_brief_set_is_short_and_says_what_is_needed() {
     let brief = file_tools::brief_catalogue();
     let size = serde_json::to_string(&serde_json::json!({ "tools": brief })).unwrap().len();
     assert!(size < 9000, "{size} bytes");
-    assert_eq!(brief.iter().map(|tool| tool.name).collect::<Vec<_>>(), NEEDED.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    assert_eq!(
+        brief.iter().map(|tool| tool.name).collect::<Vec<_>>(),
+        NEEDED.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    );
     for (whole, brief) in catalogue().iter().zip(&brief) {
         for word in NEEDED.iter().find(|(name, _)| *name == whole.name).unwrap().1 {
             assert!(brief.description.contains(word), "{} does not say {word:?}: {}", brief.name, brief.description);

@@ -69,7 +69,10 @@ fn each_caller_is_told_in_its_own_words() {
     let bench = Bench::new(&[("f", b"x x\n"), ("there", b"y\n")]);
     // No tool is told of a flag, or of an argument that it has not.
     let missing = bench.fails("create_file", &json!({ "path": "no/f", "content": "" }), "not_found");
-    assert_eq!(missing["hints"][0], json!({ "hint": "use_argument", "argument": "createParentDirectories", "value": true }));
+    assert_eq!(
+        missing["hints"][0],
+        json!({ "hint": "use_argument", "argument": "createParentDirectories", "value": true })
+    );
     let missing = bench.fails("apply_patch", &patch("*** Add File: no/f\n+x\n"), "not_found");
     assert_eq!(missing["hints"][0], json!({ "hint": "use_argument", "argument": "profile", "value": "codex" }));
     let missing = bench.call("edit.patch", &patch("*** Add File: no/f\n+x\n"))["error"].as_str().unwrap().to_owned();
@@ -104,7 +107,10 @@ fn each_caller_is_told_in_its_own_words() {
     assert!(git["suggestedNextAction"].as_str().unwrap().contains("nothing lifts"), "{git}");
     let deep = "a/".repeat(2000) + "f";
     let error = bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
-    assert!(error.to_string().len() < 2000 && error["suggestedNextAction"].as_str().unwrap().contains("256"), "{error}");
+    assert!(
+        error.to_string().len() < 2000 && error["suggestedNextAction"].as_str().unwrap().contains("256"),
+        "{error}"
+    );
     let diff = bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
     assert!(diff["error"]["hints"][0]["wanted"].as_str().unwrap().contains("no other form"), "{diff}");
 }
@@ -147,13 +153,20 @@ fn a_flag_without_an_argument_is_for_a_person() {
 #[test]
 fn the_nearest_region_is_shown_and_ready_to_paste() {
     let bench = Bench::new(&[("f.py", b"def one():\n    if x:\n        start()\n    stop()\n")]);
-    let error = bench.fails("apply_patch", &patch("*** Update File: f.py\n@@\n if x:\n-    start()\n+    go()\n"), "patch_apply_error");
+    let error = bench.fails(
+        "apply_patch",
+        &patch("*** Update File: f.py\n@@\n if x:\n-    start()\n+    go()\n"),
+        "patch_apply_error",
+    );
     let nearest = &error["details"]["nearest"];
     assert_eq!(
         nearest["region"],
         json!([{ "line": 2, "text": "    if x:", "columns": [1, 4] }, { "line": 3, "text": "        start()", "columns": [5, 8] }])
     );
-    assert_eq!(error["hints"][0], json!({ "hint": "replace_hunk", "lines": ["     if x:", "-        start()", "+        go()"] }));
+    assert_eq!(
+        error["hints"][0],
+        json!({ "hint": "replace_hunk", "lines": ["     if x:", "-        start()", "+        go()"] })
+    );
     let many: String = (0..30).map(|line| format!("line {line}\n")).collect();
     bench.write("g", many.as_bytes());
     let hunk: String = (0..30).map(|line| format!(" line {}\n", if line == 20 { 99 } else { line })).collect();
@@ -172,7 +185,10 @@ fn answers_are_small_unless_more_is_asked_for() {
     };
     assert!(size("create_file", json!({ "path": "new", "content": long })).0 < 400);
     let changed = long.replace("text", "words");
-    assert!(size("write_file", json!({ "path": "big", "content": changed, "expectedSha256": sha(long.as_bytes()) })).0 < 500);
+    assert!(
+        size("write_file", json!({ "path": "big", "content": changed, "expectedSha256": sha(long.as_bytes()) })).0
+            < 500
+    );
     let (bytes, reply) = size("delete_file", json!({ "path": "big", "diff": "full" }));
     assert!((4000..10_000).contains(&bytes), "{bytes}");
     assert!(reply["data"]["diff"].as_str().unwrap().contains("maxResultBytes"), "it says how to get the rest");
@@ -185,7 +201,8 @@ fn answers_are_small_unless_more_is_asked_for() {
     assert!(size("apply_patch", add).1["data"]["changedFiles"][0].get("diff").is_none());
     let lines: String = (0..400).map(|line| format!("line {line} of the file\n")).collect();
     bench.write("f", lines.as_bytes());
-    let hunks: String = (0..60).map(|nth| format!("@@\n line {0} of the file\n-line {nth} gone\n+new\n", nth * 6)).collect();
+    let hunks: String =
+        (0..60).map(|nth| format!("@@\n line {0} of the file\n-line {nth} gone\n+new\n", nth * 6)).collect();
     let reply = bench.call("apply_patch", &patch(&format!("*** Update File: f\n{hunks}")));
     let bytes = reply.to_string().len();
     let details = &reply["error"]["details"];
@@ -230,7 +247,8 @@ fn what_the_session_saw_counts_where_no_hash_is_given() {
 #[test]
 fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
     let bench = Bench::new(&[("src/a.py", b"")]);
-    let told = |pattern: &str| bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned();
+    let told =
+        |pattern: &str| bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned();
     assert!(told("*.py").contains("`**/*.py`"), "{}", told("*.py"));
     assert_eq!(told("**/*.py"), "1 paths match");
     assert_eq!(told("src/*.rs"), "0 paths match");

@@ -119,5 +119,8 @@ fn diffs_and_reasons_are_cut() {
     assert_eq!((data["truncated"].as_bool(), data["transactionId"].is_string()), (Some(true), true));
     assert!(data.to_string().len() < 1500 && bench.exists("n49"), "{data}");
     let data = done(&tools, "delete_file", &json!({ "path": "f", "diff": "full" }));
-    assert!(data["diff"].as_str().unwrap().contains("…(cut: ask with a larger maxResultBytes") && data.to_string().len() < 2500);
+    assert!(
+        data["diff"].as_str().unwrap().contains("…(cut: ask with a larger maxResultBytes")
+            && data.to_string().len() < 2500
+    );
 }

@@ -531,7 +531,8 @@ fn a_patch_and_its_undo_do_what_they_show() {
             for id in ids.iter().rev() {
                 let args = json!({ "transactionId": id });
                 watch.events.begin_call("u", "undo", &args);
-                let reply = serde_json::to_value(bench.tools().call("undo", &in_full("undo", args), &mut watch)).unwrap();
+                let reply =
+                    serde_json::to_value(bench.tools().call("undo", &in_full("undo", args), &mut watch)).unwrap();
                 watch.events.end_call(&reply, None);
                 assert_eq!(reply["ok"], true, "{reply}");
                 let shown = watch.take(&audit(dir));
@@ -619,7 +620,8 @@ fn every_tool_does_what_it_shows() {
             let now = read_tree(dir);
             let Some((tool, args)) = arguments(call, &now, &trashed, &ids) else { continue };
             watch.events.begin_call("c", tool, &args);
-            let reply = serde_json::to_value(bench.tools().call(tool, &in_full(tool, args.clone()), &mut watch)).unwrap();
+            let reply =
+                serde_json::to_value(bench.tools().call(tool, &in_full(tool, args.clone()), &mut watch)).unwrap();
             watch.events.end_call(&reply, reply["error"]["message"].as_str());
             let shown = watch.take(&audit(dir));
             check_events(&mut watch, &shown, &tree);

@@ -55,7 +55,8 @@ fn writes_and_keeps_line_ends_and_bom() {
     assert_eq!(bench.read("f"), b"x");
     let data = bench.done("write_file", &json!({ "path": "new", "content": "y", "expectedSha256": "" }));
     assert_eq!((data.get("beforeSha256"), bench.read("new")), (None, b"y".to_vec()));
-    let data = bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }));
+    let data =
+        bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }));
     assert_eq!((&data["diff"], data.get("transactionId")), (&json!(null), None), "nothing changes");
 }
 

@@ -51,9 +51,8 @@ fn tells(line: &[u8]) -> bool {
 /// what is gone from above the first or below the last they do not.
 fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let mut changes = 0;
-    let runs: Vec<&[Line<'_>]> = hunk
-        .chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context))
-        .collect();
+    let runs: Vec<&[Line<'_>]> =
+        hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)).collect();
     let shown = runs.iter().enumerate().filter(|(_, run)| run[0].kind != LineKind::Context).all(|(nth, run)| {
         changes += 1;
         let inserts = run.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
@@ -85,8 +84,12 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
         return true;
     }
     let long = |line: &[u8]| line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
-    let mut counts: HashMap<&[u8], usize> =
-        wanted.iter().map(|line| trim(line.text)).filter(|line| long(line) >= DISTINCTIVE).map(|line| (line, 0)).collect();
+    let mut counts: HashMap<&[u8], usize> = wanted
+        .iter()
+        .map(|line| trim(line.text))
+        .filter(|line| long(line) >= DISTINCTIVE)
+        .map(|line| (line, 0))
+        .collect();
     if counts.len() < 2 {
         return false;
     }
@@ -116,7 +119,8 @@ fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
         return true;
     }
     let ends = ScopeEnds::new(lines);
-    let mut scopes = vec![0..lines.len() as u32];
+    let whole = 0..lines.len() as u32;
+    let mut scopes = vec![whole];
     for header in &needle.headers {
         let mut inner: Vec<Range<u32>> = Vec::new();
         let mut outer = scopes.iter().peekable();

@@ -53,9 +53,9 @@ fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
         }
         let with = |mark: char, lines: &[&str]| lines.iter().map(|line| format!("{mark}{line}\n")).collect::<String>();
         let opener = if header.is_some() { "@@ fn f\n" } else { "@@\n" };
-        let body =
-            format!("{opener}{}{}{}{}", with(' ', &above), with('-', &old), with('+', &new), with(' ', &below));
-        let region = |above: &[&str], middle: &[&str], below: &[&str]| [above, middle, below].concat().join("\n") + "\n";
+        let body = format!("{opener}{}{}{}{}", with(' ', &above), with('-', &old), with('+', &new), with(' ', &below));
+        let region =
+            |above: &[&str], middle: &[&str], below: &[&str]| [above, middle, below].concat().join("\n") + "\n";
         let wanted = |above: &[&str], below: &[&str]| region(above, &new, below);
         let change = |lines: &mut Vec<String>, index: &Index, with: &dyn Fn(&str) -> String| {
             let at = index.index(lines.len());
@@ -83,8 +83,11 @@ fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
         let wants = wanted(&above_now, &below_now);
         // Lines of the hunk that happen to stand elsewhere, never two of them together.
         let pool = [&above[..], &old, &new, &below].concat();
-        let decoys: String =
-            decoys.iter().enumerate().map(|(nth, index)| format!("{}\nfiller {nth}\n", pool[index.index(pool.len())])).collect();
+        let decoys: String = decoys
+            .iter()
+            .enumerate()
+            .map(|(nth, index)| format!("{}\nfiller {nth}\n", pool[index.index(pool.len())]))
+            .collect();
         let around = |text: &str| match header {
             Some(true) => format!("first\nfn f\n{text}last\n{decoys}"),
             Some(false) => format!("first\n{text}last\n{decoys}fn f\n"),
