@@ -18,3 +18,68 @@ fn the_turn_of_the_example_is_the_one_that_the_documentation_shows() {
         .collect();
     assert_eq!(left, ["src/hello.py"]);
 }
+
+#[path = "../examples/recover/session.rs"]
+mod recover;
+
+#[test]
+fn an_agent_recovers_by_hints_alone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let transcript = recover::run(dir.path()).expect("the session ends");
+    let shown = include_str!("../examples/recover/transcript.txt");
+    assert_eq!(
+        transcript, shown,
+        "if the difference is meant: cargo run -p apply-patch --example recover > examples/recover/transcript.txt"
+    );
+    for (path, wanted) in [
+        ("notes.md", "# Title\ndone\n"),
+        ("src/app.py", "def one():\n    start()\n    halt()\n\ndef two():\n    begin()\n    stop()\n"),
+        ("src/deep.py", "def outer():\n    def inner():\n        return 2\n    return inner\n"),
+        (".envrc", "use flake\n"),
+        ("docs/guide.md", "# Guide\n"),
+    ] {
+        assert_eq!(std::fs::read_to_string(dir.path().join(path)).expect("a file"), wanted, "{path}");
+    }
+}
+
+/// The program of a page, run by `interpreter` in a folder with `app.py`; what it printed, and the file.
+fn guide(page: &str, fence: &str, interpreter: &str, name: &str) -> Option<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let text = std::fs::read_to_string(folder.join(page)).expect("the page");
+    let code = text.split(&format!("```{fence}\n")).nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    assert!(
+        code.lines().filter(|line| !line.trim().is_empty()).count() <= 65,
+        "{page}: it is no short program any more"
+    );
+    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    std::fs::write(dir.path().join("app.py"), "x = 1\n").expect("a file");
+    std::fs::write(home.path().join(name), code).expect("a file");
+    let output = std::process::Command::new(interpreter)
+        .arg(home.path().join(name))
+        .current_dir(dir.path())
+        .env("APPLY_PATCH", env!("CARGO_BIN_EXE_apply-patch"))
+        .env("XDG_STATE_HOME", home.path().join("state"))
+        .env("XDG_CONFIG_HOME", home.path().join("config"))
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no {interpreter}");
+        return None;
+    };
+    assert!(output.status.success(), "{page}: {}", String::from_utf8_lossy(&output.stderr));
+    let left = std::fs::read_to_string(dir.path().join("app.py")).expect("a file");
+    Some((String::from_utf8(output.stdout).expect("text"), left))
+}
+
+#[test]
+fn the_agents_of_the_pages_work() {
+    for (page, fence, interpreter, name) in
+        [("agents-python.md", "python", "python3", "agent.py"), ("agents-typescript.md", "js", "node", "agent.mjs")]
+    {
+        let Some((told, left)) = guide(page, fence, interpreter, name) else { continue };
+        // Nobody had read it; then somebody else changed it; then it was edited.
+        let wanted =
+            "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\nedit_file ok\nx is 2 now\n";
+        assert_eq!(told, wanted, "{page}");
+        assert_eq!(left, "x = 2\ny = 3\n", "{page}");
+    }
+}

@@ -130,6 +130,41 @@ fn patterns_add_up_and_bounds_hold_for_every_way_in() {
 }
 
 #[test]
+fn what_is_forbidden_is_narrowed_by_the_user_alone() {
+    let narrow = |globs: &str| format!("allow-forbidden = [{globs}]\n");
+    let add = |path: &str| format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+    for (user, workspace, path, reason) in [
+        (String::new(), "", "src/secrets/a.py", Some("forbidden")),
+        (narrow("\"src/secrets/**\""), "", "src/secrets/a.py", None),
+        (narrow("\"src/secrets/**\""), "", "src/secrets/.env", None),
+        (narrow("\"src/secrets/*.py\""), "", "src/secrets/a.txt", Some("forbidden")),
+        // What the workspace adds stays, and so does what no list has made.
+        (narrow("\"**\""), "forbidden = [\"src/**\"]\n", "src/secrets/a.py", Some("forbidden")),
+        (narrow("\"**\""), "", ".git/config", Some("git_directory")),
+        (narrow("\"**\""), "", ".apply-patch/x", Some("state_directory")),
+        (narrow("\"**\""), "", ".envrc", Some("guarded")),
+        // Templates have no secrets.
+        (String::new(), "", ".env.example", None),
+        (String::new(), "", "conf/.env.sample", None),
+        (String::new(), "", ".env.template", None),
+        (String::new(), "", ".env.local", Some("forbidden")),
+        (String::new(), "forbidden = [\"**/.env.*\"]\n", ".env.example", Some("forbidden")),
+    ] {
+        let place = Place::new(&user, workspace, &add(path));
+        let run = place.run("apply-patch", &[], &["--json", "--create-parents", "../p"]);
+        let found = run.json().expect("an answer")["error"]["details"]["reason"].as_str().map(str::to_owned);
+        assert_eq!(
+            (found.as_deref(), run.code),
+            (reason, if reason.is_some() { 3 } else { 0 }),
+            "{user:?} {workspace:?} {path}"
+        );
+    }
+    let place = Place::new("", &narrow("\"**\""), &add(".env"));
+    let run = place.run("apply-patch", &[], &["../p"]);
+    assert!(run.code != 0 && run.stderr.contains("allow-forbidden"), "{run:#?}");
+}
+
+#[test]
 fn a_patch_does_not_write_configuration_unasked() {
     for path in [".apply-patch.toml", "d/.apply-patch.toml", "apply-patch/config.toml"] {
         let patch = format!("*** Begin Patch\n*** Add File: {path}\n+fuzz = \"unicode\"\n*** End Patch\n");

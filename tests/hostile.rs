@@ -364,6 +364,9 @@ impl Attack {
         {
             wrong.push(format!("reason {}, not {reason}", answer["error"]["details"]["reason"]));
         }
+        if answer["error"].is_object() && self.exit != 2 {
+            wrong.extend(crate::obeyed::consistent(&answer["error"]).err());
+        }
         if answer["ok"] != (self.exit == 0) {
             wrong.push(format!("ok is {}", answer["ok"]));
         }

@@ -23,6 +23,7 @@ mod imports;
 mod interactive;
 mod large;
 mod memory;
+mod obeyed;
 mod program;
 mod races;
 mod replay;

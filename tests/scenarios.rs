@@ -91,12 +91,12 @@ fn other_programs_take_the_diffs_that_are_printed() {
     assert!(taken > 80, "{taken} scenarios change something");
 }
 
-struct Scenario<'s> {
+pub(crate) struct Scenario<'s> {
     case: &'s Path,
-    name: String,
+    pub(crate) name: String,
     /// Holds the workspace, and what is beside it.
     around: tempfile::TempDir,
-    home: tempfile::TempDir,
+    pub(crate) home: tempfile::TempDir,
 }
 
 /// What `error.txt` wants.
@@ -110,7 +110,7 @@ struct Wanted {
 }
 
 impl<'s> Scenario<'s> {
-    fn new(case: &'s Path) -> Self {
+    pub(crate) fn new(case: &'s Path) -> Self {
         Self {
             case,
             name: case.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -120,11 +120,11 @@ impl<'s> Scenario<'s> {
     }
 
     /// A file of the case, if it has it.
-    fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.case.join(name)).ok()
     }
 
-    fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.around.path().join("ws")
     }
 
@@ -153,7 +153,7 @@ impl<'s> Scenario<'s> {
         self.compare(&before, after)
     }
 
-    fn args(&self) -> Vec<String> {
+    pub(crate) fn args(&self) -> Vec<String> {
         let args = self.text("args.txt").unwrap_or_default();
         let case = self.case.to_str().expect("a path in UTF-8");
         args.lines().map(|arg| arg.replace("{case}", case)).collect()
@@ -265,7 +265,7 @@ impl<'s> Scenario<'s> {
     }
 
     /// Makes a workspace from a folder of the case, then does what its list of steps says.
-    fn build(&self, workspace: &Path, folder: &str, steps: &str) {
+    pub(crate) fn build(&self, workspace: &Path, folder: &str, steps: &str) {
         fs::create_dir_all(workspace).expect("a new directory");
         if self.case.join(folder).exists() {
             tree::copy(&self.case.join(folder), workspace);

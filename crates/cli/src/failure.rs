@@ -70,7 +70,8 @@ impl Failure {
             Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
             Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
             Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message),
-            Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message),
+            Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                .hints([file_tools::Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }]),
             Self::TooLong => {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
                 plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use file_tools::ToolError;
-use file_tools::changes::{PatchData, summary};
+use file_tools::changes::{DiffDetail, PatchData, summary};
 use file_tools::envelope::{self, Success};
 use patch_engine::{Plan, Report};
 use serde::Serialize;
@@ -60,17 +60,20 @@ pub(crate) struct PatchInput<'p> {
 
 /// The envelope of a plan that is not committed.
 pub(crate) fn planned(plan: &Plan) -> Result<impl Serialize + use<>, fs_guard::Error> {
-    Ok(Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan)?))
+    Ok(Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan, DiffDetail::Full)?))
 }
 
 /// The envelope of what was committed.
 pub(crate) fn applied(reports: &[Report], atomic: bool) -> impl Serialize + use<> {
     let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
-    Success::new(summaries.join("; "), PatchData::applied(reports, atomic))
+    Success::new(summaries.join("; "), PatchData::applied(reports, atomic, DiffDetail::None))
 }
 
-/// Prints the envelope of a failure.
-pub(crate) fn failed(error: ToolError) {
+/// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the gravest in a line when they are many.
+pub(crate) fn failed(mut error: ToolError, all: bool) {
+    if !all {
+        error.fit(file_tools::MAX_RESULT);
+    }
     print(&envelope::Failure::from(error));
 }
 

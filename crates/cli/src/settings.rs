@@ -343,6 +343,7 @@ settings! {
     durability: Durability, "durability";
     approve: Approve, "approve";
     forbidden: Patterns<true>, "forbidden";
+    allow_forbidden: Patterns<false>, "allow-forbidden";
     guarded: Patterns<true>, "guarded";
     allow: Patterns<false>, "allow";
     fuzz: Fuzz, "fuzz";
@@ -414,6 +415,7 @@ impl Settings {
             durability: Durability::Full,
             approve,
             forbidden: Patterns::default(),
+            allow_forbidden: Patterns::default(),
             guarded: Patterns::default(),
             allow: Patterns::default(),
             fuzz: match profile {
@@ -438,6 +440,10 @@ impl Settings {
     /// What the guard allows.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         let mut policy = patch_engine::policy();
+        // Before the patterns that are added: what the workspace forbids stays forbidden.
+        for pattern in &self.allow_forbidden.0 {
+            policy.forbidden.except(pattern).map_err(|error| Failure::Usage(error.to_string()))?;
+        }
         for (globs, more) in [
             (&mut policy.forbidden, &self.forbidden.0),
             (&mut policy.guarded, &self.guarded.0),

@@ -81,12 +81,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::call::Tool;
+    use crate::tool::Tool;
 
     #[test]
     fn all_that_is_wrong_is_found_at_once() {
         for (tool, args, wanted) in [
-            (Tool::EditFile, json!({}), "`path` and `expectedSha256` and `edits` are missing"),
+            (Tool::EditFile, json!({}), "`path` and `edits` are missing"),
             (
                 Tool::ReadFile,
                 json!({ "path": "a", "start_line": 1 }),

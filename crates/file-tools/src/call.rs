@@ -12,7 +12,9 @@ use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
+use crate::hints::Caller;
 use crate::session::Session;
+use crate::tool::Tool;
 use crate::tools::create_file::CreateFileData;
 use crate::tools::delete_file::DeleteFileData;
 use crate::tools::edit_file::EditFileData;
@@ -26,85 +28,19 @@ use crate::tools::search_files::SearchFilesData;
 use crate::tools::undo::UndoData;
 use crate::tools::write_file::WriteFileData;
 
-/// A tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are their names")]
-pub enum Tool {
-    ReadFile,
-    ListDirectory,
-    SearchFiles,
-    Glob,
-    CreateFile,
-    WriteFile,
-    EditFile,
-    DeleteFile,
-    RestoreFile,
-    MoveFile,
-    ApplyPatch,
-    EditPatch,
-    Undo,
-}
+/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
+pub const MAX_RESULT: usize = 8 << 10;
 
-impl Tool {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::ReadFile,
-        Self::ListDirectory,
-        Self::SearchFiles,
-        Self::Glob,
-        Self::CreateFile,
-        Self::WriteFile,
-        Self::EditFile,
-        Self::DeleteFile,
-        Self::RestoreFile,
-        Self::MoveFile,
-        Self::ApplyPatch,
-        Self::EditPatch,
-        Self::Undo,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::ListDirectory => "list_directory",
-            Self::SearchFiles => "search_files",
-            Self::Glob => "glob",
-            Self::CreateFile => "create_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::DeleteFile => "delete_file",
-            Self::RestoreFile => "restore_file",
-            Self::MoveFile => "move_file",
-            Self::ApplyPatch => "apply_patch",
-            Self::EditPatch => "edit.patch",
-            Self::Undo => "undo",
-        }
-    }
-
-    /// The tool of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
-    }
-
-    /// Whether it only reads.
-    #[must_use]
-    pub fn is_read_only(self) -> bool {
-        self.operation().is_none()
-    }
-
-    fn operation(self) -> Option<Operation> {
-        match self {
-            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => None,
-            Self::CreateFile | Self::RestoreFile => Some(Operation::Create),
-            Self::WriteFile | Self::Undo => Some(Operation::Write),
-            Self::EditFile => Some(Operation::Edit),
-            Self::DeleteFile => Some(Operation::Delete),
-            Self::MoveFile => Some(Operation::Move),
-            Self::ApplyPatch | Self::EditPatch => Some(Operation::Patch),
-        }
+/// What the log calls a tool's change; nothing for one that only reads.
+fn operation(tool: Tool) -> Option<Operation> {
+    match tool {
+        Tool::ReadFile | Tool::ListDirectory | Tool::SearchFiles | Tool::Glob => None,
+        Tool::CreateFile | Tool::RestoreFile => Some(Operation::Create),
+        Tool::WriteFile | Tool::Undo => Some(Operation::Write),
+        Tool::EditFile => Some(Operation::Edit),
+        Tool::DeleteFile => Some(Operation::Delete),
+        Tool::MoveFile => Some(Operation::Move),
+        Tool::ApplyPatch | Tool::EditPatch => Some(Operation::Patch),
     }
 }
 
@@ -218,6 +154,16 @@ impl Reply {
         }
     }
 
+    /// The answer of a tool that failed, in the words of its caller.
+    #[must_use]
+    pub fn failed(tool: Tool, error: ToolError) -> Self {
+        let error = error.addressed(Caller::Tool(tool));
+        match tool {
+            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+            _ => Self::Failure(error.into()),
+        }
+    }
+
     /// The answer as one line of JSON.
     ///
     /// # Panics
@@ -251,10 +197,19 @@ impl Session {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
-        let mut reply = self.answer(tool, args.into(), host);
-        if let Some(max) = self.settings().max_output {
-            reply.fit(max);
+        /// The argument that bounds an answer; every other is the tool's.
+        #[derive(serde::Deserialize)]
+        struct Bound {
+            #[serde(rename = "maxResultBytes")]
+            max_result_bytes: Option<u64>,
         }
+        let args = args.into();
+        let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
+        let mut reply = self.answer(tool, args, host);
+        let most = self.settings().max_output.unwrap_or(usize::MAX);
+        // What is read has its own bounds.
+        let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
+        reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply
     }
 
@@ -272,10 +227,9 @@ impl Session {
             Tool::MoveFile => self.reply(tool, args, host, Self::move_file, Data::MoveFile),
             Tool::ApplyPatch => self.reply(tool, args, host, Self::apply_patch, Data::ApplyPatch),
             Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
-            Tool::EditPatch => match self.run(tool, args, host, Self::edit_patch) {
-                Ok(result) => Reply::EditPatch(result, None),
-                Err(error) => Reply::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
-            },
+            Tool::EditPatch => self
+                .run(tool, args, host, Self::edit_patch)
+                .map_or_else(|error| Reply::failed(tool, error), |result| Reply::EditPatch(result, None)),
         }
     }
 
@@ -287,7 +241,8 @@ impl Session {
         then: fn(&Self, &A, &mut dyn Host) -> ToolResult<D>,
         data: fn(D) -> Data,
     ) -> Reply {
-        self.run(tool, args, host, then).map_or_else(Reply::from, |success| Reply::Success(success.map(data)))
+        self.run(tool, args, host, then)
+            .map_or_else(|error| Reply::failed(tool, error), |success| Reply::Success(success.map(data)))
     }
 
     fn run<A: DeserializeOwned, T>(
@@ -307,7 +262,7 @@ impl Session {
                 let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
                 let error = ToolError::arguments(format!("the arguments of {} do not fit: {problems}", tool.as_str()))
                     .next("correct the arguments; the tool's schema says what they are");
-                match tool.operation() {
+                match operation(tool) {
                     // A failed call, as far as the log is concerned.
                     Some(operation) => {
                         let failed: ToolResult<T> = self.changing(tool.as_str(), operation, host, |_| Err(error));

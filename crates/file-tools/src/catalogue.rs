@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::call::Tool;
 use crate::changes::PatchData;
+use crate::tool::Tool;
 use crate::tools::{
     apply_patch, create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file,
     restore_file, search_files, undo, write_file,
@@ -21,10 +21,11 @@ pub struct ToolInfo {
     /// For people.
     pub title: &'static str,
     /// For models.
-    pub description: &'static str,
+    pub description: String,
     /// Its arguments.
     pub input_schema: Value,
-    /// Its answer: the envelope with its data.
+    /// Its answer: the envelope with its data; null where it is left out.
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub output_schema: Value,
     /// What a client may assume.
     pub annotations: Annotations,
@@ -50,12 +51,56 @@ pub fn catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::info).collect()
 }
 
+/// The same in a third of the size: what each tool does, an example, and its arguments by name. What an error means is said by the error.
+#[must_use]
+pub fn brief_catalogue() -> Vec<ToolInfo> {
+    Tool::ALL.into_iter().map(Tool::brief_info).collect()
+}
+
 impl Tool {
+    /// The tool as [`brief_catalogue`] has it.
+    #[must_use]
+    pub fn brief_info(self) -> ToolInfo {
+        let info = self.info();
+        let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
+        let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
+        // What is not known is refused in any case, and the error names it.
+        let mut input_schema = bare(info.input_schema);
+        if let Some(schema) = input_schema.as_object_mut() {
+            schema.remove("additionalProperties");
+        }
+        ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
+    }
+
     /// The tool as a client lists it.
     #[must_use]
     pub fn info(self) -> ToolInfo {
         let (title, description) = words(self);
-        let (input_schema, output_schema) = match self {
+        let (input_schema, output_schema) = self.schemas();
+        // Programs check with it, and few models are shown it, so it has no descriptions.
+        let output_schema = bare(output_schema);
+        let reads = self.is_read_only();
+        let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
+        let annotations = Annotations {
+            read_only_hint: reads,
+            destructive_hint: !reads && !adds,
+            idempotent_hint: reads || self == Self::WriteFile,
+            open_world_hint: false,
+        };
+        ToolInfo {
+            name: self.as_str(),
+            title,
+            description: description.into(),
+            input_schema,
+            output_schema,
+            annotations,
+        }
+    }
+
+    /// The schemas of its arguments and of its answer, with a description of each field.
+    #[must_use]
+    pub fn schemas(self) -> (Value, Value) {
+        match self {
             Self::ReadFile => schemas::<read_file::ReadFile, read_file::ReadFileData>(),
             Self::ListDirectory => schemas::<list_directory::ListDirectory, list_directory::ListDirectoryData>(),
             Self::SearchFiles => schemas::<search_files::SearchFiles, search_files::SearchFilesData>(),
@@ -68,25 +113,16 @@ impl Tool {
             Self::MoveFile => schemas::<move_file::MoveFile, move_file::MoveFileData>(),
             Self::ApplyPatch => schemas::<apply_patch::ApplyPatch, PatchData>(),
             Self::Undo => schemas::<undo::Undo, undo::UndoData>(),
-            Self::EditPatch => (schema::<edit_patch::EditPatch>(), bare(schema::<edit_patch::EditPatchResult>())),
-        };
-        let reads = self.is_read_only();
-        let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
-        let annotations = Annotations {
-            read_only_hint: reads,
-            destructive_hint: !reads && !adds,
-            idempotent_hint: reads || self == Self::WriteFile,
-            open_world_hint: false,
-        };
-        ToolInfo { name: self.as_str(), title, description, input_schema, output_schema, annotations }
+            Self::EditPatch => (schema::<edit_patch::EditPatch>(), schema::<edit_patch::EditPatchResult>()),
+        }
     }
 }
 
 fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
-    (schema::<A>(), bare(schema::<Envelope<D>>()))
+    (schema::<A>(), schema::<Envelope<D>>())
 }
 
-/// A schema of answers. Programs check with it, and few models are shown it, so it has no descriptions.
+/// A schema without descriptions.
 fn bare(mut schema: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -175,8 +211,8 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
         Tool::ReadFile => (
             "Read a file",
             "Reads a text file, or lines startLine to endLine of it (from 1, both included). Lines come with LF ends and \
-without BOM; sha256 is of the whole file on disk: pass it as expectedSha256 when you change the file. If truncated, \
-ask again with cursor.\n\
+without BOM; sha256 is of the whole file on disk: change the file with it as expectedSha256, or without in the same session. If truncated, \
+ask again with cursor. lineNumbers puts numbers before the lines.\n\
 Errors: not_found: check the path with glob. binary_file: leave it, or set allowBinary. file_too_large: give up. \
 outside_workspace, permission_denied: use another path. command_failed: correct the arguments.\n\
 Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
@@ -184,15 +220,14 @@ Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
         Tool::ListDirectory => (
             "List a directory",
             "Lists a directory, or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
-what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor, or list a subdirectory.\n\
+what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor.\n\
 Errors: not_found: check the path, list its parent. outside_workspace, permission_denied: use another path.\n\
 Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
         ),
         Tool::SearchFiles => (
             "Search files",
             "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
-.gitignore leaves out (unless includeGlobs names it), and node_modules, .git, dist, build, .next, .turbo, coverage, \
-target. If truncated, narrow with root or includeGlobs, or ask again with cursor.\n\
+.gitignore leaves out (unless includeGlobs names it), and folders like node_modules or target. If truncated, narrow it or ask again with cursor.\n\
 Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
 outside_workspace, permission_denied: use another root.\n\
 Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\"contextLines\":2}",
@@ -207,7 +242,7 @@ Example: {\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
         ),
         Tool::CreateFile => (
             "Create a file",
-            "Makes a new text file; never overwrites. Gives sha256, diff and transactionId (for undo).\n\
+            "Makes a new text file; never overwrites. Gives sha256 and transactionId (for undo).\n\
 Errors: already_exists: use edit_file or write_file. not_found: a directory is missing, set createParentDirectories. \
 permission_denied: do not touch this path, ask. outside_workspace, command_failed: correct the path.\n\
 Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDirectories\":true}",
@@ -246,7 +281,7 @@ Example: {\"trashedPath\":\"<trashedTo from delete_file>\"}",
         ),
         Tool::MoveFile => (
             "Move a file",
-            "Gives a file another path; with overwrite a file there goes to the trash.\n\
+            "Gives a file another path; with overwrite a file at toPath goes to the trash.\n\
 Errors: stale_file: read it again. already_exists: choose another toPath or set overwrite. not_found: check fromPath \
 and the directory of toPath. permission_denied: ask. outside_workspace, command_failed: correct the paths.\n\
 Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha256>\"}",
@@ -255,7 +290,7 @@ Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha2
             "Apply a patch",
             "Changes several files at once, all or none. Sections: *** Add File: P (+ lines), *** Delete File: P, \
 *** Update File: P (optional *** Move to: Q, then hunks), *** Move File: P -> Q. A hunk: @@, then lines with a blank \
-(context), - or +; give 3 lines of context. Gives changedFiles with hashes and diffs, and transactionId.\n\
+(context), - or +; give 3 lines of context. Gives changedFiles with hashes, and transactionId.\n\
 Errors (details.rejects has all): patch_parse_error: correct details.line. patch_apply_error: details.nearest tells \
 where the lines nearly are; read there. multiple_matches: add context. overlapping_edits: join the hunks. stale_file: \
 read again. not_found, already_exists, binary_file, file_too_large, outside_workspace, command_failed: correct that \
@@ -264,8 +299,8 @@ Example: {\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+ne
         ),
         Tool::Undo => (
             "Undo a change",
-            "Takes back what one call changed, by its transactionId, or some paths of it. Gives a transactionId of its own: \
-undo that to have the change again.\n\
+            "Takes back what one call changed, by its transactionId, or some paths of it. Undo its own \
+transactionId to have the change again.\n\
 Errors: stale_file: the files changed since, edit them instead. not_found: no such transaction, or it did not touch \
 these paths. command_failed: name the transaction; details.transactions has the newest. permission_denied: ask. \
 outside_workspace: correct the path.\n\
@@ -273,8 +308,8 @@ Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
         ),
         Tool::EditPatch => (
             "Apply a patch, briefly",
-            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files added, modified, \
-deleted and renamed, or {ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
+            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files, or \
+{ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
 Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
 then correct the hunk. stale_file: read again. permission_denied: deletes or moves are not allowed, or the path is \
 guarded. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\

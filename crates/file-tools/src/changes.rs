@@ -10,6 +10,41 @@ use serde::Serialize;
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
+/// How much of what changed an answer shows. Whoever asked for a change knows it, so by default nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
+pub enum DiffDetail {
+    #[default]
+    None,
+    Stat,
+    Full,
+}
+
+impl DiffDetail {
+    /// What is shown of a diff.
+    pub(crate) fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Full => Some(capped(&diff())),
+            Self::Stat => {
+                let diff = diff();
+                let lines = || diff.split(|&byte| byte == b'\n');
+                let count = |sign: u8| {
+                    let mut body = false;
+                    lines()
+                        .filter(|line| {
+                            body = body && !line.starts_with(b"diff --git ") || line.starts_with(b"@@ ");
+                            body && line.first() == Some(&sign)
+                        })
+                        .count()
+                };
+                Some(format!("+{} -{}", count(b'+'), count(b'-')))
+            }
+        }
+    }
+}
+
 /// What a patch did, or would do.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,8 +92,9 @@ pub struct ChangedFile {
     /// Its hash after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_sha256: Option<String>,
-    /// The unified diff, cut at 64 KiB.
-    pub diff: String,
+    /// The unified diff, cut at 64 KiB, or how many lines it has (`+2 -1`), when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// Where the displaced file is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
@@ -70,12 +106,12 @@ impl PatchData {
     /// # Errors
     ///
     /// When bytes that a diff needs are not what the plan was made for any more.
-    pub fn planned(plan: &Plan) -> Result<Self, fs_guard::Error> {
+    pub fn planned(plan: &Plan, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic: true,
             dry_run: true,
             hunk_count: plan.hunk_count(),
-            changed_files: changed_files(plan.images())?,
+            changed_files: changed_files(plan.images(), detail)?,
             notes: notes(plan),
             ..Self::default()
         })
@@ -83,7 +119,7 @@ impl PatchData {
 
     /// What was committed.
     #[must_use]
-    pub fn applied(reports: &[Report], atomic: bool) -> Self {
+    pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
         let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
@@ -91,7 +127,7 @@ impl PatchData {
             hunk_count: reports.iter().map(|report| report.plan.hunk_count()).sum(),
             transaction_id,
             transaction_ids,
-            changed_files: reports.iter().flat_map(committed_files).collect(),
+            changed_files: reports.iter().flat_map(|report| committed_files(report, detail)).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
             ..Self::default()
@@ -100,20 +136,23 @@ impl PatchData {
 }
 
 /// The files of a plan that is not committed.
-fn changed_files(images: Images<'_>) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-    let changed = |change| Ok(ChangedFile::new(change, &[], &images.diff(change)?));
+fn changed_files(images: Images<'_>, detail: DiffDetail) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+    let changed = |change| {
+        let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
+        Ok(ChangedFile::new(change, &[], detail.of(|| diff)))
+    };
     images.plan().changes().iter().map(changed).collect()
 }
 
 impl ChangedFile {
-    fn new(change: &Change, trashed: &[Option<String>], diff: &[u8]) -> Self {
+    fn new(change: &Change, trashed: &[Option<String>], diff: Option<String>) -> Self {
         Self {
             path: change.path.to_string(),
             operation: change.operation.as_str(),
             to_path: change.to_path.as_ref().map(ToString::to_string),
             before_sha256: change.before.map(|hash| hash.to_string()),
             after_sha256: change.after.map(|hash| hash.to_string()),
-            diff: capped(diff),
+            diff,
             trashed_to: trashed.get(change.transition).cloned().flatten(),
         }
     }
@@ -121,9 +160,9 @@ impl ChangedFile {
 
 /// The files of a transaction.
 #[must_use]
-pub fn committed_files(report: &Report) -> Vec<ChangedFile> {
+pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
     let changes = report.plan.changes().iter();
-    changes.map(|change| ChangedFile::new(change, &report.trashed, &diff_of(report, change))).collect()
+    changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
 }
 
 /// The diff of a change that was committed; words instead when its bytes were taken away since.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::arguments;
 use crate::error::ToolError;
+use crate::hints::{self, Caller};
 use crate::session::Session;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::{EditFile, TextEdit};
@@ -86,18 +87,22 @@ pub struct EditorReply {
     pub is_error: bool,
 }
 
+impl EditorReply {
+    /// The answer for an error, in the words of this tool.
+    #[must_use]
+    pub fn failed(error: ToolError) -> Self {
+        let error = error.addressed(Caller::Editor);
+        let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
+        Self { content: hints::in_editor_words(&format!("{}: {}{next}", error.kind, error.message)), is_error: true }
+    }
+}
+
 impl Session {
     /// Runs a command of the editor tool; `max_characters` cuts what `view` shows.
     pub fn editor(&self, input: &Value, max_characters: Option<usize>, host: &mut dyn Host) -> EditorReply {
         match self.try_editor(input, max_characters, host) {
             Ok(content) => EditorReply { content, is_error: false },
-            Err(error) => {
-                let mut content = format!("{}: {}", error.kind, error.message);
-                if let Some(action) = error.suggested_next_action {
-                    content += &format!("\n{action}");
-                }
-                EditorReply { content, is_error: true }
-            }
+            Err(error) => EditorReply::failed(error),
         }
     }
 
@@ -123,9 +128,9 @@ impl Session {
             EditorCommand::StrReplace { path, old_str, new_str } => {
                 let path = self.beneath_root(&path)?;
                 let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
-                let expected_sha256 = self.seen_or_current(&path)?;
-                let edited = self.edit_file(&EditFile { path, expected_sha256, edits: vec![edit] }, host)?;
-                Ok(format!("{}\n{}", edited.output, edited.data.diff))
+                let expected_sha256 = Some(self.seen_or_current(&path)?);
+                let edit = EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
+                Ok(self.edit_file(&edit, host)?.output)
             }
             EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
             EditorCommand::Insert { path, insert_line, insert_text } => {
@@ -191,10 +196,11 @@ impl Session {
         let seen =
             self.root().check(&path, fs_guard::Access::Read).ok().and_then(|key| self.ledger().get(key.as_str()));
         if let Some(seen) = seen {
-            let expected_sha256 = seen.to_string();
-            return Ok(self.write_file(&WriteFile { path, content, expected_sha256 }, host)?.output);
+            let expected_sha256 = Some(seen.to_string());
+            let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
+            return Ok(self.write_file(&write, host)?.output);
         }
-        let create = CreateFile { path, content, create_parent_directories: Some(true) };
+        let create = CreateFile { path, content, create_parent_directories: Some(true), ..CreateFile::default() };
         self.create_file(&create, host).map(|created| created.output).map_err(|error| match error.kind {
             ErrorKind::AlreadyExists => error.next("view the file first; then create replaces it"),
             _ => error,
@@ -227,10 +233,10 @@ impl Session {
         let write = WriteFile {
             path: read.path,
             content: format!("{before}{open}{text}{close}{after}"),
-            expected_sha256: read.sha256,
+            expected_sha256: Some(read.sha256),
+            ..WriteFile::default()
         };
-        let written = self.write_file(&write, host)?;
-        Ok(format!("{}\n{}", written.output, written.data.diff))
+        Ok(self.write_file(&write, host)?.output)
     }
 
     /// The hash that the session saw, or else the file's now.

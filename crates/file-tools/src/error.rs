@@ -1,12 +1,12 @@
 //! What a call answers when it fails: one shape for every cause.
 
 use patch_engine::transaction::{self, CommitError};
-use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, ParseErrorKind, Problem, Reject, Sha256};
+use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::advice::{advice, guard_advice};
-use crate::changes::PatchData;
+use crate::changes::{DiffDetail, PatchData};
+use crate::hints::{self, Caller, Hint};
 
 /// How a failure ends a program, and whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +61,9 @@ pub struct ToolError {
     /// What the caller can do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_next_action: Option<String>,
+    /// The same as data: alternatives, the best one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
@@ -84,6 +87,7 @@ impl ToolError {
             details: Value::Null,
             recoverable: matches!(class, FailureClass::DoesNotApply | FailureClass::Stale),
             suggested_next_action: None,
+            hints: Vec::new(),
             class,
             postponed: false,
         }
@@ -103,19 +107,10 @@ impl ToolError {
     /// A file that is not what the caller, or the session, saw.
     pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
-        let reject = Reject { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem };
-        let mut error = Self::single(&reject);
+        let reject = Reject::of(path, problem);
+        let mut error = Self::rejected(std::slice::from_ref(&reject));
         if by_ledger {
             error.message = format!("{path}: it was changed since this session read it");
-        }
-        error.next(format!("read {path} again, then repeat the call with its new sha256"))
-    }
-
-    /// Why one operation cannot be planned, without the list of rejects that only a patch has.
-    fn single(reject: &Reject) -> Self {
-        let mut error = Self::rejected(std::slice::from_ref(reject));
-        if let Value::Object(details) = &mut error.details {
-            details.remove("rejects");
         }
         error
     }
@@ -129,7 +124,27 @@ impl ToolError {
     /// The same with what the caller can do about it.
     #[must_use]
     pub fn next(self, action: impl Into<String>) -> Self {
-        Self { suggested_next_action: Some(action.into()), ..self }
+        self.hints([Hint::CorrectArguments { what: action.into() }])
+    }
+
+    /// The same with what can be done about it, as the command line has it.
+    #[must_use]
+    pub fn hints(self, hints: impl IntoIterator<Item = Hint>) -> Self {
+        Self { hints: hints.into_iter().collect(), ..self }.addressed(Caller::Terminal)
+    }
+
+    /// The same in the words of a caller, with what that caller can do.
+    #[must_use]
+    pub fn addressed(mut self, caller: Caller) -> Self {
+        self.hints = hints::addressed(&self.hints, caller);
+        self.suggested_next_action = (!self.hints.is_empty()).then(|| hints::words(&self.hints, caller));
+        for reject in self.details.get_mut("rejects").and_then(Value::as_array_mut).into_iter().flatten() {
+            let own: Vec<Hint> = serde_json::from_value(reject["hints"].take()).unwrap_or_default();
+            let own = hints::addressed(&own, caller);
+            reject["suggestedNextAction"] = hints::words(&own, caller).into();
+            reject["hints"] = value_of(&own);
+        }
+        self
     }
 
     /// The error of a patch that does not parse.
@@ -142,14 +157,9 @@ impl ToolError {
             "expected": error.expected,
             "seen": error.seen,
         });
-        let next = match &error.kind {
-            ParseErrorKind::OtherEnvironment { id } => format!(
-                "leave the `*** Environment ID:` line out if this is the right place, or ask the person in charge to \
-                 confirm it (`--environment {id}`)"
-            ),
-            _ => format!("correct line {} of the patch and send the whole patch again", error.line),
-        };
-        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string()).details(details).next(next)
+        Self::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, error.to_string())
+            .details(details)
+            .hints(hints::parse_hints(error))
     }
 
     /// The error of a workspace that cannot be used, or of a change in it that cannot be planned.
@@ -177,12 +187,9 @@ impl ToolError {
             }
             _ => (FailureClass::of(error.kind(), true), Value::Null),
         };
-        let guard = match error {
-            transaction::Error::Files(error) => guard_advice(error),
-            _ => None,
-        };
         let path = error.path().map(ToOwned::to_owned);
-        Self { path, details, suggested_next_action: guard, ..Self::new(class, error.kind(), error.to_string()) }
+        let hints = hints::workspace_hints(error);
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
     }
 
     /// The error of a plan that could not be committed.
@@ -204,7 +211,8 @@ impl ToolError {
             _ => Value::Null,
         };
         let path = error.path().map(ToOwned::to_owned);
-        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }
+        let hints = hints::commit_hints(error);
+        Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
     }
 
     /// The error of a patch or an operation that cannot be planned: the gravest reason first, all in the details.
@@ -227,31 +235,20 @@ impl ToolError {
             len => format!("{first} (and {} more)", len - 1),
         };
         let mut details = problem_details(first);
-        details["rejects"] = rejects.iter().map(reject).collect();
-        Self { path: Some(first.path.clone()), ..Self::new(class, first.kind(), message) }
-            .details(details)
-            .next(advice(first))
+        let others = rejects.iter().filter(|reject| !std::ptr::eq(*reject, first));
+        if rejects.len() > 1 {
+            details["rejects"] = others.map(reject).collect();
+        }
+        let path = Some(fs_guard::shortened(&first.path).into_owned());
+        Self { path, ..Self::new(class, first.kind(), message) }.details(details).hints(hints::hints(first))
     }
 
     /// Why one operation cannot be planned.
     pub(crate) fn refused(reject: &Reject) -> Self {
-        let mut error = Self::single(reject);
+        let mut error = Self::rejected(std::slice::from_ref(reject));
         // An agent can correct a path; a person approves.
         let hopeless = matches!(error.class, FailureClass::Failed | FailureClass::Partial);
         error.recoverable = !hopeless && error.kind != ErrorKind::PermissionDenied;
-        // The words for patches speak of sections.
-        error.suggested_next_action = match &reject.problem {
-            Problem::Missing => Some("check the path; list the directory first".into()),
-            Problem::Exists => Some(format!(
-                "read {0} and change it with edit_file or write_file, or choose another path",
-                reject.path
-            )),
-            Problem::MissingParent { .. } => {
-                Some("use an existing directory, or create a file in it with createParentDirectories".into())
-            }
-            Problem::Stale { .. } => Some(format!("read {} again and repeat the call with its sha256", reject.path)),
-            _ => error.suggested_next_action,
-        };
         error
     }
 
@@ -266,7 +263,7 @@ impl ToolError {
                 error.details = json!({});
             }
             error.details["applied"] =
-                serde_json::to_value(PatchData::applied(&failed.reports, false)).unwrap_or_default();
+                serde_json::to_value(PatchData::applied(&failed.reports, false, DiffDetail::None)).unwrap_or_default();
         }
         error
     }
@@ -279,7 +276,7 @@ impl From<&ApplyError> for ToolError {
             ApplyError::Workspace(error) => Self::workspace(error),
             ApplyError::Commit(error) => Self::commit(error),
             ApplyError::Declined => Self::new(FailureClass::Refused, error.kind(), error.to_string())
-                .next("ask the person what to do instead"),
+                .hints([hints::ask("say what to do instead", None)]),
             error => Self {
                 postponed: matches!(error, ApplyError::Postponed),
                 ..Self::new(FailureClass::Refused, error.kind(), error.to_string())
@@ -321,7 +318,7 @@ impl From<Reject> for ToolError {
 impl From<fs_guard::Error> for ToolError {
     fn from(error: fs_guard::Error) -> Self {
         let path = error.path().unwrap_or_default().to_owned();
-        Self::refused(&Reject { section: None, path, hunk: None, patch_line: None, problem: Problem::Guard(error) })
+        Self::refused(&Reject::of(&path, Problem::Guard(error)))
     }
 }
 
@@ -336,7 +333,8 @@ fn drift(drift: &transaction::Drift) -> Value {
 /// One entry of `details.rejects`.
 fn reject(reject: &Reject) -> Value {
     let mut value = value_of(reject);
-    value["suggestedNextAction"] = advice(reject).into();
+    value["hints"] = value_of(&hints::hints(reject));
+    value["path"] = fs_guard::shortened(&reject.path).into();
     value
 }
 
@@ -345,6 +343,7 @@ fn problem_details(reject: &Reject) -> Value {
     let mut value = value_of(reject);
     if let Value::Object(details) = &mut value {
         details.retain(|key, _| key != "kind" && key != "message");
+        details.insert("path".into(), fs_guard::shortened(&reject.path).into());
     }
     value
 }

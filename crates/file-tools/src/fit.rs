@@ -1,7 +1,7 @@
 //! Answers that fit into a model's context. Lists and files come in parts (see `page`); what is here has no next
-//! part: diffs and reasons are cut, and end in a mark.
+//! part: diffs and reasons are cut, and a note says how to get the rest.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::call::{Data, Reply};
 use crate::changes::ChangedFile;
@@ -12,34 +12,45 @@ use crate::text::prefix;
 /// What a cut text ends with.
 const CUT: &str = "…(truncated)";
 
+/// How to get what a diff was cut by.
+const MORE: &str = "…(cut: ask with a larger maxResultBytes, or read the file)";
+
 impl Reply {
     /// Shortens an answer to about `max` bytes of JSON.
     pub(crate) fn fit(&mut self, max: usize) {
         match self {
             Self::Success(success) => match &mut success.data {
-                Data::CreateFile(data) => cut(&mut data.diff, max),
-                Data::WriteFile(data) => cut(&mut data.diff, max),
-                Data::EditFile(data) => cut(&mut data.diff, max),
-                Data::DeleteFile(data) => cut(&mut data.diff, max),
+                Data::CreateFile(data) => cut_diff(&mut data.diff, max),
+                Data::WriteFile(data) => cut_diff(&mut data.diff, max),
+                Data::EditFile(data) => cut_diff(&mut data.diff, max),
+                Data::DeleteFile(data) => cut_diff(&mut data.diff, max),
                 Data::ApplyPatch(data) => data.truncated |= changes(&mut data.changed_files, max),
                 Data::Undo(data) => data.truncated |= changes(&mut data.changed_files, max),
                 Data::ReadFile(_) | Data::ListDirectory(_) | Data::SearchFiles(_) | Data::Glob(_) => {}
                 Data::RestoreFile(_) | Data::MoveFile(_) => {}
             },
-            Self::Failure(failure) => error(&mut failure.error, max),
+            Self::Failure(failure) => failure.error.fit(max),
             Self::EditPatch(result, _) => {
                 if let Some(error) = &mut result.error {
-                    cut(error, max);
+                    cut(error, max, CUT);
                 }
             }
         }
     }
 }
 
-fn cut(text: &mut String, max: usize) {
+fn cut(text: &mut String, max: usize, mark: &str) {
     if text.len() > max {
         text.truncate(prefix(text, max).len());
-        text.push_str(CUT);
+        text.push_str(mark);
+    }
+}
+
+/// Cuts a diff so that it takes at most `max` bytes as JSON, which has two for a line feed or a quote.
+fn cut_diff(diff: &mut Option<String>, max: usize) {
+    let Some(diff) = diff else { return };
+    if length(diff) > max {
+        cut(diff, (max * 3 / 4).saturating_sub(MORE.len()), MORE);
     }
 }
 
@@ -50,38 +61,62 @@ fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
         return false;
     }
     let mut left = max;
-    let bare = |file: &ChangedFile| length(&ChangedFile { diff: String::new(), ..file.clone() }) + 1;
+    let bare = |file: &ChangedFile| length(&ChangedFile { diff: None, ..file.clone() }) + 1;
     let count = fitting(files, &mut left, bare).max(1);
     files.truncate(count);
     for (index, file) in files.iter_mut().enumerate() {
         let share = left / (count - index);
-        // JSON takes two bytes for a line feed or a quote.
-        if length(&file.diff) > share && share < 2 * CUT.len() {
-            file.diff.clear();
-        } else if length(&file.diff) > share {
-            cut(&mut file.diff, (share * 3 / 4).saturating_sub(CUT.len()));
+        if length(&file.diff) > share && share < 2 * MORE.len() {
+            file.diff = None;
         }
+        cut_diff(&mut file.diff, share);
         left = left.saturating_sub(length(&file.diff));
     }
     true
 }
 
-/// Leaves out reasons at the end; the first one is also the error itself.
-fn error(error: &mut ToolError, max: usize) {
-    cut(&mut error.message, max / 4);
-    let Some(details) = error.details.as_object_mut() else { return };
-    if let Some(rejects) = details.get_mut("rejects").and_then(|rejects| rejects.as_array_mut()) {
-        let count = fitting(rejects, &mut { max / 2 }, |reject| length(reject) + 1);
-        let more = rejects.len() - count;
-        rejects.truncate(count);
-        if more > 0 {
-            details.insert("moreRejects".into(), more.into());
+impl ToolError {
+    /// Shortens the error to about `max` bytes of JSON: the gravest reason in full, every other in a line.
+    pub fn fit(&mut self, max: usize) {
+        if length(self) <= max {
+            return;
+        }
+        cut(&mut self.message, max / 4, CUT);
+        let path = self.path.clone().unwrap_or_default();
+        let Some(details) = self.details.as_object_mut() else { return };
+        if let Some(rejects) = details.get_mut("rejects").and_then(Value::as_array_mut) {
+            rejects.iter_mut().for_each(|reject| *reject = in_a_line(reject, &path));
+            let count = fitting(rejects, &mut { max * 3 / 4 }, |reject| length(reject) + 1);
+            let more = rejects.len() - count;
+            rejects.truncate(count);
+            if more > 0 {
+                details.insert("moreRejects".into(), more.into());
+            }
+            details.insert("note".into(), "shortened: correct these, or ask with a larger maxResultBytes".into());
+        }
+        if length(&self.details) > max {
+            let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
+            self.details = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
         }
     }
-    if length(&error.details) > max {
-        let kept = |name: &str| error.details.get(name).cloned().unwrap_or_default();
-        error.details = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
+}
+
+/// What is said of a reject when there are many.
+fn in_a_line(reject: &Value, path: &str) -> Value {
+    let mut line = json!({ "patchLine": reject["patchLine"], "reason": reject["reason"] });
+    if reject["path"] != path {
+        line["path"] = reject["path"].clone();
     }
+    let places = [&reject["nearest"]].into_iter().chain(reject["candidates"].as_array().into_iter().flatten());
+    let near: Vec<_> = places
+        .filter(|place| place.is_object())
+        .take(3)
+        .map(|place| format!("{}-{}", place["startLine"], place["endLine"]))
+        .collect();
+    if !near.is_empty() {
+        line["near"] = near.join(", ").into();
+    }
+    line
 }
 
 #[cfg(test)]
@@ -90,14 +125,19 @@ mod tests {
     use patch_engine::ErrorKind;
 
     fn file(path: &str, diff: &str) -> ChangedFile {
-        ChangedFile { path: path.into(), operation: "update", diff: diff.into(), ..ChangedFile::default() }
+        ChangedFile { path: path.into(), operation: "update", diff: Some(diff.into()), ..ChangedFile::default() }
     }
 
     #[test]
     fn diffs_are_cut_before_files_are_left_out() {
         let mut few = vec![file("a", &"x".repeat(5000)), file("b", "short")];
         assert!(changes(&mut few, 1000));
-        assert!(few[0].diff.ends_with(CUT) && few[1].diff == "short" && length(&few) <= 1000, "{few:?}");
+        assert!(
+            few[0].diff.as_ref().unwrap().ends_with(MORE)
+                && few[1].diff.as_deref() == Some("short")
+                && length(&few) <= 1000,
+            "{few:?}"
+        );
         let mut many: Vec<_> = (0..100).map(|number| file(&number.to_string(), "d")).collect();
         assert!(changes(&mut many, 1000));
         assert!((2..100).contains(&many.len()) && length(&many) <= 1100, "{}", many.len());
@@ -106,15 +146,16 @@ mod tests {
 
     #[test]
     fn reasons_are_left_out_and_counted() {
-        let reject = json!({ "path": "p", "message": "m".repeat(80) });
+        let reject =
+            json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
         let mut long = ToolError::arguments("x".repeat(9000))
             .details(json!({ "path": "p", "rejects": vec![reject; 100], "reason": "r" }));
-        error(&mut long, 1000);
+        long.fit(1000);
         let kept = long.details["rejects"].as_array().unwrap().len();
         assert!((1..100).contains(&kept) && long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
         assert!(length(&long) < 1500 && long.kind == ErrorKind::CommandFailed);
         let mut other = ToolError::arguments("x").details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
-        error(&mut other, 1000);
+        other.fit(1000);
         assert_eq!(other.details["truncated"], true);
     }
 }

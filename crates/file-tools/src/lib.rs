@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod advice;
 mod arguments;
 pub mod audit;
 mod call;
@@ -12,6 +11,7 @@ pub mod envelope;
 mod error;
 pub mod events;
 mod fit;
+pub mod hints;
 mod ledger;
 pub mod ops;
 mod page;
@@ -21,14 +21,16 @@ mod session_name;
 pub mod shown;
 pub mod specs;
 mod text;
+mod tool;
 pub mod tools;
 mod walk;
 
-pub use advice::{advice, guard_advice};
-pub use call::{Arguments, Data, Reply, Tool};
-pub use catalogue::{Annotations, ToolInfo, catalogue};
+pub use call::{Arguments, Data, MAX_RESULT, Reply};
+pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
 pub use error::{FailureClass, ToolError};
+pub use hints::{Caller, Hint};
 pub use patch_engine::ErrorKind;
 pub use session::{Session, SessionSettings};
 pub use session_name::{BadSessionName, SessionName};
+pub use tool::Tool;

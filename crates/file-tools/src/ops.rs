@@ -6,12 +6,14 @@
 //! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
 //! the file.
 
+use patch_engine::{Problem, Reject};
 use patch_grammar::marker::{NO_NEWLINE, envelope};
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::arguments;
+use crate::hints::{self, Caller};
 
 /// One `apply_patch_call` item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -234,6 +236,35 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
         _ => false,
     };
     if own { Ok(()) } else { Err(bad("the diff says more than a change of its own file".into())) }
+}
+
+/// A reject of the patch that [`to_envelope`] made of the calls, in the words of the call that it is about: the model that sent the
+/// call never saw that patch.
+#[must_use]
+pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
+    let call = reject.section.and_then(|index| Some((index, calls.get(index)?)));
+    let line = call.and_then(|(index, call)| {
+        let above: usize = calls[..index].iter().map(|call| section(call).lines().count()).sum();
+        let moves = matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. });
+        let headers = 2 + above + usize::from(moves);
+        (reject.patch_line? as usize).checked_sub(headers).filter(|line| *line > 0)
+    });
+    let place = match (reject.hunk, line) {
+        (Some(hunk), Some(line)) => format!(": hunk {} (diff line {line})", hunk + 1),
+        (None, Some(line)) => format!(" (diff line {line})"),
+        (Some(hunk), None) => format!(": hunk {}", hunk + 1),
+        (None, None) => String::new(),
+    };
+    let hints = hints::addressed(&hints::hints(reject), Caller::Operations);
+    let next = match hints::words(&hints, Caller::Operations) {
+        next if next.is_empty() => next,
+        next => format!("\nnext: {next}"),
+    };
+    let path = fs_guard::shortened(&reject.path);
+    match &reject.problem {
+        Problem::Guard(error) => format!("{error}{next}"),
+        problem => format!("{path}{place}: {problem}{next}"),
+    }
 }
 
 /// Writes a patch as calls, named `call_1`, `call_2` and so on.

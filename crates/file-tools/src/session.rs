@@ -7,14 +7,15 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
 use patch_engine::{
-    ApplyError, Encodings, ErrorKind, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder,
-    Profile, Report, Settings,
+    ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
+    Reject, Report, Settings,
 };
 
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::envelope::ToolResult;
 use crate::error::ToolError;
+use crate::hints::Hint;
 use crate::ledger::{Ledger, ensure_state};
 use crate::session_name::SessionName;
 
@@ -147,12 +148,8 @@ impl Session {
 
     /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
     pub(crate) fn find(&self, root: &Root, path: &str) -> Result<(RelPath, Metadata), ToolError> {
-        let checked = root.check(path, Access::Read)?;
-        let missing = || ToolError {
-            recoverable: true,
-            ..ToolError::about(ErrorKind::NotFound, path, "there is no such file or directory")
-                .next("check the path; list the directory first")
-        };
+        let checked = crate::tools::checked(root, path, Access::Read)?;
+        let missing = || ToolError::from(Reject::of(path, Problem::Missing).in_root(root));
         let seen = match root.metadata(&checked) {
             Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
             Ok(Some(seen)) => Some(seen),
@@ -187,6 +184,30 @@ impl Session {
                 Err(ToolError::stale(path, &Expected::Hash(seen), actual, true))
             }
             (None, _) => Ok(()),
+        }
+    }
+
+    /// What the caller expects of a file, or else what the session saw of it.
+    ///
+    /// # Errors
+    ///
+    /// When neither is known: nothing is changed that nobody has seen.
+    pub(crate) fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
+        if let Some(given) = given {
+            return expected(given);
+        }
+        let key = crate::tools::checked(self.root(), path, Access::Read)?;
+        match self.ledger.get(key.as_str()) {
+            Some(seen) => Ok(Expected::Hash(seen)),
+            None if self.root().metadata(&key)?.is_none() => Err(crate::tools::missing(self.root(), path)),
+            None => Err(ToolError {
+                path: Some(path.into()),
+                ..ToolError::arguments(format!("{path}: nobody has read it"))
+            }
+            .hints([
+                Hint::UseTool { tool: "read_file".into(), path: path.into() },
+                Hint::CorrectArguments { what: "pass its sha256 as expectedSha256".into() },
+            ])),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use file_tools::specs::{Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, prompt, tool_spec};
+use file_tools::specs::{Channel, Client, EXAMPLES, Provider, SpecError, SpecOptions, all_tools, prompt, tool_spec};
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, SectionOperation, parse, recognizes};
 
@@ -217,4 +217,53 @@ fn the_instructions_show_the_examples_of_their_dialect_and_no_others() {
     }
     assert!(prompt(Dialect::Whole, Channel::Message).contains("nothing else"));
     assert!(!prompt(Dialect::Whole, Channel::Message).contains("tool"));
+}
+
+#[test]
+fn all_tools_have_the_form_of_each_provider() {
+    let forms = [
+        (Provider::OpenAi, "parameters", ""),
+        (Provider::OpenAiChat, "parameters", "/function"),
+        (Provider::LlamaCpp, "parameters", "/function"),
+        (Provider::Anthropic, "input_schema", ""),
+        (Provider::Mcp, "inputSchema", ""),
+    ];
+    let legal = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    for brief in [false, true] {
+        for (provider, schema, at) in forms {
+            let tools = all_tools::spec(provider, brief).expect("there are some");
+            assert_eq!(tools.as_array().map(Vec::len), Some(file_tools::Tool::ALL.len()), "{provider}");
+            for tool in tools.as_array().expect("a list") {
+                let tool = tool.pointer(at).expect("a tool");
+                assert!(tool["name"].as_str().is_some_and(legal) && tool["description"].is_string(), "{tool}");
+                assert_eq!(tool[schema]["type"], "object", "{provider}: {tool}");
+            }
+        }
+    }
+    // OpenAI's strict schemas: no free names, every property required, and null for what may be missing.
+    fn strict(schema: &serde_json::Value) {
+        if let Some(properties) = schema["properties"].as_object() {
+            let names: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+            let required = schema["required"].as_array().expect("a list").iter().filter_map(|name| name.as_str());
+            assert_eq!(names, required.collect(), "{schema}");
+            assert_eq!(schema["additionalProperties"], false, "{schema}");
+            properties.values().for_each(strict);
+        }
+        if schema["items"].is_object() {
+            strict(&schema["items"]);
+        }
+        assert!(!schema["additionalProperties"].is_object(), "{schema}");
+    }
+    let tools = all_tools::spec(Provider::OpenAi, false).expect("there are some");
+    tools.as_array().expect("a list").iter().for_each(|tool| strict(&tool["parameters"]));
+    let edit = tools.as_array().expect("a list").iter().find(|tool| tool["name"] == "edit_file").expect("it is there");
+    let edits = &edit["parameters"]["properties"]["edits"]["items"]["properties"];
+    assert_eq!(edits["replaceAll"]["type"], serde_json::json!(["boolean", "null"]), "{edit}");
+    // Gemini's are a part of OpenAPI.
+    let gemini = all_tools::spec(Provider::Gemini, false).expect("there are some").to_string();
+    assert!(gemini.contains("\"type\":\"OBJECT\"") && !gemini.contains("\"type\":\"object\""), "{gemini}");
+    assert!(!gemini.contains("additionalProperties") && gemini.contains("functionDeclarations"), "{gemini}");
+    for own in [Provider::OpenAiBuiltin, Provider::AnthropicEditor] {
+        assert_eq!(all_tools::spec(own, false), Err(SpecError::OwnTool { provider: own }));
+    }
 }

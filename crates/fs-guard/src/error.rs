@@ -13,7 +13,7 @@ use crate::sys::code;
 #[non_exhaustive]
 pub enum Error {
     /// The path is spelt in a way that is never accepted.
-    #[error("{path:?}: {problem}")]
+    #[error("{:?}: {problem}", shortened(path))]
     Spelling {
         /// The path as it was given.
         path: String,
@@ -190,6 +190,17 @@ pub enum Rule {
     /// A pattern of the forbidden list.
     #[error("it matches the forbidden pattern `{0}`")]
     Glob(String),
+}
+
+/// A path as an error names it: who sent one of many thousand bytes knows it.
+#[must_use]
+pub fn shortened(path: &str) -> std::borrow::Cow<'_, str> {
+    /// How many characters of each end.
+    const END: usize = 60;
+    match path.char_indices().nth(END).zip(path.char_indices().rev().nth(END - 1)) {
+        Some(((head, _), (tail, _))) if path.len() > 512 => format!("{}…{}", &path[..head], &path[tail..]).into(),
+        _ => path.into(),
+    }
 }
 
 fn leads_to(real_path: Option<&str>) -> String {

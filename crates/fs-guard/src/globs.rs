@@ -42,11 +42,18 @@ impl Globs {
             // The matcher is built later; this checks that it can be.
             build(pattern)?;
         }
-        self.patterns.push(Pattern { text: pattern.into(), shape });
+        self.patterns.push(Pattern { text: pattern.into(), shape, lifts: false });
         Ok(())
     }
 
-    /// Returns the first pattern that matches the `/`-separated `path`.
+    /// Takes what a pattern matches out of the patterns so far; one that is added later has it again.
+    pub fn except(&mut self, pattern: &str) -> Result<(), GlobError> {
+        self.push(pattern)?;
+        self.patterns.last_mut().expect("it was added").lifts = true;
+        Ok(())
+    }
+
+    /// Returns the last pattern that matches the `/`-separated `path`, unless that is an exception.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -57,8 +64,8 @@ impl Globs {
 
     /// As [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
-        let found = self.patterns.iter().find(|pattern| pattern.shape.matches(key));
-        found.map(|pattern| pattern.text.as_str())
+        let found = self.patterns.iter().rfind(|pattern| pattern.shape.matches(key));
+        found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 
     /// Tells whether the list is empty.
@@ -67,9 +74,9 @@ impl Globs {
         self.patterns.is_empty()
     }
 
-    /// Returns the patterns as they were given.
+    /// Returns the patterns as they were given, without exceptions.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.patterns.iter().map(|pattern| pattern.text.as_str())
+        self.patterns.iter().filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 }
 
@@ -77,6 +84,8 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
+    /// What it matches is not matched.
+    lifts: bool,
 }
 
 /// How a pattern is compared; all texts are folded.

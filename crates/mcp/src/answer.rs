@@ -1,58 +1,59 @@
 //! Answers of the tools as results of the protocol.
 
-use file_tools::{Reply, Tool, ToolError};
+use file_tools::{Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-/// The result for a reply: the data, the same as text for clients that know no data, and for an error first of all what
-/// a model needs to know to do it right.
+/// The result for a reply: the data, and as text a sentence; of an error what a model needs to know to do it right.
 pub(crate) fn result(reply: &Reply) -> CallToolResult {
     let value = serde_json::to_value(reply).unwrap_or_default();
-    let json = ContentBlock::text(reply.to_json());
-    if reply.is_ok() {
-        let mut result = CallToolResult::structured(value);
-        result.content = vec![json];
-        return result;
-    }
-    let mut result = CallToolResult::structured_error(value);
-    result.content = match reply {
-        Reply::Failure(failure) => vec![ContentBlock::text(explained(&failure.error)), json],
-        _ => vec![json],
+    let text = match reply {
+        Reply::Success(success) => success.output.clone(),
+        Reply::Failure(failure) => explained(&failure.error),
+        Reply::EditPatch(result, _) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
     };
+    let mut result = match reply.is_ok() {
+        true => CallToolResult::structured(value),
+        false => CallToolResult::structured_error(value),
+    };
+    result.content = vec![ContentBlock::text(text)];
+    result
+}
+
+/// The same with the data as text as well, for a client whose protocol has no data.
+pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
+    if let Some(data) = &result.structured_content {
+        result.content.push(ContentBlock::text(data.to_string()));
+    }
     result
 }
 
 /// The result for a call that did not come to its tool.
 pub(crate) fn failed(tool: Tool, error: ToolError) -> CallToolResult {
-    match tool {
-        Tool::EditPatch => {
-            let class = Some(error.class);
-            let failed = file_tools::tools::edit_patch::EditPatchResult::failed(&error);
-            result(&Reply::EditPatch(failed, class))
-        }
-        _ => result(&Reply::from(error)),
-    }
+    result(&Reply::failed(tool, error))
 }
 
 /// An error in words: what was seen, the closest place, what to do.
 fn explained(error: &ToolError) -> String {
     let mut lines = vec![format!("{}: {}", error.kind, error.message)];
     let details = &error.details;
-    match details.get("rejects").and_then(Value::as_array) {
-        Some(rejects) => {
-            for (index, reject) in rejects.iter().enumerate() {
-                if index > 0 {
-                    lines.extend(reject["message"].as_str().map(str::to_owned));
-                }
-                place(reject, &mut lines);
-            }
-        }
-        None => place(details, &mut lines),
+    place(details, &mut lines);
+    for reject in details.get("rejects").and_then(Value::as_array).into_iter().flatten() {
+        lines.push(match reject["message"].as_str() {
+            Some(message) => message.to_owned(),
+            None => format!("patch line {}: {}", reject["patchLine"], reject["reason"].as_str().unwrap_or_default()),
+        });
     }
     if let Some(more) = details.get("moreRejects") {
         lines.push(format!("and {more} more"));
     }
     lines.extend(error.suggested_next_action.as_ref().map(|action| format!("next: {action}")));
+    for hint in &error.hints {
+        if let Hint::ReplaceHunk { lines: paste } = hint {
+            lines.push("replace_hunk:".into());
+            lines.extend(paste.iter().cloned());
+        }
+    }
     lines.join("\n")
 }
 

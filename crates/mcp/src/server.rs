@@ -131,8 +131,8 @@ impl Server {
 }
 
 /// A tool as the protocol lists it.
-fn listed(tool: Tool) -> Listed {
-    let info = tool.info();
+fn listed(tool: Tool, brief: bool) -> Listed {
+    let info = if brief { tool.brief_info() } else { tool.info() };
     let object = |schema: Value| match schema {
         Value::Object(object) => Arc::new(object),
         _ => Arc::default(),
@@ -140,7 +140,7 @@ fn listed(tool: Tool) -> Listed {
     let hints = info.annotations;
     let mut listed = Listed::new(name(tool), info.description, object(info.input_schema));
     listed.title = Some(info.title.to_owned());
-    listed.output_schema = Some(object(info.output_schema));
+    listed.output_schema = (!info.output_schema.is_null()).then(|| object(info.output_schema));
     listed.annotations = Some(
         ToolAnnotations::new()
             .read_only(hints.read_only_hint)
@@ -163,11 +163,13 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.shared.settings.tools.iter().map(|&tool| listed(tool)).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.shared.settings.tools.iter().map(|&tool| listed(tool, self.shared.settings.brief)).collect(),
+        ))
     }
 
     fn get_tool(&self, text: &str) -> Option<Listed> {
-        self.offered(text).ok().map(listed)
+        self.offered(text).ok().map(|tool| listed(tool, self.shared.settings.brief))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
@@ -188,10 +190,14 @@ impl ServerHandler for Server {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
         let call = CallOf { shared: &self.shared, tools, tool, args, context: &context };
-        if call.asks() {
-            return call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await;
-        }
-        Ok(call.run(Answer::Commit).await?.0.into())
+        let response = match call.asks() {
+            true => call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?,
+            false => call.run(Answer::Commit).await?.0.into(),
+        };
+        Ok(match response {
+            CallToolResponse::Complete(result) if !has_data(&context) => answer::with_data_as_text(result).into(),
+            response => response,
+        })
     }
 }
 
@@ -260,6 +266,11 @@ impl Shared {
             let _ = closed.wait_for(|&closed| closed).await;
         }
     }
+}
+
+/// Whether the client's protocol has data in the results of tools.
+fn has_data(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_none_or(|version| version.as_str() >= "2025-06-18")
 }
 
 /// Whether the client speaks the protocol with sessions.

@@ -38,6 +38,8 @@ pub struct ServerSettings {
     pub tools: Vec<Tool>,
     /// When a person is asked.
     pub approval: Approval,
+    /// Tools are listed with what they do and their arguments by name, in a third of the size.
+    pub brief: bool,
     /// How the tools work.
     pub tool_settings: SessionSettings,
     /// The longest message of a client, in bytes; a longer one is answered with an error.
@@ -54,6 +56,7 @@ impl ServerSettings {
             key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),
             approval: Approval::default(),
+            brief: false,
             tool_settings: SessionSettings { max_output: Some(MAX_OUTPUT), ..SessionSettings::default() },
             max_message: MAX_MESSAGE,
         }
@@ -70,12 +73,12 @@ impl ServerSettings {
 /// A tool's name in the protocol. Providers of models allow letters, digits, `-` and `_` only, so `edit.patch` is
 /// `edit_patch` here.
 pub(crate) fn name(tool: Tool) -> String {
-    tool.as_str().replace('.', "_")
+    tool.legal_name().to_owned()
 }
 
 /// The tool of that name.
 pub(crate) fn named(text: &str) -> Option<Tool> {
-    Tool::ALL.into_iter().find(|&tool| tool.as_str() == text || name(tool) == text)
+    Tool::named(text)
 }
 
 /// The names of all tools, as the protocol has them.

@@ -21,6 +21,7 @@ mod host;
 mod kind;
 mod lines;
 mod locate;
+mod near;
 mod options;
 mod plan;
 mod planner;
@@ -44,6 +45,7 @@ pub use kind::ErrorKind;
 pub use lines::is_binary;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
+    Shown,
 };
 pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,

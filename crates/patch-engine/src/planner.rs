@@ -11,6 +11,7 @@ use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 use crate::conventions::Conventions;
 use crate::edit;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
+use crate::near::Near;
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
 use crate::plan::{Mode, Plan, PlanNote, PostImage};
@@ -60,6 +61,7 @@ pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Pl
                 .chain(patch.warnings.iter().cloned().map(PlanNote::Text))
                 .collect(),
             rejects: Vec::new(),
+            near: Near::default(),
             looked_elsewhere: 0,
         };
         planner.check_expectations();
@@ -96,6 +98,7 @@ struct Planner<'a, 'p> {
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
+    near: Near,
     /// How many rejected hunks were looked for in other files.
     looked_elsewhere: usize,
 }
@@ -151,7 +154,8 @@ impl<'p> Planner<'_, 'p> {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
-            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem });
+            let near = self.near.path(self.root(), &path, &problem);
+            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem, near });
         }
     }
 

@@ -10,8 +10,20 @@ pub const STATE_DIR: &str = ".apply-patch";
 const KEY_DIR: &str = "apply-patch";
 
 /// The patterns of paths that are never touched.
-pub const DEFAULT_FORBIDDEN: &[&str] =
-    &["**/.env*", "**/*.pem", "**/*.key", "**/*.crt", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc*"];
+pub const DEFAULT_FORBIDDEN: &[&str] = &[
+    "**/.env",
+    "**/.env.*",
+    "**/*.pem",
+    "**/*.key",
+    "**/*.crt",
+    "**/id_rsa*",
+    "**/secrets/**",
+    "**/.npmrc",
+    "**/.yarnrc*",
+];
+
+/// What these patterns do not mean: templates have no secrets.
+pub(crate) const NOT_FORBIDDEN: &[&str] = &["**/.env.example", "**/.env.sample", "**/.env.template"];
 
 /// The patterns of paths that make tools run code, and have to be approved.
 pub const DEFAULT_GUARDED: &[&str] = &[
@@ -49,6 +61,7 @@ pub fn policy() -> Policy {
     let mut policy = Policy::new(STATE_DIR);
     policy.reserved = vec![format!("{KEY_DIR}/key").into()];
     policy.forbidden = globs(DEFAULT_FORBIDDEN);
+    NOT_FORBIDDEN.iter().for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
     policy.guarded = globs(DEFAULT_GUARDED);
     policy
 }

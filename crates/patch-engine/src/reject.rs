@@ -22,6 +22,8 @@ pub struct Reject {
     pub patch_line: Option<u32>,
     /// What is wrong.
     pub problem: Problem,
+    /// The path that was probably meant instead. Nothing is ever done to it because of that.
+    pub near: Option<String>,
 }
 
 /// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
@@ -130,8 +132,9 @@ pub(crate) type Checked<T> = Result<T, Problem>;
 
 impl Reject {
     /// A problem of a path, of no section of a patch.
-    pub(crate) fn of(path: &str, problem: Problem) -> Self {
-        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem }
+    #[must_use]
+    pub fn of(path: &str, problem: Problem) -> Self {
+        Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
     }
 
     /// The stable kind.
@@ -247,6 +250,12 @@ impl fmt::Display for RejectReason {
             Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
             Self::ContextNotFound { nearest: Some(nearest) } => {
                 let (first, last) = (nearest.lines.start(), nearest.lines.end());
+                if nearest.not_at_end {
+                    return write!(
+                        f,
+                        "its old lines are at lines {first}-{last}, and not at the end of the file, as the hunk says"
+                    );
+                }
                 write!(f, "its old lines are not in the file; nearest are lines {first}-{last}")?;
                 match nearest.pass {
                     Some(Pass::Trailing) => f.write_str(", which differ only in blanks at line ends"),

@@ -80,6 +80,7 @@ fn of_reject(reject: &Reject) -> Value {
     set("section", reject.section.into());
     set("hunkIndex", reject.hunk.into());
     set("patchLine", reject.patch_line.into());
+    set("didYouMean", reject.near.clone().into());
     match &reject.problem {
         Problem::Stale { expected, actual } => {
             let expected = match expected {
@@ -156,7 +157,9 @@ fn of_nearest(nearest: &Nearest) -> Value {
         "agreeingLines": nearest.agreeing,
         "oldLines": nearest.of,
         "firstDifference": difference,
+        "region": nearest.region,
         "wouldMatchWith": nearest.pass.map(Pass::as_str),
         "scattered": nearest.scattered,
+        "notAtEnd": nearest.not_at_end,
     })
 }

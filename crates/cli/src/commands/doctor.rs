@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use file_tools::audit;
+use file_tools::{Hint, audit};
 use fs_guard::Abilities;
 use patch_engine::ErrorKind;
 use patch_engine::transaction::Workspace;
@@ -233,6 +233,8 @@ fn report(global: &Global, found: Findings) -> Exit {
             false => {
                 let error = json!({
                     "kind": ErrorKind::CommandFailed.to_string(), "message": problems.join("; "), "details": data, "recoverable": true,
+                    "suggestedNextAction": "a person has to see to each problem",
+                    "hints": [Hint::AskPerson { what: "see to each problem".into(), flag: None }],
                 });
                 json::print(&json::refusal(error));
             }

@@ -29,6 +29,12 @@ pub(crate) struct ToolSpecArgs {
     /// Whose request the fields are for
     #[arg(long, value_name = "PROVIDER", value_parser = args::one_of(specs::Provider::ALL, specs::Provider::as_str))]
     pub(crate) provider: specs::Provider,
+    /// All file tools, as functions of this provider, instead of the patch tool alone
+    #[arg(long, conflicts_with_all = ["grammar_dialect", "client", "max_characters"])]
+    pub(crate) all_tools: bool,
+    /// Leave out what errors mean and what each argument is (`--all-tools`)
+    #[arg(long, requires = "all_tools")]
+    pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
     /// Notation of the grammar, where the provider takes several
@@ -88,6 +94,15 @@ pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
         client,
         max_characters: args.max_characters,
     };
+    if args.all_tools {
+        return match specs::all_tools::spec(args.provider, args.brief) {
+            Ok(tools) => print(&format!("{tools:#}\n")),
+            Err(error) => {
+                render::message(&error.to_string());
+                Exit::Usage
+            }
+        };
+    }
     match specs::tool_spec(args.provider, &options) {
         Ok(spec) => {
             for caveat in spec.caveats() {

@@ -3,7 +3,7 @@
 use clap::Args;
 use file_tools::audit::{self, Status};
 use file_tools::envelope::{self, Success};
-use file_tools::{BadSessionName, ErrorKind, FailureClass, ToolError};
+use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError};
 use patch_engine::transaction::{LogEntry, Workspace};
 use serde_json::{Value, json};
 
@@ -101,7 +101,8 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
         match bad.is_empty() {
             true => json::print(&Success::new(output, json!({ "sessions": sessions }))),
             false => {
-                let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output);
+                let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::CommandFailed, output)
+                    .hints([Hint::AskPerson { what: "look at the sessions that do not verify".into(), flag: None }]);
                 let error = ToolError { details: json!({ "sessions": sessions }), recoverable: false, ..error };
                 json::print(&envelope::Failure::from(error));
             }

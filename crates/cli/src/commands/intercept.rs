@@ -69,6 +69,7 @@ fn failure(message: &str, details: Value) -> Value {
         "details": details,
         "recoverable": true,
         "suggestedNextAction": "call the apply_patch tool directly, with the patch as its input",
+        "hints": [file_tools::Hint::UseTool { tool: "apply_patch".into(), path: String::new() }],
     }))
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             if usage && json {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
-                json::failed(Failure::Usage(message.to_owned()).error());
+                json::failed(Failure::Usage(message.to_owned()).error(), false);
                 return Exit::Usage;
             }
             // Nothing can be done about a closed standard output.
@@ -145,7 +145,7 @@ fn report(failure: &Failure, global: &Global) -> Exit {
     let error = failure.error();
     let exit = error.class.into();
     match global.json {
-        true => json::failed(error),
+        true => json::failed(error, global.verbose),
         false => render::failure(failure, global),
     }
     exit

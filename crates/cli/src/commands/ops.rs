@@ -71,14 +71,16 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
         Err(failed) => failed,
     };
     let failure = &failed.error;
-    let message = failure.to_string();
+    let error = file_tools::ToolError::from(failure).addressed(file_tools::Caller::Operations);
+    let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
+    let message = format!("{}{next}", error.message);
     let rejects: &[Reject] = if let ApplyError::Rejected(rejects) = failure { rejects } else { &[] };
     let of_call = |call: &PatchCall| {
         let index = calls.iter().position(|other| std::ptr::eq(other, call));
         let own: Vec<_> = rejects
             .iter()
             .filter(|reject| reject.section == index || reject.section.is_none())
-            .map(|reject| format!("{reject}\n{}", file_tools::advice(reject)))
+            .map(|reject| ops::explain(calls, reject))
             .collect();
         match own.is_empty() {
             true if rejects.is_empty() => Some(message.clone()),

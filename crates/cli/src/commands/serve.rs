@@ -22,6 +22,9 @@ pub(crate) struct ServeArgs {
     /// Offer only these tools
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
+    /// List the tools with what they do and their arguments by name, in a third of the size
+    #[arg(long)]
+    pub(crate) brief: bool,
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,
@@ -87,6 +90,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.policy = global.settings.policy()?;
     settings.approval = global.settings.approve.into();
     settings.max_message = args.max_message;
+    settings.brief = args.brief;
     settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
     Ok(settings)

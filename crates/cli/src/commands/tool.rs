@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
-use file_tools::{Reply, Session, SessionName, SessionSettings, Tool, ToolError, catalogue};
+use file_tools::{Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue};
 use patch_engine::approval::Approvals;
 use patch_engine::transaction::Workspace;
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE};
@@ -35,6 +35,9 @@ pub(crate) struct ToolArgs {
     /// Print the names, descriptions and JSON schemas of all tools
     #[arg(long)]
     pub(crate) list: bool,
+    /// With `--list`: what each tool does and its arguments by name, in a third of the size
+    #[arg(long, requires = "list")]
+    pub(crate) brief: bool,
     /// Take the arguments as those of another tool
     #[arg(long, value_name = "DIALECT", conflicts_with = "events")]
     pub(crate) dialect: Option<Dialect>,
@@ -60,7 +63,8 @@ pub(crate) enum Dialect {
 
 pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     if args.list {
-        json::print(&json!({ "tools": catalogue() }));
+        let tools = if args.brief { brief_catalogue() } else { catalogue() };
+        json::print(&json!({ "tools": tools }));
         return Ok(Exit::Done);
     }
     let session = args.session.clone().unwrap_or_else(|| SessionName::cli().to_string());
@@ -103,12 +107,12 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     let exit = error.class.into();
     match (args.dialect, args.name.as_deref()) {
         (Some(Dialect::AnthropicEditor), _) => {
-            json::print(&json!({ "content": format!("{}: {}", error.kind, error.message), "is_error": true }));
+            json::print(&file_tools::EditorReply::failed(error));
         }
-        (None, Some("edit.patch")) => {
-            json::print(&file_tools::tools::edit_patch::EditPatchResult::failed(&error));
-        }
-        (None, _) => json::print(&Reply::from(error)),
+        (None, name) => json::print(&match name.and_then(Tool::named) {
+            Some(tool) => Reply::failed(tool, error),
+            None => Reply::from(error),
+        }),
     }
     exit
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use file_tools::Session;
 use file_tools::audit::Operation;
-use file_tools::changes::committed_files;
+use file_tools::changes::{DiffDetail, committed_files};
 use fs_guard::Access;
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{self, CommitError};
@@ -113,7 +113,7 @@ fn print_report(global: &Global, report: &Report) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files = committed_files(report);
+        let files = committed_files(report, DiffDetail::Full);
         let data = json!({
             "transactionId": id,
             "undoOf": plan.undo_of().map(|id| id.to_string()),

@@ -8,7 +8,7 @@ mod print;
 mod stat;
 mod unified;
 
-use file_tools::guard_advice;
+use file_tools::hints;
 use patch_engine::transaction::{self, CommitError, Recovered};
 use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
@@ -87,9 +87,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
 
 /// Says what can be done where the guard refused something.
 fn advise(error: &fs_guard::Error) {
-    if let Some(advice) = guard_advice(error) {
-        message(&advice);
-    }
+    message(&hints::words(&hints::guard_hints(error), file_tools::Caller::Terminal));
 }
 
 /// Prints what was overlooked, and what a reader should know.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::shown::sanitize;
+use file_tools::{Caller, hints};
 use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
@@ -14,7 +15,7 @@ use crate::global::Global;
 use crate::input::Input;
 
 /// How many rejects are drawn; the others get a line each.
-const DRAWN: usize = 20;
+const DRAWN: usize = 5;
 
 /// How many lines of a region are shown.
 const SHOWN_LINES: usize = 12;
@@ -88,7 +89,7 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         },
     })
     .into_owned();
-    let help = sanitize(&file_tools::advice(reject)).into_owned();
+    let help = sanitize(&hints::spelt_out(&hints::hints(reject), Caller::Terminal)).into_owned();
     let difference = match reject.hunk_reason() {
         Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
         _ => None,
@@ -107,14 +108,30 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
         Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
     });
-    let in_file: Vec<(Excerpt, String)> = file
+    let in_file: Vec<(Excerpt, Vec<Range<usize>>, &Place)> = file
         .iter()
         .flat_map(|(file, places)| {
             places.iter().filter_map(|place| {
                 let around = Excerpt::lines(file, place.lines.clone())?;
                 let span = place.line.and_then(|line| line_range(file, line));
                 let span = span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
-                Some((Excerpt { span, ..around }.sanitized(), place.label.clone()))
+                let marked = |(line, (first, last)): &(usize, (usize, usize))| {
+                    let line = line_range(file, *line)?;
+                    let at = |column: usize| {
+                        let chars = file[line.clone()].char_indices().nth(column).map(|(at, _)| line.start + at);
+                        chars.unwrap_or(line.end)
+                    };
+                    around.locate(&(at(first - 1)..at(*last)))
+                };
+                let marks: Vec<_> = place.marks.iter().filter_map(marked).collect();
+                let mut spans = vec![span];
+                // The first mark carries the label.
+                if !marks.is_empty() {
+                    spans = marks;
+                }
+                let shown = Excerpt { span: spans[0].clone(), ..around };
+                let spans = spans.iter().map(|span| shown.at(span).sanitized().span).collect();
+                Some((shown.sanitized(), spans, place))
             })
         })
         .collect();
@@ -125,9 +142,13 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
         group = group.element(snippet);
     }
-    for (excerpt, label) in &in_file {
-        let annotation = AnnotationKind::Context.span(excerpt.span.clone()).label(label);
-        let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).annotation(annotation);
+    for (excerpt, spans, place) in &in_file {
+        // Of the nearest place every line is shown.
+        let mut snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).fold(!place.whole);
+        for (nth, span) in spans.iter().enumerate() {
+            let annotation = AnnotationKind::Context.span(span.clone());
+            snippet = snippet.annotation(if nth == 0 { annotation.label(&*place.label) } else { annotation });
+        }
         group = group.element(snippet);
     }
     print(&[group.element(Level::HELP.message(&help))]);
@@ -138,6 +159,10 @@ struct Place {
     lines: std::ops::RangeInclusive<usize>,
     line: Option<usize>,
     label: String,
+    /// Lines, and the first and last column in each that differ from the hunk.
+    marks: Vec<(usize, (usize, usize))>,
+    /// Every line is shown, and not only those that are pointed at.
+    whole: bool,
 }
 
 /// Says which context means a place.
@@ -155,6 +180,8 @@ fn places(reason: &RejectReason) -> Vec<Place> {
         lines: lines.clone(),
         line,
         label: label.to_owned(),
+        marks: Vec::new(),
+        whole: false,
     };
     match reason {
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
@@ -165,7 +192,8 @@ fn places(reason: &RejectReason) -> Vec<Place> {
                 Some(difference) if line.is_some() => format!("differs from column {} on", difference.column),
                 _ => "the closest place".into(),
             };
-            vec![place(&nearest.lines, line, &label)]
+            let marks = nearest.region.iter().filter_map(|shown| Some((shown.line, shown.columns?))).collect();
+            vec![Place { marks, whole: true, ..place(&nearest.lines, line, &label) }]
         }
         RejectReason::MultipleMatches { candidates, .. }
         | RejectReason::OutsideScope { candidates, .. }
@@ -227,6 +255,11 @@ impl Excerpt {
         }
         let span = 0..(first_end - start).max(1);
         Some(Self { text: format!("{inner} "), first_line: *lines.start(), span, offset: start })
+    }
+
+    /// The same, pointing at another span.
+    fn at(&self, span: &Range<usize>) -> Self {
+        Self { text: self.text.clone(), span: span.clone(), ..*self }
     }
 
     /// A range of the text as a range of the excerpt.

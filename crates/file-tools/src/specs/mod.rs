@@ -4,6 +4,7 @@
 //! its keys stand in the order of the providers' own examples, whatever the features of
 //! `serde_json` are. What the JSON cannot express comes beside it, as [`caveats`](ToolSpec::caveats).
 
+pub mod all_tools;
 mod prompt;
 mod shapes;
 
@@ -34,6 +35,8 @@ pub enum Provider {
     Anthropic,
     /// Anthropic: the text editor tool that its models know.
     AnthropicEditor,
+    /// Google: a declaration of a function with one string.
+    Gemini,
     /// A tool of an MCP server, as in the answer to `tools/list`.
     Mcp,
     /// Fields for a request to llama.cpp's server.
@@ -46,7 +49,7 @@ pub enum Provider {
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OpenAi,
         Self::OpenAiChat,
         Self::OpenAiFunction,
@@ -54,6 +57,7 @@ impl Provider {
         Self::OpenAiBuiltin,
         Self::Anthropic,
         Self::AnthropicEditor,
+        Self::Gemini,
         Self::Mcp,
         Self::LlamaCpp,
         Self::Vllm,
@@ -71,6 +75,7 @@ impl Provider {
             Self::OpenAiBuiltin => "openai-builtin",
             Self::Anthropic => "anthropic",
             Self::AnthropicEditor => "anthropic-editor",
+            Self::Gemini => "gemini",
             Self::Mcp => "mcp",
             Self::LlamaCpp => "llama-cpp",
             Self::Vllm => "vllm",
@@ -90,6 +95,7 @@ impl Provider {
             | Self::OpenAiBuiltin
             | Self::Anthropic
             | Self::AnthropicEditor
+            | Self::Gemini
             | Self::Mcp => &[],
         }
     }
@@ -176,6 +182,12 @@ pub enum SpecError {
         /// The name.
         name: String,
     },
+    /// The provider's form knows a tool of its own alone.
+    #[error("{provider} is for the provider's own tool, and takes no others")]
+    OwnTool {
+        /// The provider.
+        provider: Provider,
+    },
     /// The provider takes no grammar at all.
     #[error("{provider} takes no grammar")]
     NoGrammar {
@@ -235,6 +247,10 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
         (Provider::AnthropicEditor, _) => {
             caveats.push(EDITOR_COMMANDS);
             shapes::anthropic_editor(options.max_characters)
+        }
+        (Provider::Gemini, _) => {
+            caveats.push(NO_GRAMMAR);
+            shapes::gemini(options.dialect)
         }
         (Provider::Mcp, _) => {
             caveats.push(MCP_SERVER);

@@ -111,6 +111,21 @@ pub(super) fn anthropic(dialect: Dialect) -> Json {
     }
 }
 
+pub(super) fn gemini(dialect: Dialect) -> Json {
+    let text =
+        object! { "type": "STRING", "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`." };
+    let parameters = object! {
+        "type": "OBJECT",
+        "properties": object! { "patch": text },
+        "required": vec!["patch"],
+    };
+    object! {
+        "name": TOOL_NAME,
+        "description": description(dialect, Channel::Argument),
+        "parameters": parameters,
+    }
+}
+
 pub(super) fn anthropic_editor(max_characters: Option<u32>) -> Json {
     let mut editor = vec![("type", "text_editor_20250728".into()), ("name", "str_replace_based_edit_tool".into())];
     editor.extend(max_characters.map(|most| ("max_characters", most.into())));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::{PatchData, summary};
+use crate::changes::{DiffDetail, PatchData, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{ChangingCall, Session, expected};
@@ -28,6 +28,10 @@ pub struct ApplyPatch {
     pub dry_run: Option<bool>,
     /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ, files may be replaced.
     pub profile: Option<PatchProfile>,
+    /// How much to show of the diff: none (default; full for a dryRun), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// The rules of a patch.
@@ -62,7 +66,7 @@ impl Session {
                 options.expected.insert(path, expected(hash)?);
             }
             let patch = patch_engine::parse(&args.patch, &options.parse).map_err(|error| ToolError::parse(&error))?;
-            self.apply_parsed(&patch, options, args.atomic != Some(false), call)
+            self.apply_parsed(&patch, options, args.atomic != Some(false), args.diff, call)
         };
         if args.dry_run == Some(true) {
             return run(None);
@@ -76,6 +80,7 @@ impl Session {
         patch: &Patch<'_>,
         mut options: Options,
         atomic: bool,
+        detail: Option<DiffDetail>,
         call: Option<&mut ChangingCall<'_>>,
     ) -> ToolResult<PatchData> {
         let given: HashSet<String> = options.expected.keys().cloned().collect();
@@ -84,11 +89,14 @@ impl Session {
             let plan =
                 patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
             self.check_replaced(&plan, &given)?;
-            return Ok(Success::new(format!("it applies: {}", summary(&plan)), PatchData::planned(&plan)?));
+            return Ok(Success::new(
+                format!("it applies: {}", summary(&plan)),
+                PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?,
+            ));
         };
         let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &given))?;
         let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
-        Ok(Success::new(summaries.join("; "), PatchData::applied(&reports, atomic)))
+        Ok(Success::new(summaries.join("; "), PatchData::applied(&reports, atomic, detail.unwrap_or_default())))
     }
 
     /// Expects of each file that the patch changes what the session saw of it, unless the caller

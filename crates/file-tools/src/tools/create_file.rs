@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::{capped, diff_of};
+use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
 
@@ -19,6 +19,10 @@ pub struct CreateFile {
     pub content: String,
     /// Make missing directories.
     pub create_parent_directories: Option<bool>,
+    /// How much to show of the diff: none (default), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `create_file` gives.
@@ -31,8 +35,9 @@ pub struct CreateFileData {
     pub path: String,
     /// Its hash.
     pub sha256: String,
-    /// The unified diff.
-    pub diff: String,
+    /// The unified diff, or how many lines it has, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// The transaction, for undo.
     pub transaction_id: String,
 }
@@ -57,7 +62,7 @@ impl Session {
                 created: true,
                 path: change.path.to_string(),
                 sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                diff: capped(&diff_of(&report, change)),
+                diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
                 transaction_id: super::transaction(&report),
             };
             Ok(Success::new(format!("created {} ({} bytes)", data.path, args.content.len()), data))

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::{capped, diff_of};
+use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::hints::Hint;
 use crate::session::{Session, expected, finish};
 
 /// The arguments of `delete_file`.
@@ -23,6 +24,10 @@ pub struct DeleteFile {
     pub permanent: Option<bool>,
     /// Delete a directory with all in it.
     pub recursive: Option<bool>,
+    /// How much to show of the diff: none (default), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `delete_file` gives.
@@ -41,8 +46,9 @@ pub struct DeleteFileData {
     /// Where restore_file finds it; none when it is gone for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
-    /// The unified diff.
-    pub diff: String,
+    /// The unified diff, or how many lines it has, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// The transaction, for undo; none when it is gone for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
@@ -62,14 +68,14 @@ impl Session {
             let recursive = args.recursive == Some(true);
             let mut directory = None;
             let report = call.commit(&mut |root| {
-                let path = root.check(&args.path, fs_guard::Access::Delete)?;
+                let path = super::checked(root, &args.path, fs_guard::Access::Delete)?;
                 let seen = root.metadata(&path)?;
                 let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
                 directory = is_dir.then(|| path.to_string());
                 if is_dir && !recursive {
                     return Err(ToolError::about(ErrorKind::CommandFailed, &args.path, "it is a directory")
                         .details(serde_json::json!({ "path": path.as_str(), "reason": "directory" }))
-                        .next("set recursive to delete it with all in it"));
+                        .hints([Hint::UseArgument { argument: "recursive".into(), value: true.into() }]));
                 }
                 if is_dir && given.is_some() {
                     return Err(ToolError::arguments("a directory has no sha256").next("leave expectedSha256 out"));
@@ -77,7 +83,7 @@ impl Session {
                 if seen.is_none() {
                     // A file that is expected and missing is another error than one that was never known.
                     self.check_expected(path.as_str(), None, given)?;
-                    return Err(super::missing(&args.path));
+                    return Err(super::missing(root, &args.path));
                 }
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
@@ -118,7 +124,10 @@ impl Session {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: capped(&changes.iter().flat_map(|change| diff_of(&report, change)).collect::<Vec<_>>()),
+                diff: args
+                    .diff
+                    .unwrap_or_default()
+                    .of(|| changes.iter().flat_map(|change| diff_of(&report, change)).collect()),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::Operation;
-use crate::changes::{capped, diff_of};
+use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
-use crate::session::{Session, expected, finish};
+use crate::hints::{Hint, Part, read_again};
+use crate::session::{Session, finish};
 use crate::text::{normalised, without_bom};
 
 /// How many places an error names.
@@ -24,10 +25,14 @@ const NAMED: usize = 20;
 pub struct EditFile {
     /// File, relative to the workspace root.
     pub path: String,
-    /// sha256 from read_file.
-    pub expected_sha256: String,
+    /// sha256 from read_file; without it the one that this session saw last counts.
+    pub expected_sha256: Option<String>,
     /// Replacements; all are matched against the file as it is before the call.
     pub edits: Vec<TextEdit>,
+    /// How much to show of the diff: none (default), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// One replacement.
@@ -58,8 +63,9 @@ pub struct EditFileData {
     pub applied_edits: usize,
     /// How many places were replaced.
     pub replacements: usize,
-    /// The unified diff.
-    pub diff: String,
+    /// The unified diff, or how many lines it has, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// The transaction, for undo.
     pub transaction_id: String,
 }
@@ -73,13 +79,14 @@ impl Session {
     /// binary, or the guard refuses it.
     pub fn edit_file(&self, args: &EditFile, host: &mut dyn Host) -> ToolResult<EditFileData> {
         self.changing("edit_file", Operation::Edit, host, |call| {
-            expected(&args.expected_sha256)?;
+            let given = args.expected_sha256.as_deref();
+            self.seen(&args.path, given)?;
             let mut replacements = 0;
             let report = call.commit(&mut |root| {
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
-                let Some(file) = self.load(&mut builder, &args.path, Some(&args.expected_sha256))? else {
-                    return Err(super::missing(&args.path));
+                let Some(file) = self.load(&mut builder, &args.path, given)? else {
+                    return Err(super::missing(root, &args.path));
                 };
                 let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
                 let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
@@ -100,7 +107,7 @@ impl Session {
                 after_sha256: hash(change.after),
                 applied_edits: args.edits.len(),
                 replacements,
-                diff: capped(&diff_of(&report, change)),
+                diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
                 transaction_id: super::transaction(&report),
             };
             let output = format!("edited {} in {} places", data.path, data.replacements);
@@ -113,7 +120,7 @@ fn no_change(path: &str, edit: Option<usize>) -> ToolError {
     let which = edit.map_or_else(|| "the edits change".to_owned(), |edit| format!("edit {} changes", edit + 1));
     ToolError::about(ErrorKind::CommandFailed, path, format!("{which} nothing: oldText and newText are the same"))
         .details(json!({ "path": path, "reason": "no_change", "editIndex": edit }))
-        .next("leave the edit out, or correct newText")
+        .hints([Hint::LeaveOut { part: Part::Edit }])
 }
 
 /// A file with CRLF as LF, and where each byte of that is in the file.
@@ -192,7 +199,7 @@ impl<'f> Edits<'f> {
             let message = format!("edits {} touch the same text; nothing was changed", named.join(", "));
             return Err(ToolError::about(ErrorKind::OverlappingEdits, self.path, message)
                 .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
-                .next("write the conflicting edits as one edit"));
+                .hints([Hint::Join { other: conflicting[0] + 1 }]));
         }
         if std::str::from_utf8(self.bytes).is_err() && all.iter().any(|(_, _, (_, text))| !text.is_ascii()) {
             return Err(super::encoding(self.path));
@@ -292,13 +299,18 @@ impl<'f> Edits<'f> {
                 "candidates": places,
                 "moreCandidates": starts.len() > NAMED,
             }))
-            .next("add lines around it to oldText and newText until it is there once, or set replaceAll")
+            .hints([
+                Hint::CorrectArguments {
+                    what: "add lines around it to oldText and newText until it is there once".into(),
+                },
+                Hint::UseArgument { argument: "replaceAll".into(), value: true.into() },
+            ])
     }
 
     fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
         let message = format!("the oldText of edit {} is not in the file", index + 1);
         let mut details = json!({ "path": self.path, "editIndex": index });
-        let mut next = format!("read {} again and copy oldText from it exactly", self.path);
+        let mut hint = read_again(self.path);
         let mut message = message;
         match self.reason(edit) {
             Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
@@ -310,26 +322,36 @@ impl<'f> Edits<'f> {
                         nearest.agreeing, nearest.of
                     ),
                 };
-                next = format!("read lines {first}-{last} of {} and copy oldText from there", self.path);
+                hint = Hint::ReadAgain { path: self.path.into(), start_line: Some(*first), end_line: Some(*last) };
                 details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
                 let (first, last) = (lines.start(), lines.end());
                 message += &format!("; newText is there already, at lines {first}-{last}");
-                next = "leave the edit out: it is done already".into();
+                hint = Hint::LeaveOut { part: Part::Edit };
                 details["appliedLines"] = json!({ "startLine": first, "endLine": last });
             }
             _ => {}
         }
-        ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).next(next)
+        ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).hints([hint])
     }
 
     /// The engine's reject of the same change as a hunk: where its lines nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
-        let of =
-            |text, kind| str::lines(text).map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind));
-        let lines = of(&old, LineKind::Delete).chain(of(&new, LineKind::Insert)).collect();
+        fn of<'l>(lines: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
+            lines.iter().map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind))
+        }
+        // What the texts share at both ends is context.
+        let (all, news): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+        let head = all.iter().zip(&news).take_while(|(one, other)| one == other).count();
+        let most = all.len().min(news.len()) - head;
+        let tail = all.iter().rev().zip(news.iter().rev()).take_while(|(one, other)| one == other).count().min(most);
+        let lines = of(&all[..head], LineKind::Context)
+            .chain(of(&all[head..all.len() - tail], LineKind::Delete))
+            .chain(of(&news[head..news.len() - tail], LineKind::Insert))
+            .chain(of(&all[all.len() - tail..], LineKind::Context))
+            .collect();
         let hunk = Hunk {
             opened: true,
             headers: Vec::new(),

@@ -6,8 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
+use crate::changes::DiffDetail;
 use crate::error::ToolError;
+use crate::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
+use crate::tool::Tool;
 
 /// The arguments of `edit.patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -60,7 +63,7 @@ impl Session {
                 }
                 None => patch,
             };
-            self.apply_parsed(&patch, options, true, call)
+            self.apply_parsed(&patch, options, true, Some(DiffDetail::None), call)
         };
         let result = if args.dry_run == Some(true) {
             run(None)
@@ -92,8 +95,15 @@ impl EditPatchResult {
     /// The answer for an error.
     #[must_use]
     pub fn failed(error: &ToolError) -> Self {
-        let line = error.message.replace(['\n', '\r'], " ");
-        Self { ok: false, summary: None, error: Some(format!("{}: {line}", error.kind)) }
+        // A hunk to paste does not fit in one line.
+        let hints: Vec<_> =
+            error.hints.iter().filter(|hint| !matches!(hint, Hint::ReplaceHunk { .. })).cloned().collect();
+        let next = match hints::words(&hints, Caller::Tool(Tool::EditPatch)) {
+            next if next.is_empty() => next,
+            next => format!("; next: {next}"),
+        };
+        let line = format!("{}: {}{next}", error.kind, error.message).replace(['\n', '\r'], " ");
+        Self { ok: false, summary: None, error: Some(line) }
     }
 }
 

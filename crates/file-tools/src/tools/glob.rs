@@ -89,7 +89,15 @@ impl Session {
             page(matches, skip, limit, self.settings().max_output, whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = if truncated { ", and more" } else { "" };
-        Ok(Success::new(format!("{} paths match{more}", matches.len()), GlobData { matches, truncated, next_cursor }))
+        // A pattern without a slash is meant for names anywhere more often than for those of one directory.
+        let hint = match matches.is_empty() && !pattern.contains('/') {
+            true => format!("; it looks in one directory only, `**/{pattern}` in all"),
+            false => String::new(),
+        };
+        Ok(Success::new(
+            format!("{} paths match{more}{hint}", matches.len()),
+            GlobData { matches, truncated, next_cursor },
+        ))
     }
 }
 

@@ -14,11 +14,13 @@ pub mod search_files;
 pub mod undo;
 pub mod write_file;
 
+use fs_guard::{Access, RelPath, Root};
 use patch_engine::transaction::TransactionId;
-use patch_engine::{ErrorKind, Report, Sha256};
+use patch_engine::{ErrorKind, Problem, Reject, Report, Sha256};
 use serde_json::json;
 
 use crate::error::ToolError;
+use crate::hints::{self, Hint, Part};
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
@@ -27,16 +29,23 @@ fn transaction(report: &Report) -> String {
 fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
     ToolError::about(ErrorKind::BinaryFile, path, format!("it is binary ({size} bytes)"))
         .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
-        .next("leave it alone; binary files can be moved and deleted, not edited")
+        .next("leave it alone, or move or delete it: a binary file is not edited")
 }
 
 fn encoding(path: &str) -> ToolError {
     ToolError::about(ErrorKind::PatchApplyError, path, "its encoding cannot store the new text; it is not UTF-8")
         .details(json!({ "path": path, "reason": "encoding" }))
-        .next("insert ASCII only, or ask for the file to be converted first")
+        .hints([
+            Hint::LeaveOut { part: Part::NotAscii },
+            hints::ask("say which charset the file has", Some(format!("--encoding {path}=LABEL"))),
+        ])
 }
 
-fn missing(path: &str) -> ToolError {
-    ToolError::about(ErrorKind::NotFound, path, "there is no such file")
-        .next("check the path with list_directory or glob; create_file makes a new file")
+pub(crate) fn missing(root: &Root, path: &str) -> ToolError {
+    ToolError::from(Reject::of(path, Problem::Missing).in_root(root))
+}
+
+/// A path as the guard takes it, or why not, with the path that was probably meant.
+pub(crate) fn checked(root: &Root, path: &str, access: Access) -> Result<RelPath, ToolError> {
+    Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).in_root(root))?)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
-use crate::session::{Session, expected, finish};
+use crate::session::{Session, finish};
 
 /// The arguments of `move_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -16,8 +16,8 @@ pub struct MoveFile {
     pub from_path: String,
     /// Its new path, in an existing directory.
     pub to_path: String,
-    /// sha256 of the file, from read_file.
-    pub expected_sha256: String,
+    /// sha256 of the file, from read_file; without it the one that this session saw last counts.
+    pub expected_sha256: Option<String>,
     /// Replace a file at toPath; the trash keeps it.
     pub overwrite: Option<bool>,
 }
@@ -50,22 +50,23 @@ impl Session {
     /// not set, or the guard refuses a path.
     pub fn move_file(&self, args: &MoveFile, host: &mut dyn Host) -> ToolResult<MoveFileData> {
         self.changing("move_file", Operation::Move, host, |call| {
-            let given = expected(&args.expected_sha256)?;
+            let given = args.expected_sha256.as_deref();
+            let expected = self.seen(&args.from_path, given)?;
             let overwrite = args.overwrite == Some(true);
             let report = call.commit(&mut |root| {
-                let from = root.check(&args.from_path, fs_guard::Access::Delete)?;
+                let from = super::checked(root, &args.from_path, fs_guard::Access::Delete)?;
                 if root.metadata(&from)?.is_none() {
-                    if given != patch_engine::Expected::Absent {
-                        self.check_expected(from.as_str(), None, Some(&args.expected_sha256))?;
+                    if expected != patch_engine::Expected::Absent {
+                        self.check_expected(from.as_str(), None, given)?;
                     }
-                    return Err(super::missing(&args.from_path));
+                    return Err(super::missing(root, &args.from_path));
                 }
                 let options = Options { overwrite, ..self.options() };
                 let mut builder = PlanBuilder::new(root, &options);
                 builder.rename(&args.from_path, &args.to_path)?;
                 let plan = finish(builder)?;
                 let change = &plan.changes()[0];
-                self.check_expected(change.path.as_str(), change.before, Some(&args.expected_sha256))?;
+                self.check_expected(change.path.as_str(), change.before, given)?;
                 let target = plan.transition_of(change);
                 if let Some(replaced) = target.before() {
                     self.check_expected(target.path().as_str(), Some(replaced), None)?;

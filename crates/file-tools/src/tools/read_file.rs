@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::hints::Hint;
 use crate::session::Session;
 use crate::text::{Newlines, prefix, split_terminator, without_bom};
 
@@ -28,6 +29,8 @@ pub struct ReadFile {
     pub max_bytes: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
+    /// Put the number and a tab before each line of content; they are no part of the file.
+    pub line_numbers: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
 }
@@ -92,7 +95,7 @@ impl Session {
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
             return Err(ToolError::about(ErrorKind::NotFound, &args.path, "it is a directory, not a file")
-                .next("use list_directory for it"));
+                .hints([Hint::UseTool { tool: "list_directory".into(), path: path.to_string() }]));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         let sha256 = Sha256::of(&bytes);
@@ -112,7 +115,7 @@ impl Session {
             let message = format!("it is binary ({size} bytes)");
             return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, message)
                 .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
-                .next("leave it alone, or read it with allowBinary"));
+                .hints([Hint::UseArgument { argument: "allowBinary".into(), value: true.into() }]));
         }
         let whole = decoded.as_ref().map_or(&bytes[..], FileText::bytes);
         let text = without_bom(whole);
@@ -151,6 +154,11 @@ impl Session {
             let next = slice(text, args, from, (limit, args.max_bytes.is_none()), &mut data);
             data.truncated = next.is_some();
             data.next_cursor = next.map(|at| at.to_string());
+            if args.line_numbers == Some(true) {
+                let content = data.content.take().unwrap_or_default();
+                let lines = (data.start_line..).zip(content.split_inclusive('\n'));
+                data.content = Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
+            }
             output = match data.end_line >= data.start_line {
                 true => format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count),
                 false => format!("{path}: no lines of {}", data.line_count),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::Operation;
-use crate::changes::{ChangedFile, committed_files, summary};
+use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::Session;
@@ -24,6 +24,10 @@ pub struct Undo {
     pub transaction_id: Option<String>,
     /// Only these files of it.
     pub paths: Option<Vec<String>>,
+    /// How much to show of the diff: none (default), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `undo` gives.
@@ -61,7 +65,7 @@ impl Session {
             let data = UndoData {
                 undo_of: id.to_string(),
                 transaction_id: report.transaction.map(|id| id.to_string()),
-                changed_files: committed_files(&report),
+                changed_files: committed_files(&report, args.diff.unwrap_or_default()),
                 truncated: false,
             };
             Ok(Success::new(format!("took back {id}: {}", summary(&report.plan)), data))

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use crate::audit::Operation;
-use crate::changes::{capped, diff_of};
+use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::session::{Session, expected, finish};
+use crate::session::{Session, finish};
 use crate::text::{Newlines, split_terminator, without_bom};
 
 /// The arguments of `write_file`.
@@ -23,8 +23,12 @@ pub struct WriteFile {
     pub path: String,
     /// All of its new text.
     pub content: String,
-    /// sha256 from read_file; empty if the file must not exist.
-    pub expected_sha256: String,
+    /// sha256 from read_file, empty if the file must not exist; without it the one that this session saw last counts.
+    pub expected_sha256: Option<String>,
+    /// How much to show of the diff: none (default), stat or full.
+    pub diff: Option<DiffDetail>,
+    /// Most bytes of the answer; 8192 by default.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `write_file` gives.
@@ -38,8 +42,9 @@ pub struct WriteFileData {
     pub before_sha256: Option<String>,
     /// Its hash now.
     pub after_sha256: String,
-    /// The unified diff.
-    pub diff: String,
+    /// The unified diff, or how many lines it has, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// The transaction, for undo; none when nothing changed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub transaction_id: String,
@@ -53,12 +58,13 @@ impl Session {
     /// When the file is not the expected one, is binary, or the guard refuses it.
     pub fn write_file(&self, args: &WriteFile, host: &mut dyn Host) -> ToolResult<WriteFileData> {
         self.changing("write_file", Operation::Write, host, |call| {
-            let expected = expected(&args.expected_sha256)?;
+            let given = args.expected_sha256.as_deref();
+            let expected = self.seen(&args.path, given)?;
             let mut now = None;
             let report = call.commit(&mut |root| {
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
-                let Some(file) = self.load(&mut builder, &args.path, Some(&args.expected_sha256))? else {
+                let Some(file) = self.load(&mut builder, &args.path, given)? else {
                     debug_assert_eq!(expected, Expected::Absent);
                     builder.create(&args.path, args.content.clone().into_bytes())?;
                     return finish(builder);
@@ -77,7 +83,7 @@ impl Session {
                     path: change.path.to_string(),
                     before_sha256: change.before.map(|hash| hash.to_string()),
                     after_sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                    diff: capped(&diff_of(&report, change)),
+                    diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
                     transaction_id: super::transaction(&report),
                 },
                 None => {
@@ -86,7 +92,7 @@ impl Session {
                         path,
                         before_sha256: Some(hash.to_string()),
                         after_sha256: hash.to_string(),
-                        diff: String::new(),
+                        diff: None,
                         transaction_id: String::new(),
                     }
                 }

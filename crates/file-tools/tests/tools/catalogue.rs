@@ -33,7 +33,46 @@ fn each_is_short_and_says_what_to_do() {
             assert!(kind || known || !word.contains('_'), "{}: {word} is no kind", tool.name);
         }
     }
-    assert!(all < 24_000, "all together have {all} bytes");
+    assert!(all < 26_000, "all together have {all} bytes");
+}
+
+/// What a model has to know of each tool to use it, whatever else is left out.
+const NEEDED: &[(&str, &[&str])] = &[
+    ("read_file", &["startLine", "from 1", "sha256", "expectedSha256", "cursor", "lineNumbers"]),
+    ("list_directory", &["recursive", "includeHidden", "cursor"]),
+    ("search_files", &["regex", "includeGlobs", "cursor", ".gitignore"]),
+    ("glob", &["**", "{a,b}"]),
+    ("create_file", &["never overwrites", "createParentDirectories"]),
+    ("write_file", &["whole", "expectedSha256", "edit_file"]),
+    ("edit_file", &["exactly once", "replaceAll", "oldText", "all or none"]),
+    ("delete_file", &["trash", "recursive", "restore_file"]),
+    ("restore_file", &["trash", "targetPath"]),
+    ("move_file", &["overwrite", "toPath"]),
+    ("apply_patch", &["*** Begin Patch", "*** Update File", "*** Add File", "@@", "3 lines of context", "all or none"]),
+    ("edit.patch", &["allow_delete", "*** Begin Patch"]),
+    ("undo", &["transactionId"]),
+];
+
+#[test]
+fn the_brief_set_is_short_and_says_what_is_needed() {
+    let brief = file_tools::brief_catalogue();
+    let size = serde_json::to_string(&serde_json::json!({ "tools": brief })).unwrap().len();
+    assert!(size < 9000, "{size} bytes");
+    assert_eq!(
+        brief.iter().map(|tool| tool.name).collect::<Vec<_>>(),
+        NEEDED.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    );
+    for (whole, brief) in catalogue().iter().zip(&brief) {
+        for word in NEEDED.iter().find(|(name, _)| *name == whole.name).unwrap().1 {
+            assert!(brief.description.contains(word), "{} does not say {word:?}: {}", brief.name, brief.description);
+            assert!(whole.description.contains(word), "{} does not say {word:?}", whole.name);
+        }
+        let names = |tool: &file_tools::ToolInfo| {
+            let names = tool.input_schema["properties"].as_object().unwrap().keys().cloned();
+            (names.collect::<Vec<_>>(), tool.input_schema["required"].clone())
+        };
+        assert_eq!(names(whole), names(brief), "{}: other arguments", whole.name);
+    }
 }
 
 #[test]
@@ -77,5 +116,49 @@ fn examples_are_arguments() {
         for name in example.as_object().unwrap().keys() {
             assert!(tool.input_schema["properties"].get(name).is_some(), "{}: {name}", tool.name);
         }
+    }
+}
+
+/// Write the page anew with `UPDATE_TOOLS=1 cargo test -p file-tools`.
+#[test]
+fn the_page_of_results_is_what_the_schemas_say() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md");
+    let page = page();
+    if std::env::var_os("UPDATE_TOOLS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), page, "see the comment above");
+}
+
+fn page() -> String {
+    let mut page = String::from(
+        "# What the tools answer\n\n\
+         Generated from the schemas that `apply-patch tool --list` prints. An answer is `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data\n\
+         below, or `{\"ok\":false,\"error\":{…}}`: [errors.md](errors.md). `?` marks what may be missing.\n",
+    );
+    for tool in Tool::ALL {
+        let answer = tool.schemas().1;
+        let data = if tool == Tool::EditPatch { &answer } else { &answer["properties"]["data"] };
+        let own = if tool == Tool::EditPatch { ": a shape of its own, without `data`" } else { "" };
+        page += &format!("\n## `{}`{own}\n\n| field | type | what it is |\n|---|---|---|\n", tool.as_str());
+        rows(data, "", &mut page);
+    }
+    page
+}
+
+/// A row for each field, and those of the objects in it below.
+fn rows(schema: &Value, at: &str, page: &mut String) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let optional = if required.contains(&name.as_str().into()) { "" } else { "?" };
+        let items = &field["items"];
+        let kind = match field["type"].as_str().unwrap_or("any") {
+            "array" => format!("list of {}", items["type"].as_str().unwrap_or("any")),
+            kind => kind.to_owned(),
+        };
+        let what = field["description"].as_str().unwrap_or_default().replace('\n', " ");
+        *page += &format!("| `{at}{name}`{optional} | {kind} | {what} |\n");
+        rows(field, &format!("{at}{name}."), page);
+        rows(items, &format!("{at}{name}[]."), page);
     }
 }

@@ -9,6 +9,7 @@ mod editor;
 mod encodings;
 mod events;
 mod guard;
+mod hints;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
 #[path = "../../../../tests/order.rs"]

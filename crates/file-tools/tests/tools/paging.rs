@@ -118,6 +118,9 @@ fn diffs_and_reasons_are_cut() {
     let data = done(&tools, "apply_patch", &json!({ "patch": format!("*** Begin Patch\n{add}*** End Patch\n") }));
     assert_eq!((data["truncated"].as_bool(), data["transactionId"].is_string()), (Some(true), true));
     assert!(data.to_string().len() < 1500 && bench.exists("n49"), "{data}");
-    let data = done(&tools, "delete_file", &json!({ "path": "f" }));
-    assert!(data["diff"].as_str().unwrap().ends_with("…(truncated)") && data.to_string().len() < 2500);
+    let data = done(&tools, "delete_file", &json!({ "path": "f", "diff": "full" }));
+    assert!(
+        data["diff"].as_str().unwrap().contains("…(cut: ask with a larger maxResultBytes")
+            && data.to_string().len() < 2500
+    );
 }

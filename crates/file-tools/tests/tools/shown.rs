@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use file_tools::changes::{PatchData, capped};
+use file_tools::changes::{DiffDetail, PatchData, capped};
 use file_tools::events::{EventForm, Events};
 use fs_guard::Sha256;
 use patch_engine::approval::{Decision, Request};
@@ -314,7 +314,7 @@ impl<'w> Watch<'w> {
 impl Host for Watch<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let (plan, images) = (request.plan, request.plan.images());
-        let data = serde_json::to_value(PatchData::planned(plan)?).unwrap()["changedFiles"].take();
+        let data = serde_json::to_value(PatchData::planned(plan, DiffDetail::Full)?).unwrap()["changedFiles"].take();
         let mut without_diffs = data.clone();
         for file in without_diffs.as_array_mut().unwrap() {
             file.as_object_mut().unwrap().remove("diff");
@@ -339,7 +339,7 @@ impl Host for Watch<'_> {
             let shown = self.shown.last_mut().unwrap();
             assert_eq!(report.plan.digest(), shown.digest);
             assert_eq!(Told::all(report.images()), shown.planned, "told otherwise after the commit");
-            let data = PatchData::applied(std::slice::from_ref(report), true);
+            let data = PatchData::applied(std::slice::from_ref(report), true, DiffDetail::Full);
             let mut files = serde_json::to_value(data).unwrap()["changedFiles"].take();
             for file in files.as_array_mut().unwrap() {
                 let kept = file.as_object_mut().unwrap().remove("trashedTo");
@@ -531,7 +531,8 @@ fn a_patch_and_its_undo_do_what_they_show() {
             for id in ids.iter().rev() {
                 let args = json!({ "transactionId": id });
                 watch.events.begin_call("u", "undo", &args);
-                let reply = serde_json::to_value(bench.tools().call("undo", &args, &mut watch)).unwrap();
+                let reply =
+                    serde_json::to_value(bench.tools().call("undo", &in_full("undo", args), &mut watch)).unwrap();
                 watch.events.end_call(&reply, None);
                 assert_eq!(reply["ok"], true, "{reply}");
                 let shown = watch.take(&audit(dir));
@@ -545,6 +546,15 @@ fn a_patch_and_its_undo_do_what_they_show() {
     });
     let (applied, all) = applied.into_inner();
     assert!(!run || applied * 2 > all, "few patches fit: {applied} of {all}");
+}
+
+/// The same call with all of its diff in the answer.
+fn in_full(tool: &str, mut args: Value) -> Value {
+    if !["move_file", "restore_file"].contains(&tool) {
+        args["diff"] = "full".into();
+        args["maxResultBytes"] = 1_000_000.into();
+    }
+    args
 }
 
 /// The answer of a call that changed something, against the plan that was shown.
@@ -610,7 +620,8 @@ fn every_tool_does_what_it_shows() {
             let now = read_tree(dir);
             let Some((tool, args)) = arguments(call, &now, &trashed, &ids) else { continue };
             watch.events.begin_call("c", tool, &args);
-            let reply = serde_json::to_value(bench.tools().call(tool, &args, &mut watch)).unwrap();
+            let reply =
+                serde_json::to_value(bench.tools().call(tool, &in_full(tool, args.clone()), &mut watch)).unwrap();
             watch.events.end_call(&reply, reply["error"]["message"].as_str());
             let shown = watch.take(&audit(dir));
             check_events(&mut watch, &shown, &tree);

@@ -15,7 +15,7 @@ fn what_is_deleted_comes_back() {
     ] {
         bench.fails("delete_file", &args, kind);
     }
-    let data = bench.done("delete_file", &json!({ "path": "f", "expectedSha256": sha(b"x") }));
+    let data = bench.done("delete_file", &json!({ "path": "f", "expectedSha256": sha(b"x"), "diff": "full" }));
     assert_eq!((&data["deleted"], &data["beforeSha256"]), (&json!(true), &json!(sha(b"x"))));
     assert!(!bench.exists("f") && data["diff"].as_str().unwrap().contains("-x"));
     let kept = &data["trashedTo"];

@@ -29,7 +29,7 @@ fn what_is_named_is_taken_back_and_brought_again() {
     let part = bench.done("undo", &json!({ "transactionId": id, "paths": ["h"] }));
     assert_eq!((part["changedFiles"][0]["operation"].as_str(), bench.exists("h")), (Some("delete"), false));
     bench.done("undo", &json!({ "transactionId": part["transactionId"] }));
-    let undone = bench.done("undo", &json!({ "transactionId": id }));
+    let undone = bench.done("undo", &json!({ "transactionId": id, "diff": "full" }));
     assert_eq!((&undone["undoOf"], bench.read("f"), bench.read("g")), (&id, b"a\n".to_vec(), b"g\n".to_vec()));
     assert!(undone["changedFiles"][0]["diff"].as_str().unwrap().ends_with("-b\n+a\n"), "{undone}");
     let newest = bench.fails("undo", &json!({}), "command_failed")["details"]["transactions"].clone();

@@ -7,7 +7,7 @@ use crate::support::{Bench, sha};
 #[test]
 fn creates_and_never_overwrites() {
     let bench = Bench::new(&[("there", b"x")]);
-    let data = bench.done("create_file", &json!({ "path": "new", "content": "a\r\nb" }));
+    let data = bench.done("create_file", &json!({ "path": "new", "content": "a\r\nb", "diff": "full" }));
     assert_eq!(bench.read("new"), b"a\r\nb");
     assert_eq!((&data["created"], &data["sha256"]), (&json!(true), &json!(sha(b"a\r\nb"))));
     assert!(data["diff"].as_str().unwrap().contains("+b\n\\ No newline at end of file"));
@@ -55,8 +55,9 @@ fn writes_and_keeps_line_ends_and_bom() {
     assert_eq!(bench.read("f"), b"x");
     let data = bench.done("write_file", &json!({ "path": "new", "content": "y", "expectedSha256": "" }));
     assert_eq!((data.get("beforeSha256"), bench.read("new")), (None, b"y".to_vec()));
-    let data = bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x") }));
-    assert_eq!((&data["diff"], data.get("transactionId")), (&json!(""), None), "nothing changes");
+    let data =
+        bench.done("write_file", &json!({ "path": "f", "content": "x", "expectedSha256": sha(b"x"), "diff": "full" }));
+    assert_eq!((&data["diff"], data.get("transactionId")), (&json!(null), None), "nothing changes");
 }
 
 fn edit(bench: &Bench, edits: &Value) -> Value {

@@ -5,6 +5,7 @@
 //! (profile `strict`); [`Order::File`] wants one way to place all hunks in file order (profile
 //! `codex`). Similarity appears only in the words of a refusal.
 
+mod applied;
 mod draft;
 mod find;
 mod headers;
@@ -30,7 +31,7 @@ pub(crate) use draft::{Draft, Inserted};
 pub use pass::Pass;
 pub(crate) use placed::Located;
 pub use placed::{Note, Placed};
-pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason};
+pub use reject::{Advice, Candidate, Difference, HunkReject, Nearest, RejectReason, Shown};
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::lines::Lines;

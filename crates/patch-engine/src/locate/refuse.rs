@@ -4,15 +4,16 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 use patch_grammar::LineKind;
 
+use super::applied;
+use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
-use super::needle::Needle;
+use super::needle::{Fixed, Needle};
 use super::pass::{Pass, indentation, trim};
-use super::reject::{Advice, Candidate, Difference, Nearest, RejectReason};
+use super::reject::{Advice, Candidate, Difference, Nearest, RejectReason, Shown};
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
@@ -20,6 +21,15 @@ use crate::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
 const ADVICE_LINES: usize = 20;
+
+/// How many lines of the nearest place are shown.
+const SHOWN_LINES: usize = 12;
+
+/// How long a hunk may be to be given anew.
+const PASTED_LINES: usize = 40;
+
+/// How many characters of a line are shown, and how many bytes one may have that is to be pasted.
+const SHOWN_WIDTH: usize = 200;
 
 /// How many places get an advice.
 const ADVISED: usize = 8;
@@ -62,28 +72,13 @@ pub(crate) fn not_found(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules, e
     if !effort.spend() {
         return RejectReason::ContextNotFound { nearest: None };
     }
-    if let Some(lines) = already_applied(lines, needle) {
+    if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
     let nearest = near_by_pass(lines, needle, rules)
         .or_else(|| near_by_votes(lines, needle))
         .or_else(|| near_by_likeness(lines, needle));
     RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
-}
-
-/// Where the new lines of a hunk stand in one block.
-fn already_applied(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
-    let hunk = needle.lines(needle.separators);
-    let new: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
-    let changes = hunk.iter().any(|line| line.kind != LineKind::Context);
-    let telling = new.iter().filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).count();
-    let inserts = hunk.iter().any(|line| line.kind == LineKind::Insert && !trim(line.text).is_empty());
-    // Context alone says little: two lines that stand side by side do so in many files.
-    if !changes || telling == 0 || (!inserts && telling < 2) {
-        return None;
-    }
-    let start = find_block(lines, &new, Pass::Exact)?;
-    Some(start + 1..=start + new.len())
 }
 
 /// The first place of a block of lines.
@@ -93,14 +88,34 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
 
 /// The place that a pass which was not tried would have found.
 fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    if needle.fixed.is_some() {
+        return near_fixed(lines, needle, rules);
+    }
     for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
         for dropped in needle.variants() {
             if let Some(start) = find_block(lines, needle.old_without(dropped), pass) {
-                return Some(Nearest { pass: Some(pass), ..region(lines, needle, start as isize, dropped) });
+                return Some(by_pass(lines, needle, start, dropped, pass));
             }
         }
     }
     None
+}
+
+/// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as it is.
+fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
+        for dropped in needle.variants() {
+            let Some(mark) = needle.fixed_mark(lines, dropped) else { continue };
+            if needle.fits(lines, mark, dropped, pass) {
+                return Some(by_pass(lines, needle, mark.line as usize, dropped, pass));
+            }
+        }
+    }
+    let elsewhere = |&pass: &Pass| find_block(lines, needle.old_without(0), pass);
+    let start = rules.passes.iter().find_map(elsewhere)?;
+    let end_of_file = needle.fixed == Some(Fixed::End);
+    let found = region(lines, needle, start as isize, 0);
+    Some(Nearest { not_at_end: end_of_file, paste: Vec::new(), ..found })
 }
 
 /// The place where most lines of the hunk agree, lines compared as leniently as can be.
@@ -137,7 +152,12 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let start = start as isize - before as isize;
     let scattered =
         offsets.len() > 1 && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
-    Some(Nearest { scattered, ..region(lines, needle, start, 0) })
+    let found = region(lines, needle, start, 0);
+    let paste = match usize::try_from(start) {
+        Ok(start) if !scattered && found.agreeing + 1 >= found.of => paste(lines, needle, start, 0, None),
+        _ => Vec::new(),
+    };
+    Some(Nearest { scattered, paste, ..found })
 }
 
 /// The place of the line that is most like the longest line of the hunk.
@@ -153,6 +173,12 @@ fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         .map(|(index, line)| (index, like(line)))
         .max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0)))?;
     (likeness >= LIKENESS).then(|| region(lines, needle, index as isize - offset as isize, 0))
+}
+
+/// The same for a place that `pass` finds.
+fn by_pass(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, pass: Pass) -> Nearest {
+    let paste = paste(lines, needle, start, dropped, Some(pass));
+    Nearest { pass: Some(pass), paste, ..region(lines, needle, start as isize, dropped) }
 }
 
 /// What there is to say about the lines from `start` on, held against the hunk.
@@ -182,7 +208,58 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     }
     let first = start.max(0) as usize;
     let last = (start + old.len() as isize).clamp(first as isize + 1, lines.len().max(first + 1) as isize) as usize;
-    Nearest { lines: first + 1..=last, agreeing, of: old.len(), difference, pass: None, scattered: false }
+    let region = (first..last.min(lines.len())).take(SHOWN_LINES).map(|index| {
+        let wanted = usize::try_from(index as isize - start).ok().and_then(|offset| old.get(offset));
+        shown(index, lines.content(index), wanted.copied())
+    });
+    Nearest {
+        lines: first + 1..=last,
+        agreeing,
+        of: old.len(),
+        difference,
+        pass: None,
+        scattered: false,
+        not_at_end: false,
+        region: region.collect(),
+        paste: Vec::new(),
+    }
+}
+
+/// A line of the file, held against the hunk's.
+fn shown(index: usize, found: &[u8], wanted: Option<&[u8]>) -> Shown {
+    let text = String::from_utf8_lossy(found);
+    let columns = wanted.filter(|wanted| *wanted != found).map(|wanted| {
+        let wanted = String::from_utf8_lossy(wanted);
+        let before = text.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
+        let (len, other) = (text.chars().count(), wanted.chars().count());
+        let alike = text.chars().rev().zip(wanted.chars().rev()).take_while(|(one, other)| one == other).count();
+        let after = alike.min(len.min(other) - before);
+        (before + 1, (len - after).max(before + 1))
+    });
+    Shown { line: index + 1, text: text.chars().take(SHOWN_WIDTH).collect(), columns }
+}
+
+/// The hunk as it would be with the lines of the file from `start` on; what it inserts is indented as `pass` would.
+fn paste(lines: &Lines<'_>, needle: &Needle<'_>, start: usize, dropped: usize, pass: Option<Pass>) -> Vec<String> {
+    let hunk = needle.lines(dropped);
+    let places = start..start + needle.old_without(dropped).len();
+    let long = |index: usize| lines.content(index).len() > SHOWN_WIDTH;
+    if hunk.len() > PASTED_LINES || places.end > lines.len() || places.clone().any(long) {
+        return Vec::new();
+    }
+    let matched: Vec<Node> = places.clone().map(Node).collect();
+    let reindent = needle.reindentation(&matched, dropped, pass.unwrap_or(Pass::Exact), &Draft::new(lines));
+    let mut places = places;
+    let pasted = hunk.iter().map(|line| {
+        let (prefix, text) = match line.kind {
+            LineKind::Insert => ('+', reindent.apply(line.text)),
+            LineKind::Context => (' ', lines.content(places.next()?).into()),
+            LineKind::Delete => ('-', lines.content(places.next()?).into()),
+        };
+        let carriage = if line.kind == LineKind::Insert && line.crlf { "\r" } else { "" };
+        Some(format!("{prefix}{}{carriage}", std::str::from_utf8(&text).ok()?))
+    });
+    pasted.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The places `starts`, each with what would make a hunk mean it.

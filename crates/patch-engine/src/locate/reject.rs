@@ -124,6 +124,28 @@ pub struct Nearest {
     pub pass: Option<Pass>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
+    /// Whether the old lines stand there, and the hunk has no place only because it says that the file ends with them.
+    pub not_at_end: bool,
+    /// The first lines of the place, at most 12.
+    pub region: Vec<Shown>,
+    /// The hunk's lines with those of the place for its context and removed lines, prefixes included, ready to paste; empty when the
+    /// place has not as many lines, or they are many.
+    pub paste: Vec<String>,
+}
+
+/// A line of the file, and where it differs from what a hunk has there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Shown {
+    /// The 1-based line.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+    /// The first and the last character that differ, 1-based; none when the hunk has this line. A line that is shorter than the hunk's
+    /// differs one past its end.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub columns: Option<(usize, usize)>,
 }
 
 /// A line of a hunk and the line of the file that stands in its place.

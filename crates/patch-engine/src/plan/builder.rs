@@ -156,7 +156,7 @@ impl<'o> PlanBuilder<'o> {
             let bytes = self.source(&path, &post)?;
             Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
         };
-        load().map_err(|problem| Reject::of(path, problem))
+        load().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
     }
 
     /// Plans a file with these bytes.
@@ -172,7 +172,7 @@ impl<'o> PlanBuilder<'o> {
             let sha256 = Sha256::of(&bytes);
             self.put(&target, bytes, sha256, mode_in_place_of(&replaced), replaced)
         };
-        create().map_err(|problem| Reject::of(path, problem))
+        create().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
     }
 
     /// Plans replacements in a file. Nothing is planned when it comes out the same.
@@ -198,7 +198,7 @@ impl<'o> PlanBuilder<'o> {
             self.settle(&path);
             Ok(())
         };
-        update().map_err(|problem| Reject::of(path, problem))
+        update().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
     }
 
     /// Plans that a file or link goes away.
@@ -212,7 +212,7 @@ impl<'o> PlanBuilder<'o> {
             self.entry(&path, Access::Delete)?;
             self.take_away(&path)
         };
-        remove().map_err(|problem| Reject::of(path, problem))
+        remove().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
     }
 
     /// Plans that a directory goes away with all that is in it; or a file or link, if that is there.
@@ -253,7 +253,7 @@ impl<'o> PlanBuilder<'o> {
             self.check_file(&path, Access::Delete)?;
             Ok((path.clone(), self.current(&path)?))
         };
-        let (path, new) = source().map_err(|problem| Reject::of(from, problem))?;
+        let (path, new) = source().map_err(|problem| Reject::of(from, problem).in_root(&self.root))?;
         let mut target = || {
             let target = self.root.check(to, Access::Create).map_err(Problem::Guard)?;
             if target == path {
@@ -262,7 +262,7 @@ impl<'o> PlanBuilder<'o> {
             let replaced = self.make_way(&target)?;
             Ok((target, replaced))
         };
-        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem))?;
+        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem).in_root(&self.root))?;
         self.move_to(&path, &target, new, replaced.is_some());
         self.settle(&path);
         self.settle(&target);

@@ -9,6 +9,7 @@
     reason = "tests look at files from outside"
 )]
 
+mod applied;
 mod approval;
 mod bytes;
 mod capability;

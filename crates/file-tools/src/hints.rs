@@ -1,0 +1,597 @@
+//! What can be done about a failure, as data: every hint can be obeyed by the one who gets it.
+//!
+//! A hint is derived once, from the reject or the error, and as the command line would have it. [`addressed`] makes of it
+//! what another caller can do: its own arguments, its own commands, or the word that a person has to decide.
+
+use fs_guard::{Rule, shortened};
+use patch_engine::transaction::{self, CommitError};
+use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::tool::Tool;
+
+/// For how many places it is said how to mean them.
+const PLACES: usize = 3;
+
+/// Who is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caller {
+    /// A person or a program with flags.
+    Terminal,
+    /// The caller of a tool, with its arguments.
+    Tool(Tool),
+    /// A model that has Anthropic's text editor tool.
+    Editor,
+    /// A model that sends the operations of the Responses API.
+    Operations,
+}
+
+/// One thing to do. Several hints of one error are alternatives, the best one first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "hint", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Hint {
+    /// Repeat the call with a flag of the command line.
+    UseFlag {
+        /// The flag, with its value if it has one.
+        flag: String,
+    },
+    /// Repeat the call with an argument.
+    UseArgument {
+        /// Its name.
+        argument: String,
+        /// Its value.
+        value: Value,
+    },
+    /// Call another tool, or another command of the editor, first or instead.
+    UseTool {
+        /// Its name.
+        tool: String,
+        /// The file or directory it is about.
+        path: String,
+    },
+    /// A person has to decide; the caller cannot.
+    AskPerson {
+        /// What the person can do.
+        what: String,
+        /// The flag by which they allow it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flag: Option<String>,
+    },
+    /// Leave the path alone: nothing lifts this rule.
+    LeaveAlone {
+        /// The path.
+        path: String,
+    },
+    /// Read the file again and write the change against what is there.
+    ReadAgain {
+        /// The file.
+        path: String,
+        /// The first line that matters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start_line: Option<usize>,
+        /// The last line that matters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        end_line: Option<usize>,
+    },
+    /// Take these lines in place of the hunk's.
+    ReplaceHunk {
+        /// All its lines below the `@@`, with their prefixes.
+        lines: Vec<String>,
+    },
+    /// Put these lines into the hunk: then it means one place.
+    AddContext {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// Below the hunk's last line; otherwise above its first.
+        below: bool,
+        /// The lines, with their prefix.
+        lines: Vec<String>,
+    },
+    /// Begin the hunk with this line: then it means one place.
+    UseHeader {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// The line, `@@` included.
+        header: String,
+    },
+    /// Write another path. It was not tried.
+    RenamePath {
+        /// The path as it was given.
+        from: String,
+        /// The path that was probably meant.
+        to: String,
+    },
+    /// Choose another path.
+    ChoosePath {
+        /// The path that cannot be.
+        path: String,
+        /// What the other one must be like.
+        like: String,
+    },
+    /// Do the change by another kind of section.
+    UseSection {
+        /// `Add File`, `Update File` or `Delete File`.
+        section: String,
+        /// The file.
+        path: String,
+    },
+    /// Put the hunk beneath another file's header.
+    MoveHunk {
+        /// The file.
+        path: String,
+        /// Where its lines are there.
+        line: usize,
+    },
+    /// Leave a part out.
+    LeaveOut {
+        /// The part.
+        part: Part,
+    },
+    /// Write two parts as one.
+    Join {
+        /// The other hunk or edit, counted from 1.
+        other: usize,
+    },
+    /// Send the part as a call of its own.
+    SendSeparately {},
+    /// Correct a line of the text that was sent, and send all of it again.
+    CorrectLine {
+        /// The line, from 1.
+        line: u32,
+        /// What should stand there.
+        wanted: String,
+    },
+    /// Correct the arguments.
+    CorrectArguments {
+        /// What is wrong with them.
+        what: String,
+    },
+    /// The same call may do later, or does now.
+    TryAgain {},
+}
+
+/// A part of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Part {
+    /// A hunk.
+    Hunk,
+    /// All that is said of a file.
+    Section,
+    /// The new path of a move.
+    Move,
+    /// `*** End of File`.
+    EndOfFile,
+    /// `\ No newline at end of file`.
+    NoNewline,
+    /// Letters beyond ASCII.
+    NotAscii,
+    /// An edit of `edit_file`.
+    Edit,
+}
+
+fn flag(flag: impl Into<String>) -> Hint {
+    Hint::UseFlag { flag: flag.into() }
+}
+
+/// A person has to decide.
+pub(crate) fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
+    Hint::AskPerson { what: what.into(), flag }
+}
+
+pub(crate) fn read_again(path: &str) -> Hint {
+    Hint::ReadAgain { path: path.into(), start_line: None, end_line: None }
+}
+
+fn choose(path: &str, like: &str) -> Hint {
+    Hint::ChoosePath { path: shortened(path).into_owned(), like: like.into() }
+}
+
+/// What can be done about a reject.
+#[must_use]
+pub fn hints(reject: &Reject) -> Vec<Hint> {
+    let path = &reject.path;
+    if let Some(near) = &reject.near {
+        let mut hints = vec![Hint::RenamePath { from: path.clone(), to: near.clone() }];
+        if let Problem::MissingParent { .. } = reject.problem {
+            hints.push(flag("--create-parents"));
+        }
+        return hints;
+    }
+    match &reject.problem {
+        Problem::Guard(error) => guard_hints(error),
+        Problem::Missing => vec![choose(path, "a file that exists: list the directory")],
+        Problem::MissingParent { .. } => {
+            vec![flag("--create-parents"), choose(path, "in a directory that exists")]
+        }
+        Problem::ParentIsFile { file } => vec![choose(path, &format!("not beneath {file}, which is a file"))],
+        Problem::Exists => {
+            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }, flag("--overwrite")]
+        }
+        Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
+        Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
+        Problem::LeavesLines => vec![read_again(path)],
+        Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
+        // A file that is to be added is expected not to be there.
+        Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) } if expected == actual => {
+            vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }]
+        }
+        Problem::Stale { actual: None, .. } => vec![choose(path, "a file that exists: this one is gone")],
+        Problem::Stale { .. } => vec![read_again(path)],
+        Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
+        Problem::DeleteNotAllowed => {
+            vec![
+                Hint::LeaveOut { part: Part::Section },
+                ask("let the patch delete files", Some("--allow-delete=true".into())),
+            ]
+        }
+        Problem::MoveNotAllowed => {
+            vec![
+                Hint::LeaveOut { part: Part::Section },
+                ask("let the patch move files", Some("--allow-move=true".into())),
+            ]
+        }
+        Problem::InOtherFile { file, line, .. } => vec![Hint::MoveHunk { path: file.clone(), line: *line }],
+        Problem::Hunk(reason) => hunk_hints(reason, path),
+    }
+}
+
+/// What can be done about a refusal of the guard, or a failure of the system.
+#[must_use]
+pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
+    use fs_guard::Error;
+    let path = error.path().unwrap_or_default();
+    let relative = "relative to the workspace root, with `/` between plain names";
+    vec![match error {
+        Error::Guarded { path, .. } => ask("approve the change of this file", Some(format!("--allow {path}"))),
+        Error::HardLinked { .. } => {
+            ask("let this name of the file be replaced, and its other names stay", Some("--hard-links break".into()))
+        }
+        Error::Symlink { real_path: Some(real), path, .. } => Hint::RenamePath { from: path.clone(), to: real.clone() },
+        Error::Forbidden { rule: Rule::Glob(glob), .. } => ask(
+            format!(
+                "name the file in `allow-forbidden` of their own configuration, if `{glob}` does not mean it: no flag lifts this"
+            ),
+            None,
+        ),
+        Error::Forbidden { .. } | Error::Symlink { real_path: None, .. } => {
+            Hint::LeaveAlone { path: shortened(path).into_owned() }
+        }
+        Error::ReadOnly { .. } => ask("make the file writable", None),
+        Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
+        Error::UntrustedState { .. } => ask("look at the state directory with `apply-patch doctor`", None),
+        Error::Collision { path, existing } => Hint::RenamePath { from: path.clone(), to: existing.clone() },
+        Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => choose(path, "a file, not a directory"),
+        Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
+        Error::NotADirectory { component, .. } => choose(path, &format!("not beneath {component}, which is a file")),
+        Error::NotFound { .. } => choose(path, "one that exists: list the directory"),
+        Error::AlreadyExists { .. } => choose(path, "one where nothing is"),
+        Error::Spelling { problem, .. } => match problem.reason() {
+            "too_deep" => choose(path, "of at most 256 components"),
+            "too_long" => choose(path, "of at most 4096 bytes, and no name in it longer than 255"),
+            "not_portable" => choose(path, "a name that every system can hold"),
+            _ => choose(path, relative),
+        },
+        Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {
+            choose(path, "beneath the workspace root")
+        }
+        Error::TooLarge { .. } => ask("change this file by other means", None),
+        Error::Changed { .. } | Error::Locked { .. } => Hint::TryAgain {},
+        _ => ask("look at disk, rights and mounts", None),
+    }]
+}
+
+/// What can be done about a text that is no patch.
+pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
+    let seen = error.seen.as_deref().unwrap_or_default();
+    let correct = || Hint::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
+    match &error.kind {
+        ParseErrorKind::OtherEnvironment { id } => {
+            vec![ask(format!("confirm that this is the environment {id}"), Some(format!("--environment {id}")))]
+        }
+        kind if kind.as_str() == "no_begin"
+            && ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it)) =>
+        {
+            vec![flag("--from auto")]
+        }
+        kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => vec![correct(), flag("--profile codex")],
+        kind if kind.as_str() == "too_many_sections" => vec![Hint::SendSeparately {}],
+        _ => vec![correct()],
+    }
+}
+
+/// What can be done about a workspace that cannot be used, or an undo that cannot be planned.
+pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
+    match error {
+        transaction::Error::Drifted { drifts, .. } => {
+            drifts.first().map(|drift| read_again(&drift.path)).into_iter().collect()
+        }
+        transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
+            guard_hints(error)
+        }
+        transaction::Error::NothingTo(_)
+        | transaction::Error::NotInTransaction { .. }
+        | transaction::Error::Aborted(_) => {
+            vec![Hint::CorrectArguments {
+                what: "name a transaction that `apply-patch log` lists, and a file that it changed".into(),
+            }]
+        }
+        transaction::Error::NotRecovered { .. } => {
+            vec![ask("look at the journal, then run `apply-patch recover`", None)]
+        }
+        _ => vec![ask("look at the state directory with `apply-patch doctor`", None)],
+    }
+}
+
+/// What can be done about a plan that could not be committed.
+pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
+    match error {
+        CommitError::Stale(drift) => vec![read_again(&drift.path)],
+        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => guard_hints(error),
+        error if !error.is_rolled_back() => {
+            vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
+        }
+        _ => vec![Hint::TryAgain {}],
+    }
+}
+
+fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
+    let read = |lines: &std::ops::RangeInclusive<usize>| Hint::ReadAgain {
+        path: path.into(),
+        start_line: Some(*lines.start()),
+        end_line: Some(*lines.end()),
+    };
+    match reason {
+        RejectReason::ContextNotFound { nearest: Some(nearest) } if nearest.not_at_end => {
+            vec![Hint::LeaveOut { part: Part::EndOfFile }, read(&nearest.lines)]
+        }
+        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+            let paste = (!nearest.paste.is_empty()).then(|| Hint::ReplaceHunk { lines: nearest.paste.clone() });
+            let fuzz = nearest.pass.map(|pass| flag(format!("--fuzz {}", pass.as_str())));
+            paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect()
+        }
+        RejectReason::ContextNotFound { nearest: None } => vec![read_again(path)],
+        RejectReason::MultipleMatches { candidates, .. }
+        | RejectReason::OutsideScope { candidates, .. }
+        | RejectReason::HeaderNotFound { candidates, .. } => {
+            let told = candidates.iter().filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
+            let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}")).collect();
+            let mut hints: Vec<Hint> = told
+                .take(PLACES)
+                .map(|(means_line, advice)| match advice {
+                    Advice::Before(lines) => Hint::AddContext { means_line, below: false, lines: context(lines) },
+                    Advice::After(lines) => Hint::AddContext { means_line, below: true, lines: context(lines) },
+                    Advice::Header(header) => Hint::UseHeader { means_line, header: format!("@@ {header}") },
+                })
+                .collect();
+            if hints.is_empty() {
+                let header = matches!(reason, RejectReason::OutsideScope { .. } | RejectReason::HeaderNotFound { .. });
+                let place = candidates.first().filter(|_| candidates.len() == 1 && header);
+                hints.extend(
+                    place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }),
+                );
+                if hints.is_empty() {
+                    hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
+                }
+            }
+            hints
+        }
+        RejectReason::OverlappingEdits { other, .. } => vec![Hint::Join { other: other + 1 }],
+        RejectReason::AlreadyApplied { .. } => vec![Hint::LeaveOut { part: Part::Hunk }],
+        RejectReason::NoAnchor => vec![read_again(path)],
+        RejectReason::FinalNewline => vec![Hint::LeaveOut { part: Part::NoNewline }],
+        RejectReason::Encoding => vec![
+            Hint::LeaveOut { part: Part::NotAscii },
+            ask("say which charset the file has", Some(format!("--encoding {path}=LABEL"))),
+        ],
+    }
+}
+
+/// The hints as this caller can obey them. At least one is left: what only a flag could do is for a person.
+#[must_use]
+pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
+    let mut out: Vec<Hint> = Vec::new();
+    for hint in hints {
+        let hint = translated(hint, caller);
+        out.extend(hint.filter(|hint| !out.contains(hint)));
+    }
+    if out.is_empty() {
+        let flags = hints.iter().filter_map(|hint| match hint {
+            Hint::UseFlag { flag } => Some(ask("allow it", Some(flag.clone()))),
+            _ => None,
+        });
+        out.extend(flags.take(1));
+    }
+    out
+}
+
+/// What a tool has in place of a flag.
+fn argument(tool: Tool, flag: &str) -> Option<Hint> {
+    let argument = |argument: &str, value: Value| Hint::UseArgument { argument: argument.into(), value };
+    let codex = || argument("profile", json!("codex"));
+    Some(match (tool, flag) {
+        (Tool::CreateFile, "--create-parents") => argument("createParentDirectories", json!(true)),
+        (Tool::MoveFile, "--overwrite") => argument("overwrite", json!(true)),
+        (Tool::ApplyPatch, "--create-parents" | "--overwrite" | "--profile codex") => codex(),
+        (Tool::ApplyPatch, flag) if flag.starts_with("--fuzz ") => codex(),
+        (Tool::EditPatch, "--allow-delete=true") => argument("allow_delete", json!(true)),
+        (Tool::EditPatch, "--allow-move=true") => argument("allow_move", json!(true)),
+        _ => return None,
+    })
+}
+
+fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
+    let same = || Some(hint.clone());
+    let patches = matches!(caller, Caller::Terminal | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
+    match (hint, caller) {
+        (_, Caller::Terminal) => same(),
+        (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch)) if flag == "--from auto" => {
+            Some(Hint::CorrectLine {
+                line: 1,
+                wanted: "`*** Begin Patch`: this tool takes no other form of a patch".into(),
+            })
+        }
+        (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
+        (Hint::UseFlag { .. }, _) => None,
+        (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
+            argument(tool, flag).or_else(same)
+        }
+        (Hint::UseSection { section, path }, Caller::Tool(_)) if !patches => {
+            let tool = if section == "Delete File" { Tool::DeleteFile } else { Tool::EditFile };
+            Some(Hint::UseTool { tool: tool.as_str().into(), path: path.clone() })
+        }
+        (Hint::UseSection { section, .. }, Caller::Editor) if section == "Delete File" => None,
+        (Hint::UseSection { path, .. }, Caller::Editor) => {
+            Some(Hint::UseTool { tool: "str_replace".into(), path: path.clone() })
+        }
+        (Hint::UseSection { section, path }, Caller::Operations) => {
+            let tool = if section == "Delete File" { "delete_file" } else { "update_file" };
+            Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
+        }
+        // One edit, one command: there is nothing to take out of it.
+        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => {
+            None
+        }
+        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
+        // Only a tool gives such a hint, and it is one of its own.
+        (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
+        (Hint::UseArgument { .. }, _) => None,
+        _ => same(),
+    }
+}
+
+/// The hints in words, for this caller: what to do next. Where the hints themselves are sent too, a hunk to paste is not repeated.
+#[must_use]
+pub fn words(hints: &[Hint], caller: Caller) -> String {
+    let told: Vec<_> = hints
+        .iter()
+        .map(|hint| match hint {
+            Hint::ReplaceHunk { .. } if caller != Caller::Operations => {
+                "if that place is meant, take the lines of the hint replace_hunk for the hunk's".into()
+            }
+            hint => hint.words(caller),
+        })
+        .collect();
+    joined(&told)
+}
+
+/// The same with all that there is to paste.
+#[must_use]
+pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
+    // What there is to paste comes last.
+    let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
+    joined(&others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>())
+}
+
+fn joined(told: &[String]) -> String {
+    told.join("; or ")
+}
+
+/// What the file tools say, with the names that Anthropic's editor tool has for their arguments.
+pub(crate) fn in_editor_words(text: &str) -> String {
+    [
+        ("the oldText of edit 1", "old_str"),
+        ("edit 1 changes nothing", "the command changes nothing"),
+        ("oldText", "old_str"),
+        ("newText", "new_str"),
+        ("leave the edit out", "do not repeat the command"),
+        ("read_file", "view"),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (ours, theirs)| text.replace(ours, theirs))
+}
+
+impl Hint {
+    /// Whether it says that the caller can do nothing.
+    #[must_use]
+    pub fn is_for_a_person(&self) -> bool {
+        matches!(self, Self::AskPerson { .. } | Self::LeaveAlone { .. })
+    }
+
+    fn words(&self, caller: Caller) -> String {
+        let sent = match caller {
+            Caller::Operations => "diff",
+            _ => "patch",
+        };
+        match self {
+            Self::UseFlag { flag } => format!("use `{flag}`"),
+            Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
+            Self::UseTool { tool, path } => format!("use {tool} for {path}"),
+            Self::AskPerson { what, flag: Some(flag) } => {
+                format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
+            }
+            // Whoever reads a terminal may be that person.
+            Self::AskPerson { what, flag: None } if caller == Caller::Terminal => format!("a person has to {what}"),
+            Self::AskPerson { what, flag: None } => format!("leave it alone, or ask the person in charge to {what}"),
+            Self::LeaveAlone { path } => format!("leave {path} alone: nothing lifts this rule"),
+            Self::ReadAgain { path, start_line, end_line } => {
+                let read = if caller == Caller::Editor { "view" } else { "read" };
+                let lines = match (start_line, end_line) {
+                    (Some(first), Some(last)) if first == last => format!("line {first} of "),
+                    (Some(first), Some(last)) => format!("lines {first}-{last} of "),
+                    _ => String::new(),
+                };
+                let copy = match caller {
+                    Caller::Tool(Tool::EditFile) => "copy oldText from there",
+                    Caller::Editor => "copy old_str from there",
+                    Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
+                        "repeat the call with what it is now"
+                    }
+                    _ => "copy the context and the removed lines from there",
+                };
+                format!("{read} {lines}{path} again and {copy}")
+            }
+            Self::ReplaceHunk { lines } => {
+                let lines: String = lines.iter().map(|line| format!("\n{line}")).collect();
+                format!("if that place is meant, take for the hunk's lines:{lines}")
+            }
+            Self::AddContext { means_line, below, lines } => {
+                let side = if *below { "below the hunk's last line" } else { "above the hunk's first line" };
+                let lines: String = lines.iter().map(|line| format!(" `{line}`")).collect();
+                format!("to mean line {means_line}, put {side}:{lines}")
+            }
+            Self::UseHeader { header, means_line } if header == "@@" => {
+                format!("leave the text after `@@` out if line {means_line} is meant")
+            }
+            Self::UseHeader { means_line, header } => {
+                format!("to mean line {means_line}, begin the hunk with `{header}`")
+            }
+            Self::RenamePath { to, .. } => format!("did you mean {to}? Nothing was done to it"),
+            Self::ChoosePath { path, like } => format!("choose another path than {path}: {like}"),
+            Self::UseSection { section, path } if section == "Update File" => {
+                format!("read {path} and change it by `*** {section}: {path}`")
+            }
+            Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
+            Self::MoveHunk { path, line } => match caller {
+                Caller::Operations => {
+                    format!("send the hunk with an update_file of {path}: its lines are there, from line {line}")
+                }
+                _ => format!("put the hunk under `*** Update File: {path}`: its lines are there, from line {line}"),
+            },
+            Self::LeaveOut { part } => match part {
+                Part::Hunk => "leave the hunk out: it is done already".into(),
+                Part::Section if caller == Caller::Operations => "leave this operation out".into(),
+                Part::Section => "leave this section out".into(),
+                Part::Move => "leave the new path out".into(),
+                Part::EndOfFile => "leave `*** End of File` out if these lines are meant".into(),
+                Part::NoNewline => "leave `\\ No newline at end of file` out".into(),
+                Part::NotAscii => "insert ASCII only".into(),
+                Part::Edit => "leave the edit out: it is done already".into(),
+            },
+            Self::Join { other } => match caller {
+                Caller::Tool(Tool::EditFile) => format!("write edit {other} and this one as one edit"),
+                _ => format!("write hunk {other} and this one as one hunk"),
+            },
+            Self::SendSeparately {} => format!("send this part as a {sent} of its own, after the rest"),
+            Self::CorrectLine { line, .. } => {
+                format!("correct line {line} of the {sent} and send the whole {sent} again")
+            }
+            Self::CorrectArguments { what } => what.clone(),
+            Self::TryAgain {} => "try the same again".into(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! All file tools as functions of a provider: legal names, and only those words of a schema that it takes.
+
+use serde_json::{Map, Value, json};
+
+use super::{Provider, SpecError};
+use crate::tool::Tool;
+
+/// The file tools, ready to paste as the `tools` of a request; `brief` without errors and descriptions of arguments.
+///
+/// # Errors
+///
+/// [`SpecError::OwnTool`] for a provider's form that knows a tool of its own alone.
+pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
+    let tools = Tool::ALL.into_iter().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
+    let one = |(tool, info): (Tool, crate::catalogue::ToolInfo)| {
+        let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
+        match provider {
+            Provider::OpenAi | Provider::OpenAiFunction => json!({
+                "type": "function", "name": name, "description": description, "strict": true, "parameters": strict(schema),
+            }),
+            Provider::OpenAiChat | Provider::OpenAiFunctionChat => json!({
+                "type": "function",
+                "function": { "name": name, "description": description, "strict": true, "parameters": strict(schema) },
+            }),
+            // What speaks the same protocol, and binds a model to the schema itself.
+            Provider::LlamaCpp | Provider::Vllm | Provider::SgLang => json!({
+                "type": "function",
+                "function": { "name": name, "description": description, "parameters": schema },
+            }),
+            Provider::Gemini => json!({ "name": name, "description": description, "parameters": gemini(schema) }),
+            Provider::Anthropic => json!({ "name": name, "description": description, "input_schema": schema }),
+            _ => json!({
+                "name": name, "title": info.title, "description": description, "inputSchema": schema,
+                "annotations": info.annotations,
+            }),
+        }
+    };
+    match provider {
+        Provider::OpenAiBuiltin | Provider::AnthropicEditor => Err(SpecError::OwnTool { provider }),
+        Provider::Gemini => Ok(json!([{ "functionDeclarations": tools.map(one).collect::<Vec<_>>() }])),
+        _ => Ok(tools.map(one).collect()),
+    }
+}
+
+/// The schema with an object's own properties, those that `keep` keeps, each made by `with`.
+fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
+    match schema {
+        Value::Object(mut object) => {
+            if let Some(Value::Object(properties)) = object.get_mut("properties") {
+                properties.values_mut().for_each(|value| *value = objects(value.take(), with));
+            }
+            if let Some(items) = object.get_mut("items") {
+                *items = objects(items.take(), with);
+            }
+            with(&mut object);
+            object.into()
+        }
+        other => other,
+    }
+}
+
+/// Takes out properties whose names are free: neither of these providers has them. The tools work without.
+fn without_maps(object: &mut Map<String, Value>) {
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.retain(|_, value| !value["additionalProperties"].is_object());
+    }
+}
+
+/// OpenAI's strict schemas: every property is required, and one that may be missing may be null.
+fn strict(schema: Value) -> Value {
+    objects(schema, &|object| {
+        without_maps(object);
+        let required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
+        for (name, value) in properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name))) {
+            debug_assert!(value["type"].is_string(), "{name} has one type");
+            value["type"] = json!([value["type"], "null"]);
+            if let Some(Value::Array(choices)) = value.get_mut("enum") {
+                choices.push(Value::Null);
+            }
+        }
+        let names: Vec<_> = properties.keys().cloned().collect();
+        object.insert("required".into(), names.into());
+        object.insert("additionalProperties".into(), false.into());
+    })
+}
+
+/// Gemini's schemas: a part of OpenAPI, with the types in capitals.
+fn gemini(schema: Value) -> Value {
+    objects(schema, &|object| {
+        without_maps(object);
+        object.remove("additionalProperties");
+        if let Some(Value::String(name)) = object.get_mut("type") {
+            *name = name.to_uppercase();
+        }
+    })
+}

@@ -1,0 +1,255 @@
+//! What is said of a failure can be obeyed by the one who is told, and an answer is no longer than it need be.
+
+use file_tools::ops::{calls, explain, to_envelope};
+use file_tools::{Caller, Hint, Tool, ToolError, hints};
+use patch_engine::{Options, Profile};
+use serde_json::{Value, json};
+
+use crate::support::{Bench, sha};
+
+fn patch(body: &str) -> Value {
+    json!({ "patch": format!("*** Begin Patch\n{body}*** End Patch\n") })
+}
+
+fn near(bench: &Bench, tool: &str, args: &Value) -> Option<String> {
+    let reply = bench.call(tool, args);
+    let hints = reply["error"]["hints"].as_array().unwrap_or_else(|| panic!("{tool} {args}: {reply}")).clone();
+    hints.iter().find(|hint| hint["hint"] == "rename_path").map(|hint| hint["to"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_wrong_path_gets_the_one_that_was_probably_meant() {
+    let bench = Bench::new(&[
+        ("src/app.py", b"x\n"),
+        ("src/deep/only.py", b"x\n"),
+        ("one/twice.py", b"x\n"),
+        ("two/twice.py", b"x\n"),
+        (".env", b"x\n"),
+        ("node_modules/lib/hidden.py", b"x\n"),
+    ]);
+    let absolute = bench.path("src/app.py").to_str().unwrap().to_owned();
+    for (path, wanted) in [
+        ("a/src/app.py", Some("src/app.py")),
+        ("b/src/app.py", Some("src/app.py")),
+        ("repo/src/app.py", Some("src/app.py")),
+        ("app.py", Some("src/app.py")),
+        ("deep/only.py", Some("src/deep/only.py")),
+        ("src/ap.py", Some("src/app.py")),
+        ("src/papp.py", Some("src/app.py")),
+        ("src/App.py", Some("src/app.py")),
+        ("elsewhere/only.py", Some("src/deep/only.py")),
+        (&*absolute, Some("src/app.py")),
+        ("src/../src/app.py", Some("src/app.py")),
+        ("src\\app.py", Some("src/app.py")),
+        ("src//app.py", Some("src/app.py")),
+        // Two, none, and what may not be told.
+        ("twice.py", None),
+        ("nothing.py", None),
+        ("../app.py", None),
+        ("a/.env", None),
+        ("hidden.py", None),
+        ("/etc/passwd", None),
+    ] {
+        let update = patch(&format!("*** Update File: {path}\n@@\n-x\n+y\n"));
+        assert_eq!(near(&bench, "apply_patch", &update).as_deref(), wanted, "{path}");
+        if path != "src/App.py" {
+            assert_eq!(near(&bench, "read_file", &json!({ "path": path })).as_deref(), wanted, "{path}");
+            let edit = json!({ "path": path, "edits": [{ "oldText": "x", "newText": "y" }] });
+            assert_eq!(near(&bench, "edit_file", &edit).as_deref(), wanted, "{path}");
+        }
+    }
+    let add = patch("*** Add File: source/deep/new.py\n+x\n*** Add File: scr/new.py\n+x\n");
+    let reply = bench.call("apply_patch", &add);
+    assert_eq!(reply["error"]["details"]["rejects"][0]["didYouMean"], "src/new.py", "{reply}");
+    assert_eq!(bench.read("src/app.py"), b"x\n", "a suggestion is never acted on");
+}
+
+#[test]
+fn each_caller_is_told_in_its_own_words() {
+    let bench = Bench::new(&[("f", b"x x\n"), ("there", b"y\n")]);
+    // No tool is told of a flag, or of an argument that it has not.
+    let missing = bench.fails("create_file", &json!({ "path": "no/f", "content": "" }), "not_found");
+    assert_eq!(
+        missing["hints"][0],
+        json!({ "hint": "use_argument", "argument": "createParentDirectories", "value": true })
+    );
+    let missing = bench.fails("apply_patch", &patch("*** Add File: no/f\n+x\n"), "not_found");
+    assert_eq!(missing["hints"][0], json!({ "hint": "use_argument", "argument": "profile", "value": "codex" }));
+    let missing = bench.call("edit.patch", &patch("*** Add File: no/f\n+x\n"))["error"].as_str().unwrap().to_owned();
+    assert!(missing.contains("in a directory that exists") && !missing.contains("--"), "{missing}");
+    let gone = bench.call("edit.patch", &patch("*** Delete File: f\n"))["error"].as_str().unwrap().to_owned();
+    assert!(gone.contains("set allow_delete to true"), "{gone}");
+    let there = bench.fails("create_file", &json!({ "path": "there", "content": "" }), "already_exists");
+    assert_eq!(there["hints"], json!([{ "hint": "use_tool", "tool": "edit_file", "path": "there" }]));
+    // The editor's model knows neither `oldText` nor `replaceAll`.
+    for command in [
+        json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "y" }),
+        json!({ "command": "str_replace", "path": "f", "old_str": "z", "new_str": "y" }),
+        json!({ "command": "str_replace", "path": "f", "old_str": "x", "new_str": "x" }),
+        json!({ "command": "create", "path": "no/", "file_text": "" }),
+    ] {
+        let reply = bench.tools().editor(&command, None, &mut ());
+        let said = &reply.content;
+        assert!(reply.is_error && said.contains("next: "), "{command}: {said}");
+        for word in ["oldText", "newText", "replaceAll", "--", "*** ", "read_file"] {
+            assert!(!said.contains(word), "{command}: {said}");
+        }
+    }
+    // Nobody's flag: a person has to decide.
+    for (path, flag) in [(".envrc", Some("--allow .envrc")), (".env", None), ("src/secrets/a.py", None)] {
+        let error = bench.fails("apply_patch", &patch(&format!("*** Add File: {path}\n+x\n")), "permission_denied");
+        let [hint] = &error["hints"].as_array().unwrap()[..] else { panic!("{error}") };
+        assert_eq!((&hint["hint"], hint["flag"].as_str()), (&json!("ask_person"), flag), "{error}");
+    }
+    bench.done("create_file", &json!({ "path": ".env.example", "content": "KEY=\n" }));
+    let git = bench.fails("create_file", &json!({ "path": ".git/config", "content": "" }), "permission_denied");
+    assert_eq!(git["hints"], json!([{ "hint": "leave_alone", "path": ".git/config" }]));
+    assert!(git["suggestedNextAction"].as_str().unwrap().contains("nothing lifts"), "{git}");
+    let deep = "a/".repeat(2000) + "f";
+    let error = bench.fails("create_file", &json!({ "path": deep, "content": "" }), "command_failed");
+    assert!(
+        error.to_string().len() < 2000 && error["suggestedNextAction"].as_str().unwrap().contains("256"),
+        "{error}"
+    );
+    let diff = bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
+    assert!(diff["error"]["hints"][0]["wanted"].as_str().unwrap().contains("no other form"), "{diff}");
+}
+
+#[test]
+fn operations_are_told_of_their_own_diffs() {
+    let bench = Bench::new(&[("f", b"a\nb\n"), ("g", b"a\n")]);
+    let call = |id: &str, path: &str, diff: &str| {
+        json!({ "type": "apply_patch_call", "call_id": id,
+            "operation": { "type": "update_file", "path": path, "diff": diff } })
+    };
+    let items = json!([call("1", "g", "@@\n-a\n+c\n"), call("2", "f", "@@\n a\n-x\n+y\n"), call("3", "h", "@@\n-a\n")]);
+    let calls = calls(&items.to_string()).unwrap();
+    let text = to_envelope(&calls).unwrap();
+    let options = Options::new(Profile::Strict);
+    let patch = patch_engine::parse(&text, &options.parse).unwrap();
+    let rejects = patch_engine::plan(bench.tools().workspace().root(), &patch, &options).unwrap_err();
+    let told: Vec<_> = rejects.iter().map(|reject| explain(&calls, reject)).collect();
+    assert!(told[0].starts_with("f: hunk 1 (diff line 1): its old lines are not in the file"), "{told:?}");
+    assert!(told[0].contains("\n-b\n+y\n"), "what there is to paste is in the text: {told:?}");
+    assert!(told[1].starts_with("h: there is no such file"), "{told:?}");
+    for text in &told {
+        assert!(!text.contains("patch line") && !text.contains("*** ") && !text.contains("--"), "{text}");
+        assert!(text.contains("\nnext: "), "{text}");
+    }
+    let declined = ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
+    assert!(declined.suggested_next_action.unwrap().contains("ask the person"), "{:?}", declined.hints);
+}
+
+#[test]
+fn a_flag_without_an_argument_is_for_a_person() {
+    let flag = Hint::UseFlag { flag: "--create-parents".into() };
+    for tool in Tool::ALL {
+        let told = hints::addressed(std::slice::from_ref(&flag), Caller::Tool(tool));
+        assert_eq!(told.len(), 1, "{tool:?}: something can be done");
+        assert!(!matches!(told[0], Hint::UseFlag { .. }), "{tool:?}: {told:?}");
+    }
+}
+
+#[test]
+fn the_nearest_region_is_shown_and_ready_to_paste() {
+    let bench = Bench::new(&[("f.py", b"def one():\n    if x:\n        start()\n    stop()\n")]);
+    let error = bench.fails(
+        "apply_patch",
+        &patch("*** Update File: f.py\n@@\n if x:\n-    start()\n+    go()\n"),
+        "patch_apply_error",
+    );
+    let nearest = &error["details"]["nearest"];
+    assert_eq!(
+        nearest["region"],
+        json!([{ "line": 2, "text": "    if x:", "columns": [1, 4] }, { "line": 3, "text": "        start()", "columns": [5, 8] }])
+    );
+    assert_eq!(
+        error["hints"][0],
+        json!({ "hint": "replace_hunk", "lines": ["     if x:", "-        start()", "+        go()"] })
+    );
+    let many: String = (0..30).map(|line| format!("line {line}\n")).collect();
+    bench.write("g", many.as_bytes());
+    let hunk: String = (0..30).map(|line| format!(" line {}\n", if line == 20 { 99 } else { line })).collect();
+    let error = bench.fails("apply_patch", &patch(&format!("*** Update File: g\n@@\n{hunk}+x\n")), "patch_apply_error");
+    assert_eq!(error["details"]["nearest"]["region"].as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn answers_are_small_unless_more_is_asked_for() {
+    let long = "some line of text\n".repeat(6000);
+    let bench = Bench::new(&[("big", long.as_bytes())]);
+    let size = |tool: &str, args: Value| {
+        let reply = bench.call(tool, &args);
+        assert_eq!(reply["ok"], true, "{reply}");
+        (reply.to_string().len(), reply)
+    };
+    assert!(size("create_file", json!({ "path": "new", "content": long })).0 < 400);
+    let changed = long.replace("text", "words");
+    assert!(
+        size("write_file", json!({ "path": "big", "content": changed, "expectedSha256": sha(long.as_bytes()) })).0
+            < 500
+    );
+    let (bytes, reply) = size("delete_file", json!({ "path": "big", "diff": "full" }));
+    assert!((4000..10_000).contains(&bytes), "{bytes}");
+    assert!(reply["data"]["diff"].as_str().unwrap().contains("maxResultBytes"), "it says how to get the rest");
+    let (_, reply) = size("delete_file", json!({ "path": "new", "diff": "stat" }));
+    assert_eq!(reply["data"]["diff"], "+0 -6000");
+    let add = patch("*** Add File: a\n+1\n+2\n");
+    let mut full = add.clone();
+    (full["diff"], full["dryRun"]) = ("stat".into(), true.into());
+    assert_eq!(size("apply_patch", full).1["data"]["changedFiles"][0]["diff"], "+2 -0");
+    assert!(size("apply_patch", add).1["data"]["changedFiles"][0].get("diff").is_none());
+    let lines: String = (0..400).map(|line| format!("line {line} of the file\n")).collect();
+    bench.write("f", lines.as_bytes());
+    let hunks: String =
+        (0..60).map(|nth| format!("@@\n line {0} of the file\n-line {nth} gone\n+new\n", nth * 6)).collect();
+    let reply = bench.call("apply_patch", &patch(&format!("*** Update File: f\n{hunks}")));
+    let bytes = reply.to_string().len();
+    let details = &reply["error"]["details"];
+    let told = details["rejects"].as_array().unwrap();
+    assert!(bytes < 6000, "{bytes} bytes");
+    assert_eq!((told.len(), details.get("moreRejects")), (59, None), "each is told");
+    assert!(told.iter().all(|one| one["patchLine"].is_u64() && one["reason"] == "context_not_found"), "{reply}");
+    // A single one is not told twice.
+    let one = bench.call("apply_patch", &patch("*** Update File: f\n@@\n-none\n+x\n"));
+    assert!(one["error"]["details"].get("rejects").is_none(), "{one}");
+}
+
+#[test]
+fn what_the_session_saw_counts_where_no_hash_is_given() {
+    let bench = Bench::new(&[("f", b"a\n"), ("g", b"g\n")]);
+    let edit = json!({ "path": "f", "edits": [{ "oldText": "a", "newText": "b" }] });
+    let write = json!({ "path": "f", "content": "c\n" });
+    let rename = json!({ "fromPath": "f", "toPath": "h" });
+    for (tool, args) in [("edit_file", &edit), ("write_file", &write), ("move_file", &rename)] {
+        let error = bench.fails(tool, args, "command_failed");
+        assert_eq!(error["hints"][0], json!({ "hint": "use_tool", "tool": "read_file", "path": "f" }), "{tool}");
+    }
+    bench.done("read_file", &json!({ "path": "f" }));
+    bench.write("f", b"a\ntheirs\n");
+    for (tool, args) in [("edit_file", &edit), ("write_file", &write), ("move_file", &rename)] {
+        let error = bench.fails(tool, args, "stale_file");
+        assert_eq!(error["hints"][0]["hint"], "read_again", "{tool}: {error}");
+    }
+    bench.done("read_file", &json!({ "path": "f" }));
+    bench.done("edit_file", &edit);
+    assert_eq!(bench.read("f"), b"b\ntheirs\n");
+    bench.done("write_file", &write);
+    bench.done("move_file", &rename);
+    assert_eq!(bench.read("h"), b"c\n");
+    let read = bench.done("read_file", &json!({ "path": "h", "lineNumbers": true }));
+    assert_eq!(read["content"], "1\tc\n");
+    bench.write("many", "x\n".repeat(12).as_bytes());
+    let read = bench.done("read_file", &json!({ "path": "many", "startLine": 9, "endLine": 10, "lineNumbers": true }));
+    assert_eq!(read["content"], "9\tx\n10\tx\n");
+}
+
+#[test]
+fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
+    let bench = Bench::new(&[("src/a.py", b"")]);
+    let told =
+        |pattern: &str| bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned();
+    assert!(told("*.py").contains("`**/*.py`"), "{}", told("*.py"));
+    assert_eq!(told("**/*.py"), "1 paths match");
+    assert_eq!(told("src/*.rs"), "0 paths match");
+}

@@ -1,0 +1,140 @@
+//! Whether a hunk that has no place is applied already.
+//!
+//! Whoever is told so leaves the hunk out, and loses its change when it is not true. So it takes evidence, and lines that
+//! happen to stand somewhere are none: all that the hunk wants stands in one place, what it replaces stands nowhere else.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::{Range, RangeInclusive};
+
+use patch_grammar::{Line, LineKind};
+
+use super::find::Blocks;
+use super::needle::{Fixed, Needle};
+use super::pass::{Pass, trim};
+use super::scope::ScopeEnds;
+use crate::lines::{BOM, Lines};
+
+/// How many letters and digits a new line has at least to be distinctive.
+const DISTINCTIVE: usize = 3;
+
+/// The lines where the hunk's whole post-state stands, if that is evidence.
+pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
+    let hunk = needle.lines(needle.separators);
+    if !every_change_shows(hunk) {
+        return None;
+    }
+    let wanted: Vec<&Line<'_>> = hunk.iter().filter(|line| line.kind != LineKind::Delete).collect();
+    let mut new: Vec<&[u8]> = wanted.iter().map(|line| line.text).collect();
+    if let Some(first) = new.first_mut().filter(|_| lines.has_bom()) {
+        *first = first.strip_prefix(BOM).unwrap_or(first);
+    }
+    if new.is_empty() {
+        return None;
+    }
+    let blocks = Blocks::new(lines, vec![&new], &[Pass::Exact]);
+    let start = blocks.next(Pass::Exact, 0, 0)?;
+    let place = start..start + new.len();
+    let evident = blocks.next(Pass::Exact, 0, start + 1).is_none()
+        && stands_as_said(lines, needle, &wanted, &place)
+        && says_enough(lines, &wanted)
+        && nothing_to_replace(lines, hunk)
+        && in_scope(lines, needle, start);
+    evident.then(|| start + 1..=place.end)
+}
+
+/// Whether a line has more than blanks and punctuation.
+fn tells(line: &[u8]) -> bool {
+    line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+}
+
+/// Whether the new lines show all that changes, and something does. They show what is inserted, and what is gone from between two lines;
+/// what is gone from above the first or below the last they do not.
+fn every_change_shows(hunk: &[Line<'_>]) -> bool {
+    let mut changes = 0;
+    let runs: Vec<&[Line<'_>]> =
+        hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)).collect();
+    let shown = runs.iter().enumerate().filter(|(_, run)| run[0].kind != LineKind::Context).all(|(nth, run)| {
+        changes += 1;
+        let inserts = run.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
+        inserts || (0 < nth && nth + 1 < runs.len())
+    });
+    shown && changes > 0
+}
+
+/// Whether the place is where the hunk says itself, with the line ends that it says.
+fn stands_as_said(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], place: &Range<usize>) -> bool {
+    let fixed = match needle.fixed {
+        None => true,
+        Some(Fixed::Start) => place.start == 0,
+        Some(Fixed::End) => place.end == lines.len(),
+    };
+    fixed
+        && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
+            LineKind::Insert => needle.terminator(line).is_none_or(|said| {
+                let found = lines.terminator(index);
+                said == found || (found.is_empty() && index + 1 == lines.len())
+            }),
+            _ => !line.crlf || lines.terminator(index) == b"\r\n",
+        })
+}
+
+/// Whether the lines are no coincidence: one of them is context, or two new ones are like no other line of the file.
+fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
+    if wanted.iter().any(|line| line.kind == LineKind::Context && tells(line.text)) {
+        return true;
+    }
+    let long = |line: &[u8]| line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
+    let mut counts: HashMap<&[u8], usize> = wanted
+        .iter()
+        .map(|line| trim(line.text))
+        .filter(|line| long(line) >= DISTINCTIVE)
+        .map(|line| (line, 0))
+        .collect();
+    if counts.len() < 2 {
+        return false;
+    }
+    for line in lines.iter() {
+        if let Some(count) = counts.get_mut(trim(line)) {
+            *count += 1;
+        }
+    }
+    counts.values().filter(|&&count| count == 1).count() >= 2
+}
+
+/// Whether what the hunk replaces stands nowhere, however leniently lines are compared: none of the lines that it removes,
+/// and not all that it matches together.
+fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
+    let removed = |line: &&Line<'_>| line.kind == LineKind::Delete && tells(line.text);
+    let removed: HashSet<_> = hunk.iter().filter(removed).map(|line| Pass::Unicode.key(line.text)).collect();
+    if !removed.is_empty() && lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line))) {
+        return false;
+    }
+    let old: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Insert).map(|line| line.text).collect();
+    old.is_empty() || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
+}
+
+/// Whether a line is below the hunk's headers; where it has none, every line is.
+fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
+    if needle.headers.is_empty() {
+        return true;
+    }
+    let ends = ScopeEnds::new(lines);
+    let whole = 0..lines.len() as u32;
+    let mut scopes = vec![whole];
+    for header in &needle.headers {
+        let mut inner: Vec<Range<u32>> = Vec::new();
+        let mut outer = scopes.iter().peekable();
+        for (index, text) in (0..).zip(lines.iter()) {
+            while outer.next_if(|scope| scope.end <= index).is_some() {}
+            if outer.peek().is_some_and(|scope| scope.contains(&index)) && Pass::Unicode.same(text, header.as_bytes()) {
+                let scope = ends.of(index);
+                match inner.last_mut().filter(|last| last.end >= scope.start) {
+                    Some(last) => last.end = last.end.max(scope.end),
+                    None => inner.push(scope),
+                }
+            }
+        }
+        scopes = inner;
+    }
+    scopes.iter().any(|scope| scope.contains(&(line as u32)))
+}

@@ -1,0 +1,154 @@
+//! The path that was probably meant by one that does not work. It is only told, never used.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use fs_guard::{Access, Error, FileKind, RelPath, Root, Spelling};
+
+use crate::reject::{Problem, Reject};
+
+/// How many entries are looked at for one path.
+const LOOKED_AT: usize = 20_000;
+
+/// For how many paths of a patch a file is looked for.
+const SEARCHES: usize = 8;
+
+/// Folders with the files of others.
+const SKIPPED: &[&[u8]] = &[b"node_modules", b"target", b"dist", b"build"];
+
+/// Finds what was probably meant.
+#[derive(Debug)]
+pub(crate) struct Near {
+    searches: Cell<usize>,
+}
+
+impl Default for Near {
+    fn default() -> Self {
+        Self { searches: Cell::new(SEARCHES) }
+    }
+}
+
+impl Reject {
+    /// The same, with the path that was probably meant.
+    #[must_use]
+    pub fn in_root(self, root: &Root) -> Self {
+        Self { near: Near::default().path(root, &self.path, &self.problem), ..self }
+    }
+}
+
+impl Near {
+    /// What to write instead of `path`, where that is clear enough to be worth a question.
+    pub(crate) fn path(&self, root: &Root, path: &str, problem: &Problem) -> Option<String> {
+        let respelt = match problem {
+            Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
+                let root = std::path::absolute(root.path()).ok()?;
+                std::path::Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned()
+            }
+            Problem::Guard(Error::Spelling {
+                problem:
+                    Spelling::Backslash | Spelling::EmptyComponent | Spelling::DotComponent | Spelling::TrailingSlash,
+                ..
+            })
+            | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
+            // What another section takes away is there, and not meant.
+            Problem::Missing => return self.existing(root, path).filter(|near| near != path),
+            Problem::MissingParent { .. } => return self.parent(root, path).filter(|near| near != path),
+            _ => return None,
+        };
+        root.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)
+    }
+
+    /// A file that exists.
+    fn existing(&self, root: &Root, path: &str) -> Option<String> {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        // `a/` and `b/` of a diff, and the name of the workspace's own directory.
+        if let Some((_, rest)) = path.split_once('/')
+            && is_file(root, rest)
+        {
+            return Some(rest.to_owned());
+        }
+        let name = path.rsplit('/').next()?;
+        let beneath = format!("/{path}");
+        self.search(root, |found, kind| {
+            if kind == FileKind::Directory {
+                return 0;
+            }
+            match found.as_str() {
+                found if found.ends_with(&beneath) => 3,
+                found if one_edit(found, path) => 2,
+                _ if found.file_name() == name => 1,
+                _ => 0,
+            }
+        })
+    }
+
+    /// The same file in a directory that exists.
+    fn parent(&self, root: &Root, path: &str) -> Option<String> {
+        let (directory, name) = path.strip_prefix("./").unwrap_or(path).rsplit_once('/')?;
+        let beneath = format!("/{directory}");
+        let rest = directory.split_once('/').map(|(_, rest)| rest);
+        let found = self.search(root, |found, kind| match (kind, found.as_str()) {
+            (FileKind::Directory, found) if found.ends_with(&beneath) || rest == Some(found) => 3,
+            (FileKind::Directory, found) if one_edit(found, directory) => 2,
+            _ => 0,
+        })?;
+        Some(format!("{found}/{name}"))
+    }
+
+    /// The one entry with the best mark; none when two have it.
+    fn search(&self, root: &Root, mark: impl Fn(&RelPath, FileKind) -> u8) -> Option<String> {
+        self.searches.set(self.searches.get().checked_sub(1)?);
+        let mut best: (u8, Vec<String>) = (1, Vec::new());
+        let mut left = LOOKED_AT;
+        let mut pending = VecDeque::from([None::<RelPath>]);
+        while let Some(dir) = pending.pop_front() {
+            for entry in root.read_dir(dir.as_ref()).unwrap_or_default() {
+                left = left.checked_sub(1)?;
+                let path = match &dir {
+                    Some(dir) => [dir.as_str().as_bytes(), b"/", &entry.name].concat(),
+                    None => entry.name.clone(),
+                };
+                // What may not be read is not told.
+                let Ok(path) = root.check_bytes(&path, Access::Read) else { continue };
+                let marked = mark(&path, entry.metadata.kind);
+                if marked > best.0 {
+                    best = (marked, Vec::new());
+                }
+                if marked == best.0 {
+                    best.1.push(path.to_string());
+                }
+                if entry.metadata.kind == FileKind::Directory && !SKIPPED.contains(&&*entry.name) {
+                    pending.push_back(Some(path));
+                }
+            }
+        }
+        match &mut best.1[..] {
+            [one] => Some(std::mem::take(one)),
+            _ => None,
+        }
+    }
+}
+
+fn is_file(root: &Root, path: &str) -> bool {
+    let Ok(path) = root.check(path, Access::Read) else { return false };
+    matches!(root.metadata(&path), Ok(Some(seen)) if seen.kind == FileKind::File)
+}
+
+/// A path without `.`, `..` and empty components; `None` when it climbs out.
+fn plain(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty() && !path.starts_with('/')).then(|| parts.join("/"))
+}
+
+/// Whether one character more, less, other, or exchanged with its neighbour makes one path the other; or only case does.
+fn one_edit(one: &str, other: &str) -> bool {
+    one.len().abs_diff(other.len()) <= 4
+        && (strsim::osa_distance(one, other) == 1 || one.to_lowercase() == other.to_lowercase())
+}

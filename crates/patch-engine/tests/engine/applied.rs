@@ -1,0 +1,159 @@
+//! `already_applied` is true: whoever leaves such a hunk out has the file that the author of the patch wanted.
+
+use std::cell::Cell;
+
+use patch_engine::{FinalNewline, Options, Profile, RejectReason, edit, parse};
+use patch_grammar::ParseOptions;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::holds::holds;
+use crate::share::share;
+
+/// Why a hunk has no place in a file; `None` when it has one.
+fn refused(profile: Profile, file: &str, body: &str) -> Option<RejectReason> {
+    let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
+    let patch = parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let rules = Options::new(profile).placement;
+    let rejects = edit(file.as_bytes(), patch.sections[0].hunks(), &rules, FinalNewline::Keep).err()?;
+    rejects.into_iter().next().map(|reject| reject.reason)
+}
+
+/// What became of the place that the author saw.
+#[derive(Debug, Clone)]
+enum Now {
+    /// The change is there.
+    Done,
+    /// A context line is another one.
+    Context(Index),
+    /// A removed line is another one.
+    Removed(Index),
+    /// A removed line has other blanks.
+    Blanks(Index),
+}
+
+#[test]
+fn leaving_an_applied_hunk_out_gives_what_its_author_wanted() {
+    let line = || select(vec!["", "}", "    return None", "    pass", "x = 1", "name()", "é", "end of it"]);
+    let lines = |most| vec(line(), 0..=most);
+    let now = prop_oneof![
+        3 => Just(Now::Done),
+        1 => any::<Index>().prop_map(Now::Context),
+        1 => any::<Index>().prop_map(Now::Removed),
+        1 => any::<Index>().prop_map(Now::Blanks),
+    ];
+    let hunk = (lines(2), lines(2), lines(2), lines(2));
+    let header = prop_oneof![Just(None), Just(Some(true)), Just(Some(false))];
+    let case = (hunk, now, vec(any::<Index>(), 0..6), header, any::<bool>());
+    let (claims, missed) = (Cell::new(0), Cell::new(0));
+    holds(share(40_000), &case, |((above, old, new, below), now, decoys, header, codex)| {
+        if old == new || above.len() + old.len() + below.len() == 0 {
+            return;
+        }
+        let with = |mark: char, lines: &[&str]| lines.iter().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let opener = if header.is_some() { "@@ fn f\n" } else { "@@\n" };
+        let body = format!("{opener}{}{}{}{}", with(' ', &above), with('-', &old), with('+', &new), with(' ', &below));
+        let region =
+            |above: &[&str], middle: &[&str], below: &[&str]| [above, middle, below].concat().join("\n") + "\n";
+        let wanted = |above: &[&str], below: &[&str]| region(above, &new, below);
+        let change = |lines: &mut Vec<String>, index: &Index, with: &dyn Fn(&str) -> String| {
+            let at = index.index(lines.len());
+            lines[at] = with(&lines[at]);
+        };
+        let owned = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (mut above_now, mut old_now, mut below_now) = (owned(&above), owned(&old), owned(&below));
+        let drifted = |_: &str| "drifted".to_owned();
+        match &now {
+            Now::Done => {}
+            Now::Context(index) if !above.is_empty() => change(&mut above_now, index, &drifted),
+            Now::Context(index) if !below.is_empty() => change(&mut below_now, index, &drifted),
+            Now::Removed(index) if !old.is_empty() => change(&mut old_now, index, &drifted),
+            Now::Blanks(index) if !old.is_empty() => change(&mut old_now, index, &|line| format!("  {line} ")),
+            _ => return,
+        }
+        fn texts(lines: &[String]) -> Vec<&str> {
+            lines.iter().map(String::as_str).collect()
+        }
+        let (above_now, old_now, below_now) = (texts(&above_now), texts(&old_now), texts(&below_now));
+        let is = match now {
+            Now::Done => region(&above_now, &new, &below_now),
+            _ => region(&above_now, &old_now, &below_now),
+        };
+        let wants = wanted(&above_now, &below_now);
+        // Lines of the hunk that happen to stand elsewhere, never two of them together.
+        let pool = [&above[..], &old, &new, &below].concat();
+        let decoys: String = decoys
+            .iter()
+            .enumerate()
+            .map(|(nth, index)| format!("{}\nfiller {nth}\n", pool[index.index(pool.len())]))
+            .collect();
+        let around = |text: &str| match header {
+            Some(true) => format!("first\nfn f\n{text}last\n{decoys}"),
+            Some(false) => format!("first\n{text}last\n{decoys}fn f\n"),
+            None => format!("{decoys}first\n{text}last\n"),
+        };
+        let (is, wants) = (around(&is), around(&wants));
+        let profile = if codex { Profile::Codex } else { Profile::Strict };
+        match refused(profile, &is, &body) {
+            Some(RejectReason::AlreadyApplied { .. }) => {
+                claims.set(claims.get() + 1);
+                assert_eq!(is, wants, "{profile:?} says that this is applied:\n{body}");
+            }
+            Some(_) if is == wants => missed.set(missed.get() + 1),
+            _ => {}
+        }
+    });
+    assert!(claims.get() > missed.get() / 8, "{} times said, {} times not", claims.get(), missed.get());
+}
+
+#[test]
+fn a_line_that_stands_somewhere_is_no_evidence() {
+    let elsewhere = "def f(a):\n    return a + 1\n\n\ndef g():\n    return None\n";
+    for (file, body, applied) in [
+        // The case: the new line is in an unrelated function.
+        (elsewhere, "@@\n-    return a\n+    return None\n", false),
+        (elsewhere, "@@ def f(a):\n-    return a\n+    return None\n", false),
+        (elsewhere, "@@ def f(a):\n def g():\n-    return 1\n+    return None\n", false),
+        (elsewhere, "@@ def g():\n def g():\n-    return 1\n+    return None\n", true),
+        (elsewhere, "@@ no such line\n def g():\n-    return 1\n+    return None\n", false),
+        // Two new lines that are like no other.
+        ("a\nfirst new line\nsecond new line\n", "@@\n-old\n+first new line\n+second new line\n", true),
+        ("a\nfirst new line\nfirst new line\n", "@@\n-old\n+first new line\n+first new line\n", false),
+        ("a\n}\n)\n", "@@\n-old\n+}\n+)\n", false),
+        // The post-state in two places, and the old lines in a third.
+        ("k\nnew\nk\nnew\n", "@@\n k\n-old\n+new\n", false),
+        ("k\nnew\nj\n old\n", "@@\n k\n-old\n+new\n", false),
+        // What is gone from between two lines shows, at the edge it does not.
+        ("above\nbelow\n", "@@\n above\n-old\n below\n", true),
+        ("above\nbelow\nolder\n", "@@\n above\n below\n-old\n", false),
+        // The place that the hunk names.
+        ("k\nnew\nz\n", "@@\n k\n-old\n+new\n*** End of File\n", false),
+        ("z\nk\nnew\n", "@@\n k\n-old\n+new\n*** End of File\n", true),
+        // A line end that is not the one of the hunk.
+        ("k\nnew\n", "@@\n k\n-old\r\n+new\r\n", false),
+    ] {
+        for profile in [Profile::Strict, Profile::Codex] {
+            let reason = refused(profile, file, body).map(|reason| reason.as_str());
+            assert_eq!(reason == Some("already_applied"), applied, "{profile:?} {file:?} {body:?}: {reason:?}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
+    for (profile, file) in [(Profile::Strict, "a\nb\nc\nd\n"), (Profile::Codex, "a\n b\nc\nd\n")] {
+        let Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
+            refused(profile, file, "@@\n-b\n+B\n*** End of File\n")
+        else {
+            panic!("not found")
+        };
+        assert!(nearest.not_at_end && nearest.pass.is_none() && nearest.lines == (2..=2), "{nearest:?}");
+    }
+    let Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
+        refused(Profile::Strict, "b\nb \n", "@@\n-b\n+B\n*** End of File\n")
+    else {
+        panic!("not found")
+    };
+    assert_eq!((nearest.pass.map(|pass| pass.as_str()), nearest.lines.clone()), (Some("trailing"), 2..=2));
+}
