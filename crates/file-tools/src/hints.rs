@@ -467,10 +467,14 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
 /// The hints in words, for this caller: what to do next. Where the hints themselves are sent too, a hunk to paste is not repeated.
 #[must_use]
 pub fn words(hints: &[Hint], caller: Caller) -> String {
+    // A model that gets operations' outputs gets their text alone.
+    if caller == Caller::Operations {
+        return spelt_out(hints, caller);
+    }
     let told: Vec<_> = hints
         .iter()
         .map(|hint| match hint {
-            Hint::ReplaceHunk { .. } if caller != Caller::Operations => {
+            Hint::ReplaceHunk { .. } => {
                 "if that place is meant, take the lines of the hint replace_hunk for the hunk's".into()
             }
             hint => hint.words(caller),

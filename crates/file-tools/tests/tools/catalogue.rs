@@ -149,7 +149,9 @@ fn page() -> String {
 /// A row for each field, and those of the objects in it below.
 fn rows(schema: &Value, at: &str, page: &mut String) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
-    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+    // In an order that does not depend on how `serde_json` is built.
+    let fields: std::collections::BTreeMap<_, _> = schema["properties"].as_object().into_iter().flatten().collect();
+    for (name, field) in fields {
         let optional = if required.contains(&name.as_str().into()) { "" } else { "?" };
         let items = &field["items"];
         let kind = match field["type"].as_str().unwrap_or("any") {

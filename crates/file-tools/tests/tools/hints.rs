@@ -130,7 +130,7 @@ fn operations_are_told_of_their_own_diffs() {
     let rejects = patch_engine::plan(bench.tools().workspace().root(), &patch, &options).unwrap_err();
     let told: Vec<_> = rejects.iter().map(|reject| explain(&calls, reject)).collect();
     assert!(told[0].starts_with("f: hunk 1 (diff line 1): its old lines are not in the file"), "{told:?}");
-    assert!(told[0].contains("\n-b\n+y\n"), "what there is to paste is in the text: {told:?}");
+    assert!(told[0].ends_with("\n a\n-b\n+y"), "what there is to paste is in the text: {told:?}");
     assert!(told[1].starts_with("h: there is no such file"), "{told:?}");
     for text in &told {
         assert!(!text.contains("patch line") && !text.contains("*** ") && !text.contains("--"), "{text}");
