@@ -386,8 +386,7 @@ impl<'h> Watch<'h> {
             self.published.push(effect);
         } else if self.published.is_empty() && is_preparation(effect) && !gone {
             self.prepared.push(effect);
-        } else if !self.published.is_empty()
-            && !(finishes || discards || is_in_folder(effect.path(0), "siblings"))
+        } else if !(self.published.is_empty() || finishes || discards || is_in_folder(effect.path(0), "siblings"))
             && effect.paths.iter().any(moves)
         {
             self.published.push(effect);

@@ -87,10 +87,11 @@ impl Disk {
                     bytes.resize(bytes.len().max(at + new.len()), 0);
                     bytes[*at..at + new.len()].copy_from_slice(new);
                 }
-                Some((id, Content::Mode(mode))) => match kinds.get_mut(id) {
-                    Some(Kind::File(old) | Kind::Dir(old)) => *old = *mode,
-                    _ => {}
-                },
+                Some((id, Content::Mode(mode))) => {
+                    if let Some(Kind::File(old) | Kind::Dir(old)) = kinds.get_mut(id) {
+                        *old = *mode;
+                    }
+                }
                 None => {}
             }
         }
@@ -266,7 +267,7 @@ impl Explorer {
             let begun = || commits.iter().filter(|commit| commit.begun < cut);
             let least = begun().filter(|commit| !commit.fails && commit.point.is_some_and(|point| point < cut)).count();
             // What failed and is made again may be finished by recovery.
-            let failing = usize::from(begun().last().is_some_and(|commit| commit.fails));
+            let failing = usize::from(begun().next_back().is_some_and(|commit| commit.fails));
             let most = begun().filter(|commit| !commit.fails).count() + failing;
             for choice in self.choices(&open, &done) {
                 let kept = |number: &usize| !open.contains(number) || choice.contains(number);
