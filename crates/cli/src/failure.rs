@@ -76,6 +76,7 @@ impl Failure {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
                 plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
             }
+            Self::Parse(parse) if parse.0.diff.is_none() => ToolError::parse_sent(&parse.0.bytes, &parse.1),
             Self::Parse(parse) => ToolError::parse(&parse.1),
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),
             Self::Workspace(error) => ToolError::workspace(error),

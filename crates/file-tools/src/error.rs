@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::changes::{DiffDetail, PatchData};
 use crate::hints::{self, Caller, Hint};
+use crate::received;
 
 /// How a failure ends a program, and whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -145,6 +146,16 @@ impl ToolError {
             reject["hints"] = value_of(&own);
         }
         self
+    }
+
+    /// Reports that a text that was to be an envelope does not parse, and names what is around the patch in it.
+    #[must_use]
+    pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
+        let mut own = Self::parse(error);
+        if let Some(wrapper) = received::wrapper(sent) {
+            own.message += &format!("; {wrapper}");
+        }
+        own
     }
 
     /// The error of a patch that does not parse.

@@ -80,6 +80,25 @@ pub enum Part {
     All,
 }
 
+/// What is around a patch that does not parse as an envelope, and how its first line should be; `None` when nothing is.
+#[must_use]
+pub fn wrapper(sent: &[u8]) -> Option<String> {
+    let first = Marker::Begin.as_str();
+    match receive(sent, Part::Only) {
+        Ok(Received { form: ReceivedForm::Envelope(_), notes }) if !notes.is_empty() => {
+            Some(format!("{}: send the patch alone, its first line `{first}`", notes.join("; ")))
+        }
+        Ok(Received { form: ReceivedForm::Diff(_), .. }) => {
+            Some(format!("this is a diff: send a patch, its first line `{first}`"))
+        }
+        Ok(Received { form: ReceivedForm::Calls(_), .. }) => {
+            Some(format!("these are operations of the Responses API: send a patch, its first line `{first}`"))
+        }
+        Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
+        _ => None,
+    }
+}
+
 fn wrapped<T>(wrapper: impl Into<String>, advice: impl Into<String>) -> Result<T, NotReceived> {
     Err(NotReceived::Wrapped { wrapper: wrapper.into(), advice: advice.into() })
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use file_tools::received;
 use file_tools::shown::sanitize;
 use file_tools::{Caller, hints};
 use fs_guard::{Access, Root};
@@ -57,6 +58,9 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
         .path(&name)
         .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(&seen));
     print(&[Level::ERROR.primary_title(&title).element(snippet)]);
+    if let Some(wrapper) = received::wrapper(&input.bytes).filter(|_| input.diff.is_none()) {
+        message(&format!("note: {wrapper}"));
+    }
 }
 
 fn listed(items: &[&str]) -> String {

@@ -65,7 +65,8 @@ impl Session {
                 let path = path.strip_prefix("./").unwrap_or(path).to_owned();
                 options.expected.insert(path, expected(hash)?);
             }
-            let patch = patch_engine::parse(&args.patch, &options.parse).map_err(|error| ToolError::parse(&error))?;
+            let patch = patch_engine::parse(&args.patch, &options.parse)
+                .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
             self.apply_parsed(&patch, options, args.atomic != Some(false), args.diff, call)
         };
         if args.dry_run == Some(true) {

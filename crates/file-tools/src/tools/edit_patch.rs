@@ -53,7 +53,8 @@ impl Session {
             options.allow_delete = args.allow_delete == Some(true);
             options.allow_move = args.allow_move != Some(false);
             let prefix = self.prefix(args.workspace_root.as_deref())?;
-            let patch = patch_engine::parse(&args.patch, &options.parse).map_err(|error| ToolError::parse(&error))?;
+            let patch = patch_engine::parse(&args.patch, &options.parse)
+                .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
             // The texts outlive the patch that borrows them.
             let mut paths = Vec::new();
             let patch = match &prefix {
