@@ -217,7 +217,8 @@ fn check(tree: &Tree, ends: &Ends, done: bool, what: &str) {
     }
     assert!(tree.pending().is_empty(), "{what}: {:?}", listing(tree));
     // The history agrees with the files.
-    let log = tree.open().log().unwrap();
+    let (log, unverified) = tree.open().history().unwrap();
+    assert!(unverified.is_empty(), "{what}: {unverified:?}");
     let committed = log.iter().any(|entry| entry.journal.records.len() > 3);
     assert_eq!(committed, now == ends.new, "{what}");
 }
