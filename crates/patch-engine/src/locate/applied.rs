@@ -47,18 +47,27 @@ fn tells(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Whether the new lines show all that changes, and something does. They show what is inserted, and what is gone from between two lines;
-/// what is gone from above the first or below the last they do not.
+/// Whether the new lines show all that changes, and something does. They show what is inserted, and what is gone from
+/// between two lines of context that are more than blanks and punctuation: a blank line or a brace may be one that was to
+/// go itself. What is gone from above the first or below the last they do not show.
 fn every_change_shows(hunk: &[Line<'_>]) -> bool {
-    let mut changes = 0;
-    let runs: Vec<&[Line<'_>]> =
-        hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)).collect();
-    let shown = runs.iter().enumerate().filter(|(_, run)| run[0].kind != LineKind::Context).all(|(nth, run)| {
+    let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
+    let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
+    let last = hunk.iter().rposition(anchor).unwrap_or(0);
+    let (mut start, mut changes) = (0, 0);
+    for run in hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)) {
+        start += run.len();
+        if run[0].kind == LineKind::Context {
+            continue;
+        }
         changes += 1;
         let inserts = run.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
-        inserts || (0 < nth && nth + 1 < runs.len())
-    });
-    shown && changes > 0
+        let between = first < start && start <= last;
+        if !inserts && !between {
+            return false;
+        }
+    }
+    changes > 0
 }
 
 /// Whether the place is where the hunk says itself, with the line ends that it says.

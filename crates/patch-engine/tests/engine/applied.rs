@@ -127,6 +127,11 @@ fn a_line_that_stands_somewhere_is_no_evidence() {
         // What is gone from between two lines shows, at the edge it does not.
         ("above\nbelow\n", "@@\n above\n-old\n below\n", true),
         ("above\nbelow\nolder\n", "@@\n above\n below\n-old\n", false),
+        // The blank line or the brace that is left may be the one that was to go.
+        ("drifted\n\nbelow\n", "@@\n \n-\n below\n", false),
+        ("above\ndrifted\n}\n", "@@\n above\n-}\n-\n }\n", false),
+        ("drifted\n\ngone\n\nbelow\n", "@@\n \n-old\n-\n below\n", false),
+        ("above\n\nbelow\n", "@@\n above\n \n-\n below\n", true),
         // The place that the hunk names.
         ("k\nnew\nz\n", "@@\n k\n-old\n+new\n*** End of File\n", false),
         ("z\nk\nnew\n", "@@\n k\n-old\n+new\n*** End of File\n", true),

@@ -357,6 +357,7 @@ impl Explorer {
 
 /// Where a commit began to write its journal, and where its commit point was passed.
 struct Journaled {
+    journal: Option<Id>,
     begun: usize,
     point: Option<usize>,
     /// It is rolled back, and made again in another way.
@@ -374,13 +375,15 @@ fn commits(acts: &[Act], history: &History) -> Vec<Journaled> {
         let Some(effect) = effects.next_if(|effect| effect.at == at) else { continue };
         match act {
             Act::Create(name, ..) if name.name == "journal" && name.path.contains("/pending/") => {
-                commits.push(Journaled { begun: at, point: None, fails: false });
+                let journal = effect.names.iter().find_map(|(_, _, id)| *id);
+                commits.push(Journaled { journal, begun: at, point: None, fails: false });
             }
             Act::Rename(_, to) | Act::Link(_, to) if to.name == "journal.aborted" => {
                 commits.last_mut().expect("a journal was written").fails = true;
             }
+            // Without a journal that can be read, it is what was prepared in the workspace that recovery takes away.
             _ if changes_workspace(effect) => {
-                if let Some(last) = commits.last_mut() {
+                if let Some(last) = commits.last_mut().filter(|last| is_written(history, last.journal, at)) {
                     last.point.get_or_insert(synced);
                 }
             }
@@ -388,6 +391,14 @@ fn commits(acts: &[Act], history: &History) -> Vec<Journaled> {
         }
     }
     commits
+}
+
+/// Whether the bytes of a file are durable before an act.
+fn is_written(history: &History, file: Option<Id>, act: usize) -> bool {
+    history.effects.iter().any(|effect| {
+        let id = effect.content.as_ref().map(|(id, _)| *id);
+        id == file && effect.durable.is_some_and(|since| since < act)
+    })
 }
 
 fn all_ways(test: impl Fn(&[Step<'_>], bool, &str)) {
