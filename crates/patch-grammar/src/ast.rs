@@ -210,7 +210,7 @@ impl<'p> Line<'p> {
 
     /// Takes note of a marker: the line has no line feed in the file, so that a carriage return is part of its text.
     /// `text` is the line after its prefix.
-    pub(crate) fn without_newline(&mut self, text: &'p [u8]) {
+    fn without_newline(&mut self, text: &'p [u8]) {
         self.no_newline = true;
         if self.crlf {
             (self.text, self.crlf) = (text, false);
@@ -233,6 +233,32 @@ pub enum LineKind {
     Delete,
     /// Comes.
     Insert,
+}
+
+/// The lines of a hunk, each after its sign; the first stands in line `number` of the patch. With them, how many of the last
+/// ones are empty and lack even their blank.
+pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {
+    let (mut lines, mut bare) = (Vec::<Line<'_>>::new(), 0);
+    let mut last: &[u8] = b"";
+    for (text, number) in (TextLines { rest: text }).zip(number..) {
+        let (kind, content) = match text {
+            [b'+', content @ ..] => (LineKind::Insert, content),
+            [b'-', content @ ..] => (LineKind::Delete, content),
+            [b'\\', ..] => {
+                if let Some(line) = lines.last_mut() {
+                    line.without_newline(last);
+                }
+                continue;
+            }
+            [b' ', content @ ..] => (LineKind::Context, content),
+            // An empty line that lost its blank.
+            content => (LineKind::Context, content),
+        };
+        bare = if matches!(text, b"" | b"\r") { bare + 1 } else { 0 };
+        lines.push(Line::new(content, endings, number, kind));
+        last = content;
+    }
+    (lines, bare)
 }
 
 /// Splits a text after line feeds and drops them; the last line needs none.

@@ -23,7 +23,7 @@ mod reader;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ast::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, TextLines};
+use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines};
 use crate::diagnose;
 use crate::error::{ParseError, Warning, WarningKind};
 
@@ -128,25 +128,7 @@ impl<'t> Diff<'t> {
     }
 
     fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {
-        let mut lines: Vec<Line<'p>> = Vec::new();
-        let mut last: &[u8] = b"";
-        for (text, number) in (TextLines { rest: &self.text[part.body.clone()] }).zip(part.line + 1..) {
-            let (kind, content) = match text {
-                [b'+', content @ ..] => (LineKind::Insert, content),
-                [b'-', content @ ..] => (LineKind::Delete, content),
-                [b' ', content @ ..] => (LineKind::Context, content),
-                [b'\\', ..] => {
-                    if let Some(line) = lines.last_mut() {
-                        line.without_newline(last);
-                    }
-                    continue;
-                }
-                // An empty line that lost its blank.
-                content => (LineKind::Context, content),
-            };
-            lines.push(Line::new(content, LineEndings::Exact, number, kind));
-            last = content;
-        }
+        let (lines, _) = hunk_lines(&self.text[part.body.clone()], part.line + 1, LineEndings::Exact);
         let header = |span: &Range<usize>| {
             let text = std::str::from_utf8(&self.text[span.clone()]).ok()?;
             Some(Spanned { text, span: span.clone(), line: part.line })

@@ -2,7 +2,9 @@
 
 use pest_itself::iterators::Pair;
 
-use crate::ast::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, TextLines};
+use crate::ast::{
+    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines,
+};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::grammar::Rule;
@@ -153,40 +155,16 @@ impl<'p, 'o> Lowering<'p, 'o> {
                         hunk.headers.push(header);
                     }
                 }
-                Rule::accepted_hunk_lines => self.hunk_lines(range, &mut hunk),
+                Rule::accepted_hunk_lines => {
+                    // A run of lines, which pest took as one token.
+                    let number = self.line_at(range.start);
+                    (hunk.lines, hunk.separators) = hunk_lines(&self.text.as_bytes()[range], number, self.endings);
+                }
                 Rule::accepted_end_of_file => hunk.end_of_file = true,
                 _ => {}
             }
         }
         hunk
-    }
-
-    /// Splits a run of hunk lines, which pest took as one token.
-    fn hunk_lines(&mut self, range: std::ops::Range<usize>, hunk: &mut Hunk<'p>) {
-        let mut number = self.line_at(range.start);
-        let mut last: &[u8] = b"";
-        for text in (TextLines { rest: &self.text.as_bytes()[range.clone()] }) {
-            let (kind, content) = match text {
-                [b'+', content @ ..] => (LineKind::Insert, content),
-                [b'-', content @ ..] => (LineKind::Delete, content),
-                [b'\\', ..] => {
-                    if let Some(line) = hunk.lines.last_mut() {
-                        line.without_newline(last);
-                    }
-                    number += 1;
-                    continue;
-                }
-                [b' ', content @ ..] => (LineKind::Context, content),
-                // An empty line that lost its blank.
-                content => (LineKind::Context, content),
-            };
-            hunk.separators = if matches!(text, b"" | b"\r") { hunk.separators + 1 } else { 0 };
-            hunk.lines.push(Line::new(content, self.endings, number, kind));
-            last = content;
-            number += 1;
-        }
-        self.counted = range.end;
-        self.line = number;
     }
 
     /// The two paths of `old -> new`.
