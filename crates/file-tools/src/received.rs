@@ -158,11 +158,8 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
 const TOOLS: [&str; 6] =
     ["apply_patch", "applypatch", "edit.patch", "edit_patch", "functions.apply_patch", "container.apply_patch"];
 
-/// Fields that hold the patch.
-const TEXTS: [&str; 4] = ["patch", "input", "patch_text", "patchText"];
-
-/// Fields that hold the arguments.
-const ARGUMENTS: [&str; 4] = ["arguments", "args", "parameters", "function"];
+/// Fields that hold the patch, or the arguments of a call.
+const HOLDERS: [&str; 8] = ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
 
 /// Fields that say nothing about what is to be done.
 const SILENT: [&str; 12] = [
@@ -230,20 +227,7 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
             };
         }
     }
-    for field in ARGUMENTS {
-        match object.remove(field) {
-            Some(Value::String(text)) => {
-                nothing_else(&object)?;
-                return Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))));
-            }
-            Some(inner @ Value::Object(_)) => {
-                nothing_else(&object)?;
-                return unwrap(inner);
-            }
-            _ => {}
-        }
-    }
-    for field in TEXTS {
+    for field in HOLDERS {
         match object.remove(field) {
             Some(Value::String(text)) => {
                 nothing_else(&object)?;
