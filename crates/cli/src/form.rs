@@ -39,10 +39,12 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
         InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(&input.bytes)), Vec::new()),
         InputForm::Auto => {
             // What is a patch as it stands is not looked into; the parser says what is wrong with what holds none.
-            if from.part.is_none()
-                && from.strip.is_none()
-                && (detect::is_bare(&input.bytes) || input.parse(options).is_ok())
-            {
+            let as_it_stands = from.part.is_none() && from.strip.is_none();
+            if as_it_stands && detect::is_bare(&input.bytes) {
+                return Ok(input);
+            }
+            let parsed = input.parse(options).map(|_| ());
+            if as_it_stands && parsed.is_ok() {
                 return Ok(input);
             }
             let received = received::receive(&input.bytes, from.part.unwrap_or_default());
@@ -53,7 +55,7 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
                 Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => Ok(Input { bytes, notes, ..input }),
                 Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => Ok(diff(bytes, notes)),
                 Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),
-                Err(NotReceived::Nothing) => match input.parse(options) {
+                Err(NotReceived::Nothing) => match parsed {
                     Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
                         error.expected.extend(["a unified or git diff", "operations of the Responses API"]);
                         Err(Failure::parse(&input, error))
