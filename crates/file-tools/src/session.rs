@@ -147,9 +147,9 @@ impl Session {
     }
 
     /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
-    pub(crate) fn find(&self, root: &Root, path: &str) -> Result<(RelPath, Metadata), ToolError> {
+    pub(crate) fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
         let checked = crate::tools::checked(root, path, Access::Read)?;
-        let missing = || ToolError::from(Reject::of(path, Problem::Missing).in_root(root));
+        let missing = || ToolError::from(Reject::of(path, Problem::Missing).among(root));
         let seen = match root.metadata(&checked) {
             Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
             Ok(Some(seen)) => Some(seen),
@@ -355,7 +355,7 @@ pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
 }
 
 /// Hashes a file without holding it in memory.
-pub(crate) fn hash(root: &Root, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
+pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
     root.open_file(path)?.0.hash()
 }
 

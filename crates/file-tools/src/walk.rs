@@ -1,6 +1,7 @@
 //! Walking a directory as far as the guard permits.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fs_guard::{Access, DirEntry, FileKind, Metadata, RelPath, Root};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -151,7 +152,7 @@ fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitigno
 
 impl Session {
     /// The directory that a tool shall look at; `None` is the root itself.
-    pub(crate) fn directory(&self, root: &Root, path: Option<&str>) -> Result<Option<RelPath>, ToolError> {
+    pub(crate) fn directory(&self, root: &Arc<Root>, path: Option<&str>) -> Result<Option<RelPath>, ToolError> {
         let path = path.unwrap_or_default();
         let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
         if matches!(path, "" | "." | "./") {

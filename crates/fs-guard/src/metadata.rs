@@ -26,6 +26,37 @@ impl FileKind {
     }
 }
 
+/// What is at a path of a [`Tree`](crate::Tree).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is. [`FileKind::Other`] is something that is neither read nor entered, such as a submodule.
+    pub kind: FileKind,
+    /// Permission bits, `0o777` at most.
+    pub mode: u32,
+    /// Length in bytes, of a file or of the text of a link.
+    pub size: u64,
+}
+
+impl Entry {
+    /// A file with mode 644, or 755 when it may be run.
+    #[must_use]
+    pub fn file(size: u64, executable: bool) -> Self {
+        Self { kind: FileKind::File, mode: if executable { 0o755 } else { 0o644 }, size }
+    }
+
+    /// A symbolic link.
+    #[must_use]
+    pub fn link(size: u64) -> Self {
+        Self { kind: FileKind::Symlink, mode: 0o777, size }
+    }
+
+    /// A directory.
+    #[must_use]
+    pub fn directory() -> Self {
+        Self { kind: FileKind::Directory, mode: 0o755, size: 0 }
+    }
+}
+
 /// A point in time as a file system stores it: seconds since 1970 and nanoseconds.
 pub type FileTime = (i64, u32);
 
@@ -70,6 +101,14 @@ impl PartialEq for Metadata {
 impl Eq for Metadata {}
 
 impl Metadata {
+    /// What is known of an entry that is on no disk: it has one name, nobody's, and no times.
+    pub(crate) fn of(entry: Entry) -> Self {
+        let Entry { kind, mode, size } = entry;
+        let (uid, gid, nlink, dev, ino) = (0, 0, 1, 0, 0);
+        let (mtime, ctime, racy, has_xattrs) = ((0, 0), (0, 0), false, Some(false));
+        Self { kind, size, mode, uid, gid, nlink, dev, ino, mtime, ctime, racy, has_xattrs }
+    }
+
     /// Tells whether both are one inode.
     #[must_use]
     pub fn same_inode(&self, other: &Self) -> bool {

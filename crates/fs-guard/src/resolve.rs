@@ -4,15 +4,16 @@
 //! each component is opened in its parent without following links. No decision is made by comparing
 //! paths: when resolution fails, the path is looked at once more, only for the error.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::error::{At as _, Error, Rule};
 use crate::metadata::{FileKind, Metadata};
 use crate::policy::{Access, HardLinks};
 use crate::rel_path::RelPath;
 use crate::root::Root;
+use crate::rules::{self, Learnt, Look, Real, Step};
 use crate::sys::{self, Fd, Open, code};
 
 impl Root {
@@ -43,16 +44,8 @@ impl Root {
     /// seen at a path.
     pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
         let named = || path.as_str().to_owned();
-        match seen.kind {
-            FileKind::Symlink if access == Access::Delete => return Ok(()),
-            FileKind::Symlink => return Err(self.explain_link(path)),
-            FileKind::Directory | FileKind::Other => return Err(Error::NotAFile { path: named(), kind: seen.kind }),
-            FileKind::File => {}
-        }
-        match access {
-            Access::Read => return Ok(()),
-            Access::Create => return Err(Error::AlreadyExists { path: named() }),
-            Access::Update | Access::Delete => {}
+        if rules::check_kind(path, seen, access, || self.explain_link(path))? {
+            return Ok(());
         }
         if seen.nlink > 1 && self.policy().hard_links == HardLinks::Refuse {
             return Err(Error::HardLinked { path: named(), links: seen.nlink });
@@ -190,82 +183,30 @@ impl Root {
 
     /// The error for a path with a link in it.
     fn explain_link(&self, path: &RelPath) -> Error {
-        let named = || path.as_str().to_owned();
-        match self.real_path(path.as_str()) {
-            Real::Outside { link } => Error::LeadsOut { path: named(), link },
-            Real::Inside { path: real, link } => Error::Symlink {
-                path: named(),
-                link: link.unwrap_or_else(named),
-                real_path: (!real.is_empty()).then_some(real),
-            },
-            Real::Endless { link } => Error::Symlink { path: named(), link, real_path: None },
-            Real::Unknown(_) => Error::Symlink { path: named(), link: named(), real_path: None },
-        }
+        self.real_path(path.as_str()).into_link_error(path)
     }
 
-    /// Follows links by hand, beneath the root, to find where a path leads.
+    /// Finds where a path with links leads.
     fn real_path(&self, path: &str) -> Real {
-        let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
-        let mut done: Vec<(String, Option<Fd>)> = Vec::new();
-        let mut first_link = None;
-        let mut links = 0;
-        while let Some(name) = todo.pop_front() {
-            match &*name {
-                "" | "." => continue,
-                ".." => {
-                    if done.pop().is_none() {
-                        return Real::Outside { link: first_link.unwrap_or_else(|| path.into()) };
-                    }
-                    continue;
-                }
-                _ => {}
+        let look = |path: &str| {
+            let opened;
+            let (parent, name) = path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
+            let mut dir = &self.handle;
+            if let Some(parent) = parent {
+                // It was a directory when it was looked at.
+                let Ok(handle) = self.open_raw(parent, Open::Step) else { return Ok(Step::End) };
+                opened = handle;
+                dir = &opened;
             }
-            let dir = match done.last() {
-                None => &self.handle,
-                Some((_, Some(dir))) => dir,
-                // Beneath something missing or a file: no links there.
-                Some((_, None)) => {
-                    done.push((name, None));
-                    continue;
-                }
-            };
-            let kind = match sys::stat_at(dir, &name) {
-                Ok(seen) => Some(seen.kind),
-                Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => None,
-                Err(error) => return Real::Unknown(error),
-            };
-            if kind == Some(FileKind::Symlink) {
-                let so_far = done.iter().map(|(name, _)| name.as_str());
-                let link = so_far.chain([&*name]).collect::<Vec<_>>().join("/");
-                let link = first_link.get_or_insert(link).clone();
-                links += 1;
-                if links > 40 {
-                    return Real::Endless { link };
-                }
-                let text = match sys::read_link(dir, &name) {
-                    Ok(text) => text,
-                    Err(error) => return Real::Unknown(error),
-                };
-                let Ok(text) = String::from_utf8(text) else {
-                    return Real::Endless { link };
-                };
-                let text = if text.starts_with('/') {
-                    let Some(inside) = self.strip_root(&text) else { return Real::Outside { link } };
-                    done.clear();
-                    inside
-                } else {
-                    text
-                };
-                for part in text.rsplit('/') {
-                    todo.push_front(part.to_owned());
-                }
-                continue;
+            match sys::stat_at(dir, name) {
+                Ok(seen) if seen.kind == FileKind::Symlink => sys::read_link(dir, name).map(Step::Link),
+                Ok(seen) if seen.kind == FileKind::Directory => Ok(Step::Directory),
+                Ok(_) => Ok(Step::End),
+                Err(error) if matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR)) => Ok(Step::End),
+                Err(error) => Err(error),
             }
-            let next = if kind == Some(FileKind::Directory) { sys::open_at(dir, &name, Open::Step).ok() } else { None };
-            done.push((name, next));
-        }
-        let names: Vec<String> = done.into_iter().map(|(name, _)| name).collect();
-        Real::Inside { path: names.join("/"), link: first_link }
+        };
+        rules::real_path(path, look, |text| self.strip_root(text))
     }
 
     /// The part of an absolute link text beneath the root's own real path.
@@ -312,15 +253,8 @@ impl Root {
         {
             return Err(forbidden(Rule::GitDirectory));
         }
-        self.check_dir_not_git("", path)?;
-        for (end, _) in path.as_str().match_indices('/') {
-            self.check_dir_not_git(&path.as_str()[..end], path)?;
-        }
         // The path may name the directory itself.
-        if seen.is_some_and(|seen| seen.kind == FileKind::Directory) {
-            self.check_dir_not_git(path.as_str(), path)?;
-        }
-        Ok(())
+        rules::check_not_git(self, path, seen.is_some_and(|seen| seen.kind == FileKind::Directory))
     }
 
     /// The inode of the root's `.git`.
@@ -328,58 +262,41 @@ impl Root {
         *self.dot_git.get_or_init(|| sys::stat_at(&self.handle, ".git").ok().map(|seen| (seen.dev, seen.ino)))
     }
 
-    fn check_dir_not_git(&self, dir: &str, path: &RelPath) -> Result<(), Error> {
-        if self.learnt().not_git.contains(dir) {
-            return Ok(());
-        }
-        self.check_no_repository(dir, path, 0)?;
-        self.learnt().not_git.insert(dir.into());
-        Ok(())
-    }
-
-    /// Refuses `path` when its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
-    fn check_no_repository(&self, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
-        let has = |part: u8| {
-            let name = PARTS[usize::from(part)];
-            let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-            new & 1 << part != 0 || self.open_raw(&entry, Open::Look).is_ok()
-        };
-        // With `commondir`, the other two are elsewhere.
-        if (has(OBJECTS) && has(REFS) || has(COMMONDIR)) && has(HEAD) {
-            let shown = if dir.is_empty() { "." } else { dir };
-            return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
-        }
-        Ok(())
-    }
-
     /// Refuses a set of new files that would make a directory a bare git repository.
     pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
-        let mut parts: std::collections::BTreeMap<String, (u8, &RelPath)> = std::collections::BTreeMap::new();
-        for path in appearing {
-            let mut start = 0;
-            for name in path.components() {
-                if let Some(part) = PARTS.iter().position(|part| part.eq_ignore_ascii_case(name)) {
-                    let dir = path.as_str()[..start].trim_end_matches('/');
-                    parts.entry(dir.to_owned()).or_insert((0, path)).0 |= 1 << part;
-                }
-                start += name.len() + 1;
-            }
-        }
-        parts.iter().try_for_each(|(dir, (new, path))| self.check_no_repository(dir, path, *new))
+        rules::check_no_new_repository(self, appearing)
     }
 }
 
-/// What makes a directory a git repository, by the numbers below.
-const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
-const HEAD: u8 = 0;
-const OBJECTS: u8 = 1;
-const REFS: u8 = 2;
-const COMMONDIR: u8 = 3;
+impl Look for Root {
+    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-/// Where a path with links leads.
-enum Real {
-    Inside { path: String, link: Option<String> },
-    Outside { link: String },
-    Endless { link: String },
-    Unknown(io::Error),
+    fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        self.metadata(path)
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.open_raw(path, Open::Look).is_ok()
+    }
+
+    fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let opened;
+        let handle = if dir.is_empty() {
+            &self.handle
+        } else {
+            match self.open_beneath(&RelPath::new_unchecked(dir), Open::Directory) {
+                Ok(Some(handle)) => opened = handle,
+                Ok(None) | Err(Error::NotADirectory { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+            &opened
+        };
+        sys::list(handle).at("list", if dir.is_empty() { "." } else { dir }).map(Some)
+    }
+
+    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error> {
+        self.check_pre_image(path, seen, Access::Read)
+    }
 }

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::Encoding;
-use fs_guard::{Access, RelPath, Root};
+use fs_guard::{Access, RelPath};
 use regex::bytes::Regex;
 
 use crate::charset::by_label;
+use crate::files::Files;
 
 /// The longest file of either kind that is read: 64 KiB.
 const MAX_SIZE: u64 = 64 << 10;
@@ -32,7 +33,7 @@ const EDITOR: &str = ".editorconfig";
 /// Finds the conventions of files. Each directory's files are read once.
 #[derive(Debug)]
 pub(crate) struct Conventions<'r> {
-    root: &'r Root,
+    files: &'r Files,
     directories: Mutex<HashMap<String, Arc<Directory>>>,
 }
 
@@ -53,8 +54,8 @@ struct Rule {
 }
 
 impl<'r> Conventions<'r> {
-    pub(crate) fn new(root: &'r Root) -> Self {
-        Self { root, directories: Mutex::default() }
+    pub(crate) fn new(files: &'r Files) -> Self {
+        Self { files, directories: Mutex::default() }
     }
 
     /// The conventions for the file at `path`.
@@ -112,9 +113,9 @@ impl<'r> Conventions<'r> {
         }
         let read = |name: &str| {
             let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-            let path = self.root.check(&path, Access::Read).ok()?;
-            let (bytes, _) = self.root.read(&path, MAX_SIZE).ok()?;
-            String::from_utf8(bytes).ok()
+            let path = self.files.check(&path, Access::Read).ok()?;
+            let (bytes, _) = self.files.read(&path, MAX_SIZE).ok()?;
+            std::str::from_utf8(&bytes).ok().map(str::to_owned)
         };
         let mut directory = Directory::default();
         if let Some(text) = read(ATTRIBUTES) {
@@ -291,8 +292,9 @@ mod tests {
         write("sub/.editorconfig", "[*.cs]\nend_of_line = unset\n");
         write("top/.editorconfig", "root=true\n[*.txt]\nend_of_line=crlf\n");
         write("link/real", "");
-        let root = Root::open(dir.path(), crate::policy()).expect("a root");
-        let conventions = Conventions::new(&root);
+        let root = Arc::new(fs_guard::Root::open(dir.path(), crate::policy()).expect("a root"));
+        let files = Files::from(&root);
+        let conventions = Conventions::new(&files);
         for (path, crlf, charset, bom) in [
             ("a.bat", Some((true, ATTRIBUTES)), None, false),
             ("a b.txt", Some((true, ATTRIBUTES)), None, false),

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use fs_guard::{GlobError, Globs, RelPath, Root};
+use fs_guard::{GlobError, Globs, RelPath};
 
 use crate::charset::by_label;
 use crate::conventions::Conventions;
+use crate::files::Files;
 use crate::lines::{BOM, is_binary};
 use crate::plan::Splices;
 
@@ -44,11 +45,17 @@ impl Encodings {
         Ok(())
     }
 
-    /// The text of a file of `root` with these bytes, by what is declared here or by the `charset` of an `.editorconfig`.
+    /// The text of one of `files` with these bytes, by what is declared here or by the `charset` of an `.editorconfig`.
     /// `unicode` says whether more than ASCII shall go into it. `None` when it is binary.
     #[must_use]
-    pub fn text_of<'f>(&self, root: &Root, path: &RelPath, stored: &'f [u8], unicode: bool) -> Option<FileText<'f>> {
-        self.text_by(&Conventions::new(root), path, stored, unicode)
+    pub fn text_of<'f>(
+        &self,
+        files: impl Into<Files>,
+        path: &RelPath,
+        stored: &'f [u8],
+        unicode: bool,
+    ) -> Option<FileText<'f>> {
+        self.text_by(&Conventions::new(&files.into()), path, stored, unicode)
     }
 
     /// The same with conventions that are known.

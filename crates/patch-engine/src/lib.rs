@@ -14,6 +14,7 @@ mod conventions;
 mod diff;
 mod edit;
 mod encoding;
+mod files;
 #[cfg(test)]
 #[path = "../../../tests/holds.rs"]
 mod holds;
@@ -21,6 +22,7 @@ mod host;
 mod kind;
 mod lines;
 mod locate;
+mod memory;
 mod near;
 mod options;
 mod plan;
@@ -39,7 +41,8 @@ pub use apply::{ApplyError, Failed, Settings, gravest};
 pub use diff::line_counts;
 pub use edit::{Edit, edit};
 pub use encoding::{EncodingError, Encodings, FileText};
-pub use fs_guard::Sha256;
+pub use files::Files;
+pub use fs_guard::{Entry, FileKind, Sha256, Tree};
 pub use host::{CommitLog, Event, Host};
 pub use kind::ErrorKind;
 pub use lines::is_binary;
@@ -47,12 +50,13 @@ pub use locate::{
     Advice, Ambiguous, Candidate, Difference, HunkReject, Nearest, Note, Order, Pass, Placed, RejectReason, Rules,
     Shown,
 };
+pub use memory::{Changed, InMemoryError, MemoryTree, apply_in_memory};
 pub use options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
-pub use plan::images::Images;
+pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use fs_guard::{Access, Error, FileKind, RelPath, Root, Spelling};
+use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
 
+use crate::files::Files;
 use crate::reject::{Problem, Reject};
 
 /// How many entries are looked at for one path.
@@ -31,17 +32,17 @@ impl Default for Near {
 impl Reject {
     /// The same, with the path that was probably meant.
     #[must_use]
-    pub fn in_root(self, root: &Root) -> Self {
-        Self { near: Near::default().path(root, &self.path, &self.problem), ..self }
+    pub fn among(self, files: impl Into<Files>) -> Self {
+        Self { near: Near::default().path(&files.into(), &self.path, &self.problem), ..self }
     }
 }
 
 impl Near {
     /// What to write instead of `path`, where that is clear enough to be worth a question.
-    pub(crate) fn path(&self, root: &Root, path: &str, problem: &Problem) -> Option<String> {
+    pub(crate) fn path(&self, files: &Files, path: &str, problem: &Problem) -> Option<String> {
         let respelt = match problem {
             Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
-                let root = std::path::absolute(root.path()).ok()?;
+                let root = std::path::absolute(files.path()?).ok()?;
                 std::path::Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned()
             }
             Problem::Guard(Error::Spelling {
@@ -51,25 +52,25 @@ impl Near {
             })
             | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
             // What another section takes away is there, and not meant.
-            Problem::Missing => return self.existing(root, path).filter(|near| near != path),
-            Problem::MissingParent { .. } => return self.parent(root, path).filter(|near| near != path),
+            Problem::Missing => return self.existing(files, path).filter(|near| near != path),
+            Problem::MissingParent { .. } => return self.parent(files, path).filter(|near| near != path),
             _ => return None,
         };
-        root.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)
+        files.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)
     }
 
     /// A file that exists.
-    fn existing(&self, root: &Root, path: &str) -> Option<String> {
+    fn existing(&self, files: &Files, path: &str) -> Option<String> {
         let path = path.strip_prefix("./").unwrap_or(path);
         // `a/` and `b/` of a diff, and the name of the workspace's own directory.
         if let Some((_, rest)) = path.split_once('/')
-            && is_file(root, rest)
+            && is_file(files, rest)
         {
             return Some(rest.to_owned());
         }
         let name = path.rsplit('/').next()?;
         let beneath = format!("/{path}");
-        self.search(root, |found, kind| {
+        self.search(files, |found, kind| {
             if kind == FileKind::Directory {
                 return 0;
             }
@@ -83,11 +84,11 @@ impl Near {
     }
 
     /// The same file in a directory that exists.
-    fn parent(&self, root: &Root, path: &str) -> Option<String> {
+    fn parent(&self, files: &Files, path: &str) -> Option<String> {
         let (directory, name) = path.strip_prefix("./").unwrap_or(path).rsplit_once('/')?;
         let beneath = format!("/{directory}");
         let rest = directory.split_once('/').map(|(_, rest)| rest);
-        let found = self.search(root, |found, kind| match (kind, found.as_str()) {
+        let found = self.search(files, |found, kind| match (kind, found.as_str()) {
             (FileKind::Directory, found) if found.ends_with(&beneath) || rest == Some(found) => 3,
             (FileKind::Directory, found) if one_edit(found, directory) => 2,
             _ => 0,
@@ -96,20 +97,20 @@ impl Near {
     }
 
     /// The one entry with the best mark; none when two have it.
-    fn search(&self, root: &Root, mark: impl Fn(&RelPath, FileKind) -> u8) -> Option<String> {
+    fn search(&self, files: &Files, mark: impl Fn(&RelPath, FileKind) -> u8) -> Option<String> {
         self.searches.set(self.searches.get().checked_sub(1)?);
         let mut best: (u8, Vec<String>) = (1, Vec::new());
         let mut left = LOOKED_AT;
         let mut pending = VecDeque::from([None::<RelPath>]);
         while let Some(dir) = pending.pop_front() {
-            for entry in root.read_dir(dir.as_ref()).unwrap_or_default() {
+            for entry in files.read_dir(dir.as_ref()).unwrap_or_default() {
                 left = left.checked_sub(1)?;
                 let path = match &dir {
                     Some(dir) => [dir.as_str().as_bytes(), b"/", &entry.name].concat(),
                     None => entry.name.clone(),
                 };
                 // What may not be read is not told.
-                let Ok(path) = root.check_bytes(&path, Access::Read) else { continue };
+                let Ok(path) = files.check_bytes(&path, Access::Read) else { continue };
                 let marked = mark(&path, entry.metadata.kind);
                 if marked > best.0 {
                     best = (marked, Vec::new());
@@ -129,9 +130,9 @@ impl Near {
     }
 }
 
-fn is_file(root: &Root, path: &str) -> bool {
-    let Ok(path) = root.check(path, Access::Read) else { return false };
-    matches!(root.metadata(&path), Ok(Some(seen)) if seen.kind == FileKind::File)
+fn is_file(files: &Files, path: &str) -> bool {
+    let Ok(path) = files.check(path, Access::Read) else { return false };
+    matches!(files.metadata(&path), Ok(Some(seen)) if seen.kind == FileKind::File)
 }
 
 /// A path without `.`, `..` and empty components; `None` when it climbs out.

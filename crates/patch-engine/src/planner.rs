@@ -2,14 +2,14 @@
 //! writes.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, Metadata, RelPath, Root, Sha256};
+use fs_guard::{Access, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::conventions::Conventions;
 use crate::edit;
+use crate::files::Files;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::near::Near;
 use crate::options::{Expected, Options};
@@ -32,20 +32,21 @@ const LOOKED_FOR_ELSEWHERE: usize = 20;
 ///
 /// Everything that keeps the patch from applying, in the order of the patch. When anything is
 /// refused, nothing may be applied.
-pub fn plan(root: &Arc<Root>, patch: &Patch<'_>, options: &Options) -> Result<Plan, Rejects> {
+pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Result<Plan, Rejects> {
+    let files = &files.into();
     let named = named(patch);
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
         let path = section.path.text;
         // What is expected of a file is checked before, and its bytes are here then.
         named[path].len() == 1 && !options.expected.contains_key(path)
     });
-    let conventions = Conventions::new(root);
+    let conventions = Conventions::new(files);
     let alone = alone.map(|(index, _)| index).collect();
-    let prefetcher = Prefetcher::new(root, patch, options, &conventions, alone);
+    let prefetcher = Prefetcher::new(files, patch, options, &conventions, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
-            builder: PlanBuilder::with_capacity(root, options, patch.sections.len()),
+            builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections.len()),
             patch,
             options,
             conventions: &conventions,
@@ -104,8 +105,8 @@ struct Planner<'a, 'p> {
 }
 
 impl<'p> Planner<'_, 'p> {
-    fn root(&self) -> &Root {
-        self.builder.root()
+    fn files(&self) -> &Files {
+        self.builder.files()
     }
 
     fn check_expectations(&mut self) {
@@ -115,7 +116,7 @@ impl<'p> Planner<'_, 'p> {
                 if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
             if let Err(problem) = outcome {
-                if let Ok(checked) = self.root().check(path, Access::Read)
+                if let Ok(checked) = self.files().check(path, Access::Read)
                     && let Ok(entry) = self.builder.entry(&checked, Access::Read)
                 {
                     entry.rejected = true;
@@ -126,7 +127,7 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
-        let path = self.root().check(path, Access::Read).map_err(Problem::Guard)?;
+        let path = self.files().check(path, Access::Read).map_err(Problem::Guard)?;
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
 
@@ -144,7 +145,7 @@ impl<'p> Planner<'_, 'p> {
         }
         let Err(failures) = result else { return };
         for path in [Some(&section.path), section.destination()].into_iter().flatten() {
-            if let Ok(path) = self.root().check(path.text, Access::Read)
+            if let Ok(path) = self.files().check(path.text, Access::Read)
                 && let Some(entry) = self.builder.known(&path)
             {
                 entry.rejected = true;
@@ -154,7 +155,7 @@ impl<'p> Planner<'_, 'p> {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
-            let near = self.near.path(self.root(), &path, &problem);
+            let near = self.near.path(self.files(), &path, &problem);
             self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem, near });
         }
     }
@@ -309,7 +310,7 @@ impl<'p> Planner<'_, 'p> {
         to: &Spanned<'p>,
     ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
         let at = |problem| failure_at(to, problem);
-        let target = self.root().check(to.text, Access::Create).map_err(|error| at(Problem::Guard(error)))?;
+        let target = self.files().check(to.text, Access::Create).map_err(|error| at(Problem::Guard(error)))?;
         self.checked.push(target.clone());
         if &target == path {
             return Err(at(Problem::SamePath));
@@ -411,7 +412,7 @@ impl<'p> Planner<'_, 'p> {
         let others =
             patch.sections.iter().enumerate().filter(|(other, section)| *other != index && !section.hunks().is_empty());
         for (_, section) in others.take(OTHER_FILES) {
-            let Ok(other) = self.root().check(section.path.text, Access::Update) else { continue };
+            let Ok(other) = self.files().check(section.path.text, Access::Update) else { continue };
             if &other == path {
                 continue;
             }
@@ -430,7 +431,7 @@ impl<'p> Planner<'_, 'p> {
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
-            None => self.root().check(section.path.text, access).map_err(Problem::Guard)?,
+            None => self.files().check(section.path.text, access).map_err(Problem::Guard)?,
         };
         self.checked.push(path.clone());
         Ok(path)

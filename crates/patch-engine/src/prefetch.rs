@@ -8,16 +8,17 @@
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use encoding_rs::UTF_8;
-use fs_guard::{Access, FileKind, Hasher, RelPath, Root, Sha256};
+use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, Section, SectionOperation};
 
 use crate::conventions::Conventions;
 use crate::edit::{self, Edit};
 use crate::encoding::{self, FileText};
+use crate::files::Files;
 use crate::lines::BOM;
 use crate::locate::HunkReject;
 use crate::options::Options;
@@ -176,7 +177,7 @@ fn with_crlf(bytes: &[u8]) -> Vec<u8> {
 
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
-    root: &'a Root,
+    files: &'a Files,
     patch: &'p Patch<'p>,
     options: &'a Options,
     conventions: &'a Conventions<'a>,
@@ -218,14 +219,14 @@ impl Progress {
 impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Will prepare `sections`: of each no other names its path.
     pub(crate) fn new(
-        root: &'a Root,
+        files: &'a Files,
         patch: &'p Patch<'p>,
         options: &'a Options,
         conventions: &'a Conventions<'a>,
         sections: Vec<usize>,
     ) -> Self {
         let progress = Mutex::default();
-        Self { root, patch, options, conventions, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
+        Self { files, patch, options, conventions, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -281,7 +282,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     fn section(&self, section: &'p Section<'p>) -> Option<Prefetched> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
-                let path = self.root.check(section.path.text, Access::Create).ok()?;
+                let path = self.files.check(section.path.text, Access::Create).ok()?;
                 let added = Some(added(&path, lines, self.options, self.conventions)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
@@ -291,8 +292,8 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             // Its source is not a path that changes, and may be one of another section.
             SectionOperation::Copy { .. } => return None,
         };
-        let path = self.root.check(section.path.text, access).ok()?;
-        let (metadata, bytes) = load_unhashed(self.root, &path, access, self.options.max_file_size).ok()??;
+        let path = self.files.check(section.path.text, access).ok()?;
+        let (metadata, bytes) = load_unhashed(self.files, &path, access, self.options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
         let text = editable.then(|| text(&path, &bytes, hunks, self.options, self.conventions)).flatten();
@@ -307,7 +308,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, self.options).ok());
             both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
-        let disk = Some(Disk { metadata, sha256, bytes: Some(Arc::new(bytes)) });
+        let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
         Some(Prefetched { path, disk, edited, added: None })
     }
 }

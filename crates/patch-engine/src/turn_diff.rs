@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fs_guard::{FileKind, RelPath, Root, Sha256};
+use fs_guard::{FileKind, RelPath, Sha256};
 
 use crate::diff::{self, LINK, Side, kind_bits};
+use crate::files::Files;
 use crate::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Plan, PreImage, Transition};
 use crate::report::Report;
@@ -87,7 +88,7 @@ impl TurnDiff {
         }
         for transition in plan.transitions() {
             let path = transition.path();
-            let file = on_disk(plan.root(), path);
+            let file = on_disk(plan.files(), path);
             let origin = self.place(path).and_then(|located| located.origin);
             let origin = origin.or_else(|| self.origin_at(path, file.as_ref()));
             self.now.insert(path.clone(), file.map(|file| Located { file, origin }));
@@ -222,12 +223,12 @@ fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
 }
 
 /// The file at a path.
-fn on_disk(root: &Root, path: &RelPath) -> Option<File> {
-    let seen = root.metadata(path).ok()??;
+fn on_disk(files: &Files, path: &RelPath) -> Option<File> {
+    let seen = files.metadata(path).ok()??;
     let (bytes, kind) = match seen.kind {
-        FileKind::Symlink => (root.read_link(path).ok()?, LINK),
-        FileKind::File => (root.read(path, MAX_FILE_SIZE).ok()?.0, 0),
+        FileKind::Symlink => (files.read_link(path).ok()?, LINK),
+        FileKind::File => (files.read(path, MAX_FILE_SIZE).ok()?.0, 0),
         _ => return None,
     };
-    Some(File { sha256: Sha256::of(&bytes), mode: seen.kept_mode() | kind, bytes: Some(bytes.into()) })
+    Some(File { sha256: Sha256::of(&bytes), mode: seen.kept_mode() | kind, bytes: Some(bytes) })
 }

@@ -14,6 +14,8 @@ pub mod search_files;
 pub mod undo;
 pub mod write_file;
 
+use std::sync::Arc;
+
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::transaction::TransactionId;
 use patch_engine::{ErrorKind, Problem, Reject, Report, Sha256};
@@ -41,11 +43,11 @@ fn encoding(path: &str) -> ToolError {
         ])
 }
 
-pub(crate) fn missing(root: &Root, path: &str) -> ToolError {
-    ToolError::from(Reject::of(path, Problem::Missing).in_root(root))
+pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
+    ToolError::from(Reject::of(path, Problem::Missing).among(root))
 }
 
 /// A path as the guard takes it, or why not, with the path that was probably meant.
-pub(crate) fn checked(root: &Root, path: &str, access: Access) -> Result<RelPath, ToolError> {
-    Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).in_root(root))?)
+pub(crate) fn checked(root: &Arc<Root>, path: &str, access: Access) -> Result<RelPath, ToolError> {
+    Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).among(root))?)
 }

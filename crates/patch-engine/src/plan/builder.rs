@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Root, Sha256};
+use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
@@ -11,6 +11,7 @@ use super::{
     Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition,
     Undone,
 };
+use crate::files::Files;
 use crate::locate::Placed;
 use crate::options::Options;
 use crate::reject::{Checked, Problem, Reject, Rejects};
@@ -41,7 +42,7 @@ pub const MAX_DELETED: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct PlanBuilder<'o> {
-    root: Arc<Root>,
+    files: Files,
     options: &'o Options,
     entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
@@ -119,13 +120,13 @@ pub struct Loaded {
 impl<'o> PlanBuilder<'o> {
     /// Starts with the files as they are.
     #[must_use]
-    pub fn new(root: &Arc<Root>, options: &'o Options) -> Self {
-        Self::with_capacity(root, options, 0)
+    pub fn new(files: impl Into<Files>, options: &'o Options) -> Self {
+        Self::with_capacity(files.into(), options, 0)
     }
 
-    pub(crate) fn with_capacity(root: &Arc<Root>, options: &'o Options, paths: usize) -> Self {
+    pub(crate) fn with_capacity(files: Files, options: &'o Options, paths: usize) -> Self {
         Self {
-            root: Arc::clone(root),
+            files,
             options,
             entries: HashMap::with_capacity(paths),
             order: Vec::with_capacity(paths),
@@ -148,7 +149,7 @@ impl<'o> PlanBuilder<'o> {
     /// When the guard refuses it, or it is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
         let mut load = || {
-            let path = self.root.check(path, Access::Update).map_err(Problem::Guard)?;
+            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
             if !self.entry(&path, Access::Update)?.exists() {
                 return Ok(None);
             }
@@ -156,7 +157,7 @@ impl<'o> PlanBuilder<'o> {
             let bytes = self.source(&path, &post)?;
             Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
         };
-        load().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
+        load().map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
 
     /// Plans a file with these bytes.
@@ -167,12 +168,12 @@ impl<'o> PlanBuilder<'o> {
     /// missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
         let create = || {
-            let target = self.root.check(path, Access::Create).map_err(Problem::Guard)?;
+            let target = self.files.check(path, Access::Create).map_err(Problem::Guard)?;
             let replaced = self.make_way(&target)?;
             let sha256 = Sha256::of(&bytes);
             self.put(&target, bytes, sha256, mode_in_place_of(&replaced), replaced)
         };
-        create().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
+        create().map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
 
     /// Plans replacements in a file. Nothing is planned when it comes out the same.
@@ -186,7 +187,7 @@ impl<'o> PlanBuilder<'o> {
     /// When a replacement reaches beyond the end of the file.
     pub fn update(&mut self, path: &str, splices: Splices) -> Result<(), Reject> {
         let update = || {
-            let path = self.root.check(path, Access::Update).map_err(Problem::Guard)?;
+            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
             self.entry(&path, Access::Update)?;
             let new = self.current(&path)?;
             let source = self.source(&path, &new.post)?;
@@ -198,7 +199,7 @@ impl<'o> PlanBuilder<'o> {
             self.settle(&path);
             Ok(())
         };
-        update().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
+        update().map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
 
     /// Plans that a file or link goes away.
@@ -208,11 +209,11 @@ impl<'o> PlanBuilder<'o> {
     /// When nothing is there, or the guard refuses it.
     pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
         let mut remove = || {
-            let path = self.root.check(path, Access::Delete).map_err(Problem::Guard)?;
+            let path = self.files.check(path, Access::Delete).map_err(Problem::Guard)?;
             self.entry(&path, Access::Delete)?;
             self.take_away(&path)
         };
-        remove().map_err(|problem| Reject::of(path, problem).in_root(&self.root))
+        remove().map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
 
     /// Plans that a directory goes away with all that is in it; or a file or link, if that is there.
@@ -222,18 +223,18 @@ impl<'o> PlanBuilder<'o> {
     /// When nothing is there, there are more than [`MAX_DELETED`] files, or the guard refuses one.
     pub fn remove_all(&mut self, path: &str) -> Result<(), Reject> {
         let at = |error| Reject::of(path, Problem::Guard(error));
-        let target = self.root.check(path, Access::Delete).map_err(at)?;
-        let seen = self.root.metadata(&target).map_err(at)?;
+        let target = self.files.check(path, Access::Delete).map_err(at)?;
+        let seen = self.files.metadata(&target).map_err(at)?;
         if seen.is_none_or(|seen| seen.kind != FileKind::Directory) {
             return self.remove(path);
         }
         let mut files = Vec::new();
-        collect(&self.root, &target, &mut files, &mut self.remove_dirs)?;
+        collect(&self.files, &target, &mut files, &mut self.remove_dirs)?;
         for file in files {
             let at = |problem| Reject::of(file.as_str(), problem);
             let limit = self.options.max_file_size;
             let disk =
-                load(&self.root, &file, Access::Delete, limit).map_err(at)?.ok_or_else(|| at(Problem::Missing))?;
+                load(&self.files, &file, Access::Delete, limit).map_err(at)?.ok_or_else(|| at(Problem::Missing))?;
             self.insert(&file, Some(disk));
             self.take_away(&file).map_err(at)?;
             self.settle(&file);
@@ -249,20 +250,20 @@ impl<'o> PlanBuilder<'o> {
     /// one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
         let mut source = || {
-            let path = self.root.check(from, Access::Delete).map_err(Problem::Guard)?;
+            let path = self.files.check(from, Access::Delete).map_err(Problem::Guard)?;
             self.check_file(&path, Access::Delete)?;
             Ok((path.clone(), self.current(&path)?))
         };
-        let (path, new) = source().map_err(|problem| Reject::of(from, problem).in_root(&self.root))?;
+        let (path, new) = source().map_err(|problem| Reject::of(from, problem).among(&self.files))?;
         let mut target = || {
-            let target = self.root.check(to, Access::Create).map_err(Problem::Guard)?;
+            let target = self.files.check(to, Access::Create).map_err(Problem::Guard)?;
             if target == path {
                 return Err(Problem::SamePath);
             }
             let replaced = self.make_way(&target)?;
             Ok((target, replaced))
         };
-        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem).in_root(&self.root))?;
+        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem).among(&self.files))?;
         self.move_to(&path, &target, new, replaced.is_some());
         self.settle(&path);
         self.settle(&target);
@@ -282,8 +283,8 @@ impl<'o> PlanBuilder<'o> {
 
 /// What patches, undo and restore need beside that.
 impl<'o> PlanBuilder<'o> {
-    pub(crate) fn root(&self) -> &Arc<Root> {
-        &self.root
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
     }
 
     /// Hands over what was read of a path, for the case that it is asked for.
@@ -315,13 +316,13 @@ impl<'o> PlanBuilder<'o> {
             } else if self.is_in_new_directory(path) {
                 None
             } else {
-                load(&self.root, path, access, self.options.max_file_size)?
+                load(&self.files, path, access, self.options.max_file_size)?
             };
             self.insert(path, disk);
         } else if let Some(disk) = &self.entries[path].disk {
             // The rules differ by what is done: a link may be deleted and not be read.
             let access = if access == Access::Create { Access::Update } else { access };
-            self.root.check_pre_image(path, &disk.metadata, access).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &disk.metadata, access).map_err(Problem::Guard)?;
         }
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }
@@ -373,11 +374,10 @@ impl<'o> PlanBuilder<'o> {
             let (path, size) = (asked.to_string(), disk.metadata.size);
             return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
         }
-        let (bytes, metadata) = self.root.read(from, limit).map_err(Problem::Guard)?;
+        let (bytes, metadata) = self.files.read(from, limit).map_err(Problem::Guard)?;
         if Sha256::of(&bytes) != disk.sha256 {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
         }
-        let bytes = Arc::new(bytes);
         disk.metadata = metadata;
         // Until the change is made; `settle` decides whether they stay.
         disk.bytes = Some(Arc::clone(&bytes));
@@ -475,7 +475,7 @@ impl<'o> PlanBuilder<'o> {
         {
             // A link may be deleted and not moved: the error of the guard has where it leads.
             let metadata = disk.metadata.clone();
-            self.root.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
             let (path, kind) = (path.to_string(), metadata.kind);
             return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
         }
@@ -536,7 +536,7 @@ impl<'o> PlanBuilder<'o> {
             return Ok(None);
         }
         if self.entries[path].disk.is_none()
-            && let Some(existing) = self.root.collision(path).map_err(Problem::Guard)?
+            && let Some(existing) = self.files.collision(path).map_err(Problem::Guard)?
         {
             return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
         }
@@ -597,7 +597,7 @@ impl<'o> PlanBuilder<'o> {
         let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
         match above.peek() {
             Some(_) => Ok(above.collect()),
-            None => self.root.parents_missing(path).map_err(Problem::Guard),
+            None => self.files.parents_missing(path).map_err(Problem::Guard),
         }
     }
 
@@ -607,7 +607,7 @@ impl<'o> PlanBuilder<'o> {
             let entry = &self.entries[*path];
             entry.disk.is_none() && entry.exists()
         });
-        let checked = self.root.check_no_new_repository(appearing);
+        let checked = self.files.check_no_new_repository(appearing);
         checked.map_err(|error| {
             let path = error.path().unwrap_or_default().to_owned();
             Reject::of(&path, Problem::Guard(error))
@@ -674,7 +674,7 @@ impl<'o> PlanBuilder<'o> {
         let changes = changes(&transitions, &before, &origins);
         let create_dirs = self.created(&transitions);
         Plan {
-            root: self.root,
+            files: self.files,
             authority: self.authority,
             transitions,
             before,
@@ -784,19 +784,19 @@ fn changes(
 }
 
 /// Everything beneath a directory, and the directories, innermost first.
-fn collect(root: &Root, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut Vec<RelPath>) -> Result<(), Reject> {
+fn collect(files_of: &Files, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut Vec<RelPath>) -> Result<(), Reject> {
     let at = |path: &str| {
         let path = path.to_owned();
         move |error| Reject::of(&path, Problem::Guard(error))
     };
-    let mut entries = root.read_dir(Some(dir)).map_err(at(dir.as_str()))?;
+    let mut entries = files_of.read_dir(Some(dir)).map_err(at(dir.as_str()))?;
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     for entry in entries {
         let path = [dir.as_str().as_bytes(), b"/", &entry.name].concat();
         let shown = String::from_utf8_lossy(&path).into_owned();
-        let path = root.check_bytes(&path, Access::Delete).map_err(at(&shown))?;
+        let path = files_of.check_bytes(&path, Access::Delete).map_err(at(&shown))?;
         match entry.metadata.kind {
-            FileKind::Directory => collect(root, &path, files, dirs)?,
+            FileKind::Directory => collect(files_of, &path, files, dirs)?,
             _ => files.push(path),
         }
         if files.len() > MAX_DELETED {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 
 use super::image::PreImage;
+use crate::files::Files;
 use crate::reject::{Checked, Problem};
 
 /// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
@@ -14,32 +15,30 @@ const SMALL: u64 = 1 << 20;
 pub(crate) type Disk = PreImage;
 
 /// Reads what is at a path; files that are not changed and not small are only hashed.
-pub(crate) fn load(root: &Root, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
-    match load_unhashed(root, path, access, max_file_size)? {
+pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
+    match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
-        Some((metadata, Some(bytes))) => {
-            Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(Arc::new(bytes)) }))
-        }
-        Some((metadata, None)) => hashed(root, path, metadata).map_err(Problem::Guard).map(Some),
+        Some((metadata, Some(bytes))) => Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })),
+        Some((metadata, None)) => hashed(files, path, metadata).map_err(Problem::Guard).map(Some),
     }
 }
 
 /// Reads what is at a path; no bytes of links, and of files that are not changed and not small.
 pub(crate) fn load_unhashed(
-    root: &Root,
+    files: &Files,
     path: &RelPath,
     access: Access,
     max_file_size: u64,
-) -> Checked<Option<(Metadata, Option<Vec<u8>>)>> {
+) -> Checked<Option<(Metadata, Option<Arc<Vec<u8>>>)>> {
     // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
-    let Some(metadata) = root.inspect(path, access).map_err(Problem::Guard)? else {
+    let Some(metadata) = files.inspect(path, access).map_err(Problem::Guard)? else {
         return Ok(None);
     };
     match metadata.kind {
         FileKind::Symlink => Ok(Some((metadata, None))),
         FileKind::File if metadata.size <= SMALL || access == Access::Update => {
-            let (bytes, metadata) = root.read(path, max_file_size).map_err(Problem::Guard)?;
+            let (bytes, metadata) = files.read(path, max_file_size).map_err(Problem::Guard)?;
             Ok(Some((metadata, Some(bytes))))
         }
         FileKind::File => Ok(Some((metadata, None))),
@@ -49,24 +48,24 @@ pub(crate) fn load_unhashed(
 
 /// Reads what is at a path, whatever the policy is: a directory or a special file counts as nothing that
 /// could be read, and is given with what is seen of it.
-pub(crate) fn look(root: &Root, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
-    let Some(metadata) = root.metadata(path)? else { return Ok(None) };
+pub(crate) fn look(files: &Files, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
+    let Some(metadata) = files.metadata(path)? else { return Ok(None) };
     Ok(Some(match metadata.kind {
         FileKind::File if metadata.size <= SMALL => {
-            let (bytes, _) = root.read(path, u64::MAX)?;
-            Ok(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes.into()) })
+            let (bytes, _) = files.read(path, u64::MAX)?;
+            Ok(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })
         }
-        FileKind::File | FileKind::Symlink => Ok(hashed(root, path, metadata)?),
+        FileKind::File | FileKind::Symlink => Ok(hashed(files, path, metadata)?),
         FileKind::Directory | FileKind::Other => Err(metadata),
     }))
 }
 
 /// The hash of a file that is not read into memory, or of a link's target.
-fn hashed(root: &Root, path: &RelPath, metadata: Metadata) -> Result<Disk, fs_guard::Error> {
+fn hashed(files: &Files, path: &RelPath, metadata: Metadata) -> Result<Disk, fs_guard::Error> {
     if metadata.kind == FileKind::Symlink {
-        let target = root.read_link(path)?;
-        return Ok(Disk { metadata, sha256: Sha256::of(&target), bytes: Some(target.into()) });
+        let target = files.read_link(path)?;
+        return Ok(Disk { metadata, sha256: Sha256::of(&target), bytes: Some(target) });
     }
-    let (mut file, metadata) = root.open_file(path)?;
-    Ok(Disk { metadata, sha256: file.hash()?, bytes: None })
+    let (sha256, metadata) = files.hash(path)?;
+    Ok(Disk { metadata, sha256, bytes: None })
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fs_guard::{FileKind, RelPath, Root, Sha256};
+use fs_guard::{FileKind, RelPath, Sha256};
 use workspace_trash::{KeyPlace, Store, TransactionId};
 
 use super::image::{Image, Transition};
 use super::{Change, Plan};
+use crate::files::Files;
 
 /// Which bytes a change has before or after.
 ///
@@ -43,13 +44,55 @@ impl Plan {
     pub fn is_done(&self, change: &Change) -> bool {
         let Transition { path, after, .. } = self.transition_of(change);
         match after {
-            Some(after) => is_on_disk(&self.root, path, after.sha256),
-            None => self.root.metadata(path).is_ok_and(|seen| seen.is_none()),
+            Some(after) => is_on_disk(&self.files, path, after.sha256),
+            None => self.files.metadata(path).is_ok_and(|seen| seen.is_none()),
         }
     }
 }
 
+/// What a plan does at one path.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ChangedFile {
+    /// The path.
+    pub path: RelPath,
+    /// The hash of what is there before; `None` when nothing is.
+    pub before: Option<Sha256>,
+    /// What is there afterwards; `None` when it goes away.
+    pub after: Option<Content>,
+}
+
+/// A file or symbolic link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes of a file, or the text of a link.
+    pub bytes: Arc<Vec<u8>>,
+    /// Permission bits, `0o777` at most.
+    pub mode: u32,
+    /// It is a symbolic link.
+    pub link: bool,
+}
+
 impl<'p> Images<'p> {
+    /// What is at each path that changes afterwards: those that appear or are replaced in the order of the patch, then
+    /// those that go away.
+    ///
+    /// # Errors
+    ///
+    /// [`fs_guard::Error::Changed`] when the files that the bytes come from are not what the plan was made for any more.
+    pub fn changed(&self) -> Result<Vec<ChangedFile>, fs_guard::Error> {
+        let content = |transition: &Transition| {
+            let Some(after) = &transition.after else { return Ok(None) };
+            let mode = after.mode.shown();
+            Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
+        };
+        let file = |transition: &Transition| {
+            let (path, before) = (transition.path.clone(), transition.before());
+            Ok(ChangedFile { path, before, after: content(transition)? })
+        };
+        self.plan.transitions.iter().map(file).collect()
+    }
+
     /// The plan.
     #[must_use]
     pub fn plan(&self) -> &'p Plan {
@@ -89,14 +132,14 @@ impl<'p> Images<'p> {
         let slot = |id| self.stored(id, index, image.sha256, image.metadata.size);
         // After the commit the path may have the same bytes again, but the folder is where they went.
         let found = self.committed.and_then(slot);
-        found.or_else(|| on_disk(&self.plan.root, path, image.sha256)).ok_or_else(|| changed(path))
+        found.or_else(|| on_disk(&self.plan.files, path, image.sha256)).ok_or_else(|| changed(path))
     }
 
     /// The bytes that a transition leaves.
     pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
-        let published = || self.committed.and_then(|_| on_disk(&self.plan.root, path, after.sha256));
+        let published = || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
             Image::OnDisk(from) => self.before(from),
@@ -110,7 +153,7 @@ impl<'p> Images<'p> {
 
     /// A displaced file, if it is there and has these bytes.
     fn stored(&self, id: TransactionId, slot: usize, sha256: Sha256, size: u64) -> Option<Arc<Vec<u8>>> {
-        let store = Store::open(&self.plan.root, KeyPlace::Nowhere).ok()??;
+        let store = Store::open(self.plan.files.directory()?, KeyPlace::Nowhere).ok()??;
         let spot = store.slot(id, u32::try_from(slot).ok()?).ok()?;
         let bytes = match spot.metadata().ok()??.kind {
             FileKind::Symlink => spot.read_link().ok()?,
@@ -121,17 +164,17 @@ impl<'p> Images<'p> {
 }
 
 /// Whether a file or link with these bytes is at a path.
-pub(super) fn is_on_disk(root: &Root, path: &RelPath, sha256: Sha256) -> bool {
-    on_disk(root, path, sha256).is_some()
+pub(super) fn is_on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> bool {
+    on_disk(files, path, sha256).is_some()
 }
 
 /// The file at a path, if it has these bytes.
-fn on_disk(root: &Root, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
-    let seen = root.metadata(path).ok()??;
+fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+    let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {
-        FileKind::Symlink => root.read_link(path).ok()?,
-        FileKind::File => root.read(path, seen.size).ok()?.0,
+        FileKind::Symlink => files.read_link(path).ok()?,
+        FileKind::File => files.read(path, seen.size).ok()?.0,
         FileKind::Directory | FileKind::Other => return None,
     };
-    (Sha256::of(&bytes) == sha256).then(|| bytes.into())
+    (Sha256::of(&bytes) == sha256).then_some(bytes)
 }

@@ -12,12 +12,12 @@ mod splices;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use fs_guard::{Hasher, RelPath, Root, Sha256};
+use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
 use workspace_trash::TransactionId;
 
+use crate::files::Files;
 use crate::locate::{Note, Placed};
 
 pub use image::Transition;
@@ -48,8 +48,8 @@ pub(crate) use image::{Image, Mode, PostImage, PreImage};
 /// ```
 #[derive(Debug)]
 pub struct Plan {
-    /// The directory that it was made for, and whose files are read again where their bytes are wanted.
-    root: Arc<Root>,
+    /// What it was made for: read again where bytes are wanted that are not in memory.
+    files: Files,
     authority: Authority,
     transitions: Vec<Transition>,
     /// The transition of each path that there was something at.
@@ -156,7 +156,7 @@ impl Plan {
     pub fn digest(&self) -> Sha256 {
         // Every field is named, so that one that is added has to be decided on.
         let Self {
-            root: _,
+            files,
             authority,
             transitions,
             // Derived from the transitions.
@@ -171,6 +171,7 @@ impl Plan {
             notes: _,
         } = self;
         let mut digest = Digest(Hasher::new());
+        digest.bytes(files.tree_id().unwrap_or_default().as_bytes());
         digest.number(match authority {
             Authority::Policy => 0,
             Authority::Journal { authentic: false } => 1,
@@ -195,8 +196,8 @@ impl Plan {
         digest.0.finish()
     }
 
-    pub(crate) fn root(&self) -> &Arc<Root> {
-        &self.root
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
     }
 
     pub(crate) fn authority(&self) -> Authority {

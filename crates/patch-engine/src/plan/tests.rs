@@ -9,6 +9,10 @@ use fs_guard::{FileKind, Globs};
 use tempfile::TempDir;
 use workspace_trash::KeyPlace;
 
+use std::sync::Arc;
+
+use fs_guard::Root;
+
 use super::*;
 use crate::transaction::{CommitOptions, Workspace};
 
@@ -40,7 +44,7 @@ fn plan(root: &Arc<Root>) -> Plan {
     };
     let kept = Image::Kept(b"new\n".to_vec().into());
     Plan {
-        root: Arc::clone(root),
+        files: root.into(),
         authority: Authority::Policy,
         transitions: vec![
             Transition { path: path("a"), before: Some(before), after: Some(after(kept, b"new\n")) },

@@ -147,7 +147,7 @@ impl Commit<'_> {
         if self.plan.is_empty() {
             return Err(CommitError::Nothing);
         }
-        if !Arc::ptr_eq(self.plan.root(), self.locked.workspace.root()) {
+        if !self.plan.files().directory().is_some_and(|root| Arc::ptr_eq(root, self.locked.workspace.root())) {
             return Err(CommitError::OtherWorkspace);
         }
         let root = dirs.root();

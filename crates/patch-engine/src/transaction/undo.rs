@@ -78,7 +78,7 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     let authentic = store.is_signed()?;
     let records = wanted(&journal, paths)?;
     let options = Options::default();
-    let mut builder = PlanBuilder::with_capacity(root, &options, records.len());
+    let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     builder.undoes(id, records.len() < journal.records.len(), authentic);
     let mut drifts = Vec::new();
     for record in &records {
@@ -121,7 +121,7 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 
 /// What is at the path now, if that is what the transaction left there.
 fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Disk>, Drift>, Error> {
-    let now = look(workspace.root(), path)?;
+    let now = look(&workspace.root().into(), path)?;
     let left = record.after.as_ref();
     let same = match (&now, left) {
         (None, None) => true,

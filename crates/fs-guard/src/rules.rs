@@ -1,0 +1,274 @@
+//! The rules about what is at a path and around it, the same for a directory and for a tree that is none.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::io;
+use std::sync::MutexGuard;
+
+use crate::error::{Error, Rule};
+use crate::fold::fold;
+use crate::metadata::{FileKind, Metadata};
+use crate::policy::Access;
+use crate::rel_path::RelPath;
+
+/// What was learnt about directories, by their paths (the root's is empty).
+#[derive(Debug, Default)]
+pub(crate) struct Learnt {
+    pub(crate) not_git: HashSet<Box<str>>,
+    pub(crate) listings: HashMap<Box<str>, Listing>,
+}
+
+/// The names in a directory, and the same by their folded spelling.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) names: HashSet<Box<str>>,
+    pub(crate) folded: HashMap<Box<str>, Box<str>>,
+}
+
+/// What the rules look at.
+pub(crate) trait Look {
+    fn learnt(&self) -> MutexGuard<'_, Learnt>;
+
+    /// What is at a path; a link on the way is an error.
+    fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
+
+    /// Whether anything is at a path.
+    fn has(&self, path: &str) -> bool;
+
+    /// The names in a directory (the root's path is empty); `None` when there is no such directory.
+    fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error>;
+
+    /// Refuses what may not be read at all.
+    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error>;
+}
+
+/// Refuses paths in directories that are git's, whatever they are called. `is_dir` says that the path is a directory itself.
+pub(crate) fn check_not_git(files: &impl Look, path: &RelPath, is_dir: bool) -> Result<(), Error> {
+    check_dir_not_git(files, "", path)?;
+    for (end, _) in path.as_str().match_indices('/') {
+        check_dir_not_git(files, &path.as_str()[..end], path)?;
+    }
+    match is_dir {
+        true => check_dir_not_git(files, path.as_str(), path),
+        false => Ok(()),
+    }
+}
+
+fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(), Error> {
+    if files.learnt().not_git.contains(dir) {
+        return Ok(());
+    }
+    check_no_repository(files, dir, path, 0)?;
+    files.learnt().not_git.insert(dir.into());
+    Ok(())
+}
+
+/// Refuses `path` when its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
+fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
+    let has = |part: u8| {
+        let name = PARTS[usize::from(part)];
+        let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+        new & 1 << part != 0 || files.has(&entry)
+    };
+    // With `commondir`, the other two are elsewhere.
+    if (has(OBJECTS) && has(REFS) || has(COMMONDIR)) && has(HEAD) {
+        let shown = if dir.is_empty() { "." } else { dir };
+        return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
+    }
+    Ok(())
+}
+
+/// Refuses a set of new files that would make a directory a bare git repository.
+pub(crate) fn check_no_new_repository<'p>(
+    files: &impl Look,
+    appearing: impl IntoIterator<Item = &'p RelPath>,
+) -> Result<(), Error> {
+    let mut parts: BTreeMap<String, (u8, &RelPath)> = BTreeMap::new();
+    for path in appearing {
+        let mut start = 0;
+        for name in path.components() {
+            if let Some(part) = PARTS.iter().position(|part| part.eq_ignore_ascii_case(name)) {
+                let dir = path.as_str()[..start].trim_end_matches('/');
+                parts.entry(dir.to_owned()).or_insert((0, path)).0 |= 1 << part;
+            }
+            start += name.len() + 1;
+        }
+    }
+    parts.iter().try_for_each(|(dir, (new, path))| check_no_repository(files, dir, path, *new))
+}
+
+/// What makes a directory a git repository, by the numbers below.
+const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+const HEAD: u8 = 0;
+const OBJECTS: u8 = 1;
+const REFS: u8 = 2;
+const COMMONDIR: u8 = 3;
+
+/// Finds an existing entry, at the path or at a directory on the way, that differs from it only by case or Unicode
+/// normalisation.
+pub(crate) fn collision(files: &impl Look, path: &RelPath) -> Result<Option<String>, Error> {
+    let mut start = 0;
+    for name in path.components() {
+        let parent = path.as_str()[..start].trim_end_matches('/');
+        learn_listing(files, parent)?;
+        let learnt = files.learnt();
+        let Some(listing) = learnt.listings.get(parent) else { return Ok(None) };
+        if !listing.names.contains(name) {
+            let existing = listing.folded.get(&*fold(name));
+            return Ok(existing.map(|existing| match parent {
+                "" => existing.to_string(),
+                parent => format!("{parent}/{existing}"),
+            }));
+        }
+        start += name.len() + 1;
+    }
+    Ok(None)
+}
+
+fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
+    if files.learnt().listings.contains_key(dir) {
+        return Ok(());
+    }
+    let Some(names) = files.names(dir)? else { return Ok(()) };
+    let mut listing = Listing::default();
+    for name in names {
+        // What is not UTF-8 cannot be what a path of ours folds to.
+        let Ok(name) = String::from_utf8(name) else { continue };
+        listing.folded.insert(fold(&name).into(), name.as_str().into());
+        listing.names.insert(name.into());
+    }
+    files.learnt().listings.insert(dir.into(), listing);
+    Ok(())
+}
+
+/// The directories that would have to be made for the path to exist, outermost first.
+pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<RelPath>, Error> {
+    check_not_git(files, path, false)?;
+    let mut missing = Vec::new();
+    let mut dirs: Vec<RelPath> = path.ancestors().collect();
+    while let Some(dir) = dirs.pop() {
+        match files.metadata(&dir)? {
+            Some(seen) if seen.kind == FileKind::Directory => break,
+            Some(seen) if seen.kind == FileKind::Symlink => files.check_readable(&dir, &seen)?,
+            Some(_) => {
+                let component = dir.as_str().into();
+                return Err(Error::NotADirectory { path: path.as_str().into(), component });
+            }
+            None => missing.push(dir),
+        }
+    }
+    missing.reverse();
+    Ok(missing)
+}
+
+/// Refuses by the kind of what is there; `Ok(true)` when nothing more is to be checked. A link is refused by `explain_link`.
+pub(crate) fn check_kind(
+    path: &RelPath,
+    seen: &Metadata,
+    access: Access,
+    explain_link: impl FnOnce() -> Error,
+) -> Result<bool, Error> {
+    match (seen.kind, access) {
+        (FileKind::Symlink, Access::Delete) => Ok(true),
+        (FileKind::Symlink, _) => Err(explain_link()),
+        (FileKind::Directory | FileKind::Other, _) => {
+            Err(Error::NotAFile { path: path.as_str().into(), kind: seen.kind })
+        }
+        (FileKind::File, Access::Read) => Ok(true),
+        (FileKind::File, Access::Create) => Err(Error::AlreadyExists { path: path.as_str().into() }),
+        (FileKind::File, Access::Update | Access::Delete) => Ok(false),
+    }
+}
+
+/// Where a path with links leads.
+pub(crate) enum Real {
+    Inside { path: String, link: Option<String> },
+    Outside { link: String },
+    Endless { link: String },
+    Unknown(io::Error),
+}
+
+impl Real {
+    /// The error for a path with a link in it.
+    pub(crate) fn into_link_error(self, path: &RelPath) -> Error {
+        let named = || path.as_str().to_owned();
+        match self {
+            Self::Outside { link } => Error::LeadsOut { path: named(), link },
+            Self::Inside { path: real, link } => Error::Symlink {
+                path: named(),
+                link: link.unwrap_or_else(named),
+                real_path: (!real.is_empty()).then_some(real),
+            },
+            Self::Endless { link } => Error::Symlink { path: named(), link, real_path: None },
+            Self::Unknown(_) => Error::Symlink { path: named(), link: named(), real_path: None },
+        }
+    }
+}
+
+/// What a step of a path with links comes to.
+pub(crate) enum Step {
+    Directory,
+    /// With its text.
+    Link(Vec<u8>),
+    /// Anything else, or nothing.
+    End,
+}
+
+/// Follows links by hand, beneath the root, to find where a path leads. `look` gives what is at a path without links;
+/// `inside` gives the part of an absolute link text beneath the root.
+pub(crate) fn real_path(
+    path: &str,
+    mut look: impl FnMut(&str) -> io::Result<Step>,
+    inside: impl Fn(&str) -> Option<String>,
+) -> Real {
+    /// As many links as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
+    let mut done: Vec<String> = Vec::new();
+    // From here on there are no directories, so no links.
+    let mut end = None;
+    let mut first_link = None;
+    let mut links = 0;
+    while let Some(name) = todo.pop_front() {
+        match &*name {
+            "" | "." => continue,
+            ".." => {
+                if done.pop().is_none() {
+                    return Real::Outside { link: first_link.unwrap_or_else(|| path.into()) };
+                }
+                end = end.filter(|&end| end <= done.len());
+                continue;
+            }
+            _ => {}
+        }
+        done.push(name);
+        if end.is_some() {
+            continue;
+        }
+        let here = done.join("/");
+        match look(&here) {
+            Ok(Step::Directory) => {}
+            Ok(Step::End) => end = Some(done.len()),
+            Ok(Step::Link(text)) => {
+                done.pop();
+                let link = first_link.get_or_insert(here).clone();
+                links += 1;
+                let text = match String::from_utf8(text) {
+                    Ok(text) if links <= MOST_LINKS => text,
+                    _ => return Real::Endless { link },
+                };
+                let text = if text.starts_with('/') {
+                    let Some(inside) = inside(&text) else { return Real::Outside { link } };
+                    done.clear();
+                    inside
+                } else {
+                    text
+                };
+                for part in text.rsplit('/') {
+                    todo.push_front(part.to_owned());
+                }
+            }
+            Err(error) => return Real::Unknown(error),
+        }
+    }
+    Real::Inside { path: done.join("/"), link: first_link }
+}

@@ -1,0 +1,266 @@
+//! The rules of the guard over files that are beneath no directory handle.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{At as _, Error};
+use crate::list::DirEntry;
+use crate::metadata::{Entry, FileKind, Metadata};
+use crate::policy::{Access, Policy, unicode};
+use crate::rel_path::RelPath;
+use crate::rules::{self, Learnt, Look, Real, Step};
+
+/// Files that are somewhere else than on a disk: in memory, in an archive, in another program. They are only read.
+///
+/// Paths are relative, with `/` between components, and are looked up as they are spelt; links are not followed. What a tree
+/// says has to stay the same as long as it is used.
+///
+/// [`GuardedTree`] puts the rules before it.
+pub trait Tree: fmt::Debug + Send + Sync {
+    /// What is at a path; `None` when nothing is there, also because there is no such directory.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    fn entry(&self, path: &str) -> io::Result<Option<Entry>>;
+
+    /// The bytes of a file, or the text of a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// When there is no file or link, or it cannot be read.
+    fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>>;
+
+    /// What is in a directory, in any order: names and what they stand for. The path of the root is empty.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such directory, or it cannot be listed.
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, Entry)>>;
+
+    /// What stands for the whole of its contents, such as the id of a commit; `None` where nothing does.
+    fn id(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A tree and the rules for the files in it: those that a [`Root`](crate::Root) has, with the same errors.
+///
+/// There are no mount points, devices and hard links. A file whose mode lets nobody write it is read-only.
+#[derive(Debug)]
+pub struct GuardedTree {
+    tree: Arc<dyn Tree>,
+    policy: Arc<Policy>,
+    learnt: Mutex<Learnt>,
+}
+
+impl GuardedTree {
+    /// Puts rules before a tree.
+    #[must_use]
+    pub fn new(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
+        Self { tree, policy: policy.into(), learnt: Mutex::default() }
+    }
+
+    /// The tree.
+    #[must_use]
+    pub fn tree(&self) -> &Arc<dyn Tree> {
+        &self.tree
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Root::check`](crate::Root::check).
+    pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
+        self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))
+    }
+
+    /// Checks a path as bytes, which have to be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Root::check`](crate::Root::check).
+    pub fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
+        self.check(unicode(path)?, access)
+    }
+
+    /// Looks at what is at the path itself, never following a link. `None` when nothing is there.
+    ///
+    /// # Errors
+    ///
+    /// When a link is on the way, or the path is in a git repository.
+    pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        let seen = self.look(path)?;
+        rules::check_not_git(self, path, seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory))?;
+        Ok(seen)
+    }
+
+    /// Looks at what is at the path and applies the rules for `access` to it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`metadata`](Self::metadata) and [`check_pre_image`](Self::check_pre_image).
+    pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+        let seen = self.metadata(path)?;
+        if let Some(seen) = &seen {
+            self.check_pre_image(path, seen, access)?;
+        }
+        Ok(seen)
+    }
+
+    /// Applies the rules of links, special files and permissions to what was seen at a path.
+    ///
+    /// # Errors
+    ///
+    /// When one of them refuses it.
+    pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+        if !rules::check_kind(path, seen, access, || self.explain_link(path))? && seen.mode & 0o222 == 0 {
+            return Err(Error::ReadOnly { path: path.as_str().into() });
+        }
+        Ok(())
+    }
+
+    /// Reads a regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// When there is no file, it is larger, or it cannot be read.
+    pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
+        let named = || path.as_str().to_owned();
+        let seen = self.metadata(path)?.ok_or_else(|| Error::NotFound { path: named() })?;
+        match seen.kind {
+            FileKind::File => {}
+            FileKind::Symlink => return Err(self.explain_link(path)),
+            kind => return Err(Error::NotAFile { path: named(), kind }),
+        }
+        let too_large = |size| Error::TooLarge { path: named(), size, limit };
+        if seen.size > limit {
+            return Err(too_large(seen.size));
+        }
+        let bytes = self.tree.read(path.as_str()).at("read", path)?;
+        match bytes.len() as u64 {
+            size if size > limit => Err(too_large(size)),
+            size if size != seen.size => Err(Error::Changed { path: named() }),
+            _ => Ok((bytes, seen)),
+        }
+    }
+
+    /// The text of a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it cannot be read.
+    pub fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
+        self.tree.read(path.as_str()).at("read the link", path)
+    }
+
+    /// Lists a directory (`None`: the root), in no order.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such directory, or it may not be entered.
+    pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
+        if let Some(path) = path {
+            match self.metadata(path)? {
+                None => return Err(Error::NotFound { path: path.as_str().into() }),
+                Some(seen) if seen.kind == FileKind::Directory => {}
+                Some(seen) if seen.kind == FileKind::Symlink => return Err(self.explain_link(path)),
+                Some(_) => {
+                    let path = path.as_str().to_owned();
+                    return Err(Error::NotADirectory { component: path.clone(), path });
+                }
+            }
+        }
+        let entries = self.tree.list(path.map_or("", RelPath::as_str)).at("list", path.map_or(".", RelPath::as_str))?;
+        Ok(entries.into_iter().map(|(name, entry)| DirEntry { name, metadata: Metadata::of(entry) }).collect())
+    }
+
+    /// Finds an existing entry, at the path or at a directory on the way, that differs from it only by case or Unicode
+    /// normalisation.
+    ///
+    /// # Errors
+    ///
+    /// When a directory cannot be listed.
+    pub fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
+        rules::collision(self, path)
+    }
+
+    /// The directories that would have to be made for the path to exist, outermost first.
+    ///
+    /// # Errors
+    ///
+    /// When a file or a link is where a directory has to be.
+    pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
+        rules::parents_missing(self, path)
+    }
+
+    /// Refuses a set of new files that would make a directory a bare git repository.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`], with the first such path.
+    pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
+        rules::check_no_new_repository(self, appearing)
+    }
+
+    /// What is at a path, whose directories may not be links.
+    fn look(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        for (end, _) in path.as_str().match_indices('/') {
+            let above = &path.as_str()[..end];
+            match self.tree.entry(above).at("look at", above)? {
+                Some(entry) if entry.kind == FileKind::Directory => {}
+                Some(entry) if entry.kind == FileKind::Symlink => return Err(self.explain_link(path)),
+                _ => return Ok(None),
+            }
+        }
+        Ok(self.tree.entry(path.as_str()).at("look at", path)?.map(Metadata::of))
+    }
+
+    /// The error for a path with a link in it.
+    fn explain_link(&self, path: &RelPath) -> Error {
+        let look = |path: &str| {
+            Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {
+                Some(FileKind::Symlink) => Step::Link(self.tree.read(path)?.to_vec()),
+                Some(FileKind::Directory) => Step::Directory,
+                _ => Step::End,
+            })
+        };
+        let real: Real = rules::real_path(path.as_str(), look, |_| None);
+        real.into_link_error(path)
+    }
+}
+
+impl Look for GuardedTree {
+    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        self.metadata(path)
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.tree.entry(path).is_ok_and(|entry| entry.is_some())
+    }
+
+    fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let is_dir = |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == FileKind::Directory);
+        if !dir.is_empty() && !is_dir(self.tree.entry(dir).at("look at", dir)?) {
+            return Ok(None);
+        }
+        let entries = self.tree.list(dir).at("list", if dir.is_empty() { "." } else { dir })?;
+        Ok(Some(entries.into_iter().map(|(name, _)| name).collect()))
+    }
+
+    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error> {
+        self.check_pre_image(path, seen, Access::Read)
+    }
+}

@@ -1,0 +1,164 @@
+//! The files that a plan is made for: those of a directory, or of a tree that is none.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fs_guard::{Access, DirEntry, Error, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
+
+/// The files that a plan is made for, with the rules for them. A clone is the same files.
+///
+/// The rules, and the errors, are the same for all. A plan for a directory is committed by a
+/// [`Workspace`](crate::transaction::Workspace); what becomes of a plan for a tree is the owner's business
+/// ([`Images::changed`](crate::Images::changed)).
+#[derive(Debug, Clone)]
+pub struct Files(Inner);
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Directory(Arc<Root>),
+    Tree(Arc<GuardedTree>),
+}
+
+impl From<&Arc<Root>> for Files {
+    fn from(root: &Arc<Root>) -> Self {
+        Self(Inner::Directory(Arc::clone(root)))
+    }
+}
+
+impl From<&Self> for Files {
+    fn from(files: &Self) -> Self {
+        files.clone()
+    }
+}
+
+impl Files {
+    /// The files of a tree, with the rules for them. What is learnt about them is remembered, so that these are meant for
+    /// one plan.
+    #[must_use]
+    pub fn of_tree(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
+        Self(Inner::Tree(Arc::new(GuardedTree::new(tree, policy))))
+    }
+
+    /// The directory; `None` for a tree.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Arc<Root>> {
+        match &self.0 {
+            Inner::Directory(root) => Some(root),
+            Inner::Tree(_) => None,
+        }
+    }
+
+    /// What stands for the contents of a tree, if it says so.
+    pub(crate) fn tree_id(&self) -> Option<String> {
+        match &self.0 {
+            Inner::Directory(_) => None,
+            Inner::Tree(tree) => tree.tree().id(),
+        }
+    }
+
+    /// Where a directory is; for messages, not for opening.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.directory().map(|root| root.path())
+    }
+
+    /// Checks a path, whatever is there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Root::check`].
+    pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.check(path, access),
+            Inner::Tree(tree) => tree.check(path, access),
+        }
+    }
+
+    pub(crate) fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.check_bytes(path, access),
+            Inner::Tree(tree) => tree.check_bytes(path, access),
+        }
+    }
+
+    pub(crate) fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.metadata(path),
+            Inner::Tree(tree) => tree.metadata(path),
+        }
+    }
+
+    pub(crate) fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.inspect(path, access),
+            Inner::Tree(tree) => tree.inspect(path, access),
+        }
+    }
+
+    pub(crate) fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.check_pre_image(path, seen, access),
+            Inner::Tree(tree) => tree.check_pre_image(path, seen, access),
+        }
+    }
+
+    /// Reads a regular file of at most `limit` bytes.
+    pub(crate) fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.read(path, limit).map(|(bytes, seen)| (Arc::new(bytes), seen)),
+            Inner::Tree(tree) => tree.read(path, limit),
+        }
+    }
+
+    /// The hash of a regular file, which need not be in memory for it.
+    pub(crate) fn hash(&self, path: &RelPath) -> Result<(Sha256, Metadata), Error> {
+        match &self.0 {
+            Inner::Directory(root) => {
+                let (mut file, seen) = root.open_file(path)?;
+                Ok((file.hash()?, seen))
+            }
+            Inner::Tree(tree) => {
+                let (bytes, seen) = tree.read(path, u64::MAX)?;
+                Ok((Sha256::of(&bytes), seen))
+            }
+        }
+    }
+
+    /// The text of a symbolic link.
+    pub(crate) fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.read_link(path).map(Arc::new),
+            Inner::Tree(tree) => tree.read_link(path),
+        }
+    }
+
+    pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.read_dir(path),
+            Inner::Tree(tree) => tree.read_dir(path),
+        }
+    }
+
+    pub(crate) fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.collision(path),
+            Inner::Tree(tree) => tree.collision(path),
+        }
+    }
+
+    pub(crate) fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.parents_missing(path),
+            Inner::Tree(tree) => tree.parents_missing(path),
+        }
+    }
+
+    pub(crate) fn check_no_new_repository<'p>(
+        &self,
+        appearing: impl IntoIterator<Item = &'p RelPath>,
+    ) -> Result<(), Error> {
+        match &self.0 {
+            Inner::Directory(root) => root.check_no_new_repository(appearing),
+            Inner::Tree(tree) => tree.check_no_new_repository(appearing),
+        }
+    }
+}
