@@ -12,7 +12,7 @@ use std::path::Path;
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use patch_engine::transaction::{Durability, Workspace};
-use patch_engine::{FinalNewline, Options, Profile, Settings};
+use patch_engine::{FinalNewline, MemoryTree, Options, Profile, Settings, apply_in_memory};
 use tempfile::TempDir;
 
 /// Writes the files before the patch.
@@ -121,6 +121,38 @@ fn plan(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// An edit of three lines in a file of 200, the whole road in memory; and what its stages take.
+fn in_memory(criterion: &mut Criterion) {
+    let mut group = group(criterion, "in memory");
+    let text: String = (0..200).map(|line| format!("    let value_{line} = compute(first, {line});\n")).collect();
+    let line = |line: usize, sign: char, name: &str| format!("{sign}    let value_{line} = {name}(first, {line});\n");
+    let mut patch = String::from("*** Begin Patch\n*** Update File: src/lib.rs\n@@\n");
+    patch += &line(99, ' ', "compute");
+    (100..103).for_each(|at| patch += &line(at, '-', "compute"));
+    (100..103).for_each(|at| patch += &line(at, '+', "computed"));
+    patch += &(line(103, ' ', "compute") + "*** End Patch\n");
+    let tree: MemoryTree = [("src/lib.rs", text.clone()), ("README.md", "read me\n".to_owned())].into_iter().collect();
+    let options = Options::default();
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("apply", |bencher| {
+        bencher.iter(|| apply_in_memory(&tree, &patch, &options).expect("it applies").files.len());
+    });
+    group.bench_function("parse alone", |bencher| {
+        bencher.iter(|| patch_engine::parse(&patch, &options.parse).expect("it is well formed").sections.len());
+    });
+    let parsed = patch_engine::parse(&patch, &options.parse).expect("it is well formed");
+    group.bench_function("edit alone", |bencher| {
+        bencher.iter(|| {
+            let hunks = parsed.sections[0].hunks();
+            patch_engine::edit(text.as_bytes(), hunks, &options.placement, FinalNewline::Keep).is_ok()
+        });
+    });
+    group.bench_function("two hashes alone", |bencher| {
+        bencher.iter(|| (patch_engine::Sha256::of(text.as_bytes()), patch_engine::Sha256::of(text.as_bytes())));
+    });
+    group.finish();
+}
+
 fn apply(criterion: &mut Criterion) {
     let mut group = group(criterion, "apply");
     for name in ["W1", "W2", "W5", "W7"] {
@@ -147,5 +179,5 @@ fn apply(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, parse, locate, plan, apply);
+criterion_group!(benches, parse, locate, plan, in_memory, apply);
 criterion_main!(benches);

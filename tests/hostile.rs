@@ -24,15 +24,8 @@ const MEMORY: &str = "4194304";
 
 #[test]
 fn nothing_gets_out_and_nothing_is_lost() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile");
     let only = std::env::var("HOSTILE").unwrap_or_default();
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
-        .expect("the attacks")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
-        .collect();
-    files.sort();
-    let attacks = files.iter().flat_map(|file| read(file)).filter(|one| one.name.contains(&only));
+    let attacks = attacks().into_iter().filter(|one| one.name.contains(&only));
     // One in ten finds most mistakes; those that are asked for by name are all tried.
     let every = if whole() || !only.is_empty() { 1 } else { 10 };
     let attacks: Vec<Attack> = attacks.step_by(every).collect();
@@ -60,6 +53,18 @@ fn nothing_gets_out_and_nothing_is_lost() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// All attacks.
+pub(crate) fn attacks() -> Vec<Attack> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("the attacks")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    files.sort();
+    files.iter().flat_map(|file| read(file)).collect()
+}
+
 enum Outcome {
     Skipped(String),
     Failed(String),
@@ -72,11 +77,11 @@ impl From<String> for Outcome {
 }
 
 /// One run of the program, and what it must come to.
-struct Attack {
-    name: String,
+pub(crate) struct Attack {
+    pub(crate) name: String,
     setup: Vec<String>,
-    args: Vec<Vec<u8>>,
-    input: Vec<u8>,
+    pub(crate) args: Vec<Vec<u8>>,
+    pub(crate) input: Vec<u8>,
     /// The answer is the one JSON object.
     json: bool,
     /// What it prints is for a program, byte for byte.
@@ -217,18 +222,39 @@ fn operation(op: &str, path: &[u8]) -> (Vec<&'static str>, Vec<u8>) {
     }
 }
 
+/// A workspace, and what lies around it.
+fn surroundings() -> tempfile::TempDir {
+    let around = temp();
+    for dir in ["ws/d", "outside/dir"] {
+        fs::create_dir_all(around.path().join(dir)).expect("a new directory");
+    }
+    for (path, text) in [("ws/a.txt", "one\n"), ("ws/d/b.txt", "one\n")] {
+        fs::write(around.path().join(path), text).expect("a new file");
+    }
+    for path in ["outside/secret", "outside/dir/secret"] {
+        fs::write(around.path().join(path), format!("{CANARY}\none\n")).expect("a new file");
+    }
+    around
+}
+
 impl Attack {
+    /// The workspace, and what is around it; `None` when it takes more than files.
+    pub(crate) fn place(&self) -> Option<tempfile::TempDir> {
+        let kernel = ["device", "owner", "mount", "bind", "sparse", "env", "tool"];
+        if self.setup.iter().any(|line| kernel.contains(&line.split(' ').next().unwrap_or_default())) {
+            return None;
+        }
+        let (around, home) = (surroundings(), temp());
+        let ws = around.path().join("ws");
+        for line in &self.setup {
+            self.prepare(&ws, home.path(), line, &mut String::new(), &mut Vec::new()).ok()?;
+        }
+        Some(around)
+    }
+
     fn run(&self) -> Result<(), Outcome> {
-        let (around, home) = (temp(), temp());
+        let (around, home) = (surroundings(), temp());
         let (ws, outside) = (around.path().join("ws"), around.path().join("outside"));
-        fs::create_dir_all(ws.join("d")).expect("a new directory");
-        fs::create_dir_all(outside.join("dir")).expect("a new directory");
-        for (path, text) in [("ws/a.txt", "one\n"), ("ws/d/b.txt", "one\n")] {
-            fs::write(around.path().join(path), text).expect("a new file");
-        }
-        for path in ["outside/secret", "outside/dir/secret"] {
-            fs::write(around.path().join(path), format!("{CANARY}\none\n")).expect("a new file");
-        }
         let mut mounts = String::new();
         let home_text = home.path().to_str().expect("UTF-8");
         let mut env = vec![("HOME".to_owned(), home_text.to_owned())];

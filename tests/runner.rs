@@ -37,6 +37,7 @@ mod stream;
 mod takers;
 mod tool;
 mod tree;
+mod trees;
 mod unsafe_code;
 
 /// Files beside this one that are modules of it.

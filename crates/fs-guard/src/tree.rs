@@ -39,6 +39,12 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// When there is no such directory, or it cannot be listed.
     fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, Entry)>>;
 
+    /// Whether directories are known. Where they are not, each is taken to be there and to be empty: then none has to be
+    /// made, and no name collides with another.
+    fn has_directories(&self) -> bool {
+        true
+    }
+
     /// What stands for the whole of its contents, such as the id of a commit; `None` where nothing does.
     fn id(&self) -> Option<String> {
         None
@@ -199,7 +205,7 @@ impl GuardedTree {
     ///
     /// When a file or a link is where a directory has to be.
     pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
-        rules::parents_missing(self, path)
+        rules::parents_missing(self, path).map(|missing| if self.tree.has_directories() { missing } else { Vec::new() })
     }
 
     /// Refuses a set of new files that would make a directory a bare git repository.
@@ -218,6 +224,7 @@ impl GuardedTree {
             match self.tree.entry(above).at("look at", above)? {
                 Some(entry) if entry.kind == FileKind::Directory => {}
                 Some(entry) if entry.kind == FileKind::Symlink => return Err(self.explain_link(path)),
+                None if !self.tree.has_directories() => {}
                 _ => return Ok(None),
             }
         }

@@ -9,6 +9,7 @@
 
 mod apply;
 pub mod approval;
+mod buffers;
 mod charset;
 mod conventions;
 mod diff;
@@ -38,6 +39,7 @@ mod turn_diff;
 pub mod write;
 
 pub use apply::{ApplyError, Failed, Settings, gravest};
+pub use buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
 pub use diff::line_counts;
 pub use edit::{Edit, edit};
 pub use encoding::{EncodingError, Encodings, FileText};

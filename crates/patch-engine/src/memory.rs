@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use fs_guard::{Entry, Error, FileKind, Policy, Sha256, Tree};
+use fs_guard::{Entry, Error, Policy, Sha256, Tree};
 use patch_grammar::{ParseError, parse};
 
 use crate::files::Files;
@@ -103,15 +103,10 @@ impl<P: Into<Box<str>>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryTree {
     }
 }
 
-fn entry(content: &Content) -> Entry {
-    let size = content.bytes.len() as u64;
-    if content.link { Entry::link(size) } else { Entry { kind: FileKind::File, mode: content.mode, size } }
-}
-
 impl Tree for MemoryTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
         if let Some(content) = self.0.get(path) {
-            return Ok(Some(entry(content)));
+            return Ok(Some(content.entry()));
         }
         Ok(self.beneath(&format!("{path}/")).next().map(|_| Entry::directory()))
     }
@@ -126,7 +121,7 @@ impl Tree for MemoryTree {
         let dir = if dir.is_empty() { String::new() } else { format!("{dir}/") };
         for (path, content) in self.beneath(&dir) {
             match path.split_once('/') {
-                None => entries.push((path.into(), entry(content))),
+                None => entries.push((path.into(), content.entry())),
                 Some((dir, _)) if entries.last().is_some_and(|(last, _)| last == dir.as_bytes()) => {}
                 Some((dir, _)) => entries.push((dir.into(), Entry::directory())),
             }

@@ -34,6 +34,39 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
     Some(())
 }
 
+/// The lines in which two files differ, as replacements in the first.
+pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
+    let (old, new) = (lines(before), lines(after));
+    let mut splices: Vec<Splice> = Vec::new();
+    let (mut old_at, mut new_at) = (0, 0);
+    let ops = compared(&old, 0..old.len(), &new, 0..new.len());
+    for op in ops {
+        let (old_range, new_range) = (op.old_range(), op.new_range());
+        let length = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
+        let (old_end, new_end) = (old_at + length(&old[old_range]), new_at + length(&new[new_range]));
+        let text = &after[new_at..new_end];
+        match splices.last_mut().filter(|last| last.end == old_at) {
+            _ if matches!(op, DiffOp::Equal { .. }) => {}
+            Some(last) => {
+                last.end = old_end;
+                last.text.extend_from_slice(text);
+            }
+            None => splices.push(Splice { start: old_at, end: old_end, text: text.to_vec() }),
+        }
+        (old_at, new_at) = (old_end, new_end);
+    }
+    splices
+}
+
+/// Compares lines. Past a deadline the result is right still, but coarser: a large file that has nothing in common with
+/// its old version would take minutes otherwise.
+fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Range<usize>) -> Vec<DiffOp> {
+    // There is no clock in a browser.
+    let large = old.len() + new.len() > LINES_WORTH_A_CLOCK && !cfg!(target_family = "wasm");
+    let deadline = large.then(|| Instant::now() + DIFF_TIME);
+    capture_diff_deadline(Algorithm::Myers, old, old_range, new, new_range, deadline)
+}
+
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
 /// the rest of a large file is only counted.
 ///
@@ -144,13 +177,9 @@ struct Side<'s> {
 /// Writes hunks. The first `above` and the last `below` lines are the same on both sides.
 fn write_hunks(out: &mut Vec<u8>, old: &Side<'_>, new: &Side<'_>, above: usize, below: usize) {
     let (Side { lines: old, from: old_from }, Side { lines: new, from: new_from }) = (old, new);
-    // Past the deadline the diff is right still, but coarser: a large file that has nothing in common
-    // with its old version would take minutes otherwise.
-    let large = old.len() + new.len() > LINES_WORTH_A_CLOCK;
-    let deadline = large.then(|| Instant::now() + DIFF_TIME);
-    let compared = (above..old.len() - below, above..new.len() - below);
-    let mut ops = capture_diff_deadline(Algorithm::Myers, *old, compared.0.clone(), *new, compared.1.clone(), deadline);
-    widen(&mut ops, above, (compared.0.end, compared.1.end, below));
+    let (old_end, new_end) = (old.len() - below, new.len() - below);
+    let mut ops = compared(old, above..old_end, new, above..new_end);
+    widen(&mut ops, above, (old_end, new_end, below));
     for group in group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let range = |from: usize, first: Range<usize>, last: Range<usize>| (from + first.start, last.end - first.start);

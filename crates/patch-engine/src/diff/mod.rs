@@ -12,8 +12,8 @@ use crate::plan::images::Images;
 use crate::plan::{Change, Image, PostImage, PreImage};
 use crate::transaction::{self, LogEntry, Workspace};
 
-pub(crate) use hunks::whole;
 use hunks::write_spliced;
+pub(crate) use hunks::{splices, whole};
 
 /// The type bits of a symbolic link in a mode, as git writes them.
 pub(crate) const LINK: u32 = 0o120_000;

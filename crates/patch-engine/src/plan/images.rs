@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{FileKind, RelPath, Sha256};
+use fs_guard::{Entry, FileKind, RelPath, Sha256};
 use workspace_trash::{KeyPlace, Store, TransactionId};
 
 use super::image::{Image, Transition};
@@ -71,6 +71,14 @@ pub struct Content {
     pub mode: u32,
     /// It is a symbolic link.
     pub link: bool,
+}
+
+impl Content {
+    /// What it is, without its bytes.
+    pub(crate) fn entry(&self) -> Entry {
+        let size = self.bytes.len() as u64;
+        if self.link { Entry::link(size) } else { Entry { kind: FileKind::File, mode: self.mode, size } }
+    }
 }
 
 impl<'p> Images<'p> {

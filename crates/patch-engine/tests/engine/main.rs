@@ -16,6 +16,7 @@ mod capability;
 mod diffs;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+mod memory;
 #[path = "../../../../tests/order.rs"]
 mod order;
 mod placement;
