@@ -14,6 +14,9 @@ const SMALL: u64 = 1 << 20;
 /// What is on disk.
 pub(crate) type Disk = PreImage;
 
+/// What is at a path, and the bytes of a file where they were read.
+pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
+
 /// Reads what is at a path; files that are not changed and not small are only hashed.
 pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
     match load_unhashed(files, path, access, max_file_size)? {
@@ -29,7 +32,7 @@ pub(crate) fn load_unhashed(
     path: &RelPath,
     access: Access,
     max_file_size: u64,
-) -> Checked<Option<(Metadata, Option<Arc<Vec<u8>>>)>> {
+) -> Checked<Option<Unhashed>> {
     // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let Some(metadata) = files.inspect(path, access).map_err(Problem::Guard)? else {
