@@ -162,7 +162,7 @@ impl Compared {
         let patch = match &diff {
             Some(Ok(diff)) => diff.patch(),
             Some(Err(_)) => return false,
-            None => match patch_engine::parse(&text, &options.parse) {
+            None => match patch_engine::parse(text, &options.parse) {
                 Ok(patch) => patch,
                 Err(_) => return false,
             },

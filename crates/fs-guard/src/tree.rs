@@ -5,7 +5,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{At as _, Error};
-use crate::list::DirEntry;
 use crate::metadata::{Entry, FileKind, Metadata};
 use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
@@ -32,12 +31,12 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// When there is no file or link, or it cannot be read.
     fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>>;
 
-    /// What is in a directory, in any order: names and what they stand for. The path of the root is empty.
+    /// What is in a directory, in any order. The path of the root is empty.
     ///
     /// # Errors
     ///
     /// When there is no such directory, or it cannot be listed.
-    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, Entry)>>;
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>>;
 
     /// Whether directories are known. Where they are not, each is taken to be there and to be empty: then none has to be
     /// made, and no name collides with another.
@@ -173,7 +172,7 @@ impl GuardedTree {
     /// # Errors
     ///
     /// When there is no such directory, or it may not be entered.
-    pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
+    pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         if let Some(path) = path {
             match self.metadata(path)? {
                 None => return Err(Error::NotFound { path: path.as_str().into() }),
@@ -185,8 +184,7 @@ impl GuardedTree {
                 }
             }
         }
-        let entries = self.tree.list(path.map_or("", RelPath::as_str)).at("list", path.map_or(".", RelPath::as_str))?;
-        Ok(entries.into_iter().map(|(name, entry)| DirEntry { name, metadata: Metadata::of(entry) }).collect())
+        self.tree.list(path.map_or("", RelPath::as_str)).at("list", path.map_or(".", RelPath::as_str))
     }
 
     /// Finds an existing entry, at the path or at a directory on the way, that differs from it only by case or Unicode

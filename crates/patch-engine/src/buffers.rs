@@ -95,10 +95,10 @@ impl Tree for HostTree {
         Ok(file.content.bytes)
     }
 
-    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, Entry)>> {
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
         let Some(list) = &self.list else { return Ok(Vec::new()) };
         let names = list(dir)?.ok_or(io::ErrorKind::NotFound)?;
-        Ok(names.into_iter().map(|(name, kind)| (name.into_bytes(), Entry { kind, mode: 0o644, size: 0 })).collect())
+        Ok(names.into_iter().map(|(name, kind)| (name.into_bytes(), kind)).collect())
     }
 
     fn has_directories(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use fs_guard::{Access, DirEntry, Error, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
+use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
 
 /// The files that a plan is made for, with the rules for them. A clone is the same files.
 ///
@@ -131,9 +131,13 @@ impl Files {
         }
     }
 
-    pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
+    /// The names in a directory, in no order, and what they stand for.
+    pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         match &self.0 {
-            Inner::Directory(root) => root.read_dir(path),
+            Inner::Directory(root) => {
+                let entries = root.read_dir(path)?;
+                Ok(entries.into_iter().map(|entry| (entry.name, entry.metadata.kind)).collect())
+            }
             Inner::Tree(tree) => tree.read_dir(path),
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use fs_guard::{Entry, Error, Policy, Sha256, Tree};
+use fs_guard::{Entry, Error, FileKind, Policy, Sha256, Tree};
 use patch_grammar::{ParseError, parse};
 
 use crate::files::Files;
@@ -116,14 +116,14 @@ impl Tree for MemoryTree {
         Ok(Arc::clone(&content.bytes))
     }
 
-    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, Entry)>> {
-        let mut entries: Vec<(Vec<u8>, Entry)> = Vec::new();
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
+        let mut entries: Vec<(Vec<u8>, FileKind)> = Vec::new();
         let dir = if dir.is_empty() { String::new() } else { format!("{dir}/") };
         for (path, content) in self.beneath(&dir) {
             match path.split_once('/') {
-                None => entries.push((path.into(), content.entry())),
+                None => entries.push((path.into(), content.entry().kind)),
                 Some((dir, _)) if entries.last().is_some_and(|(last, _)| last == dir.as_bytes()) => {}
-                Some((dir, _)) => entries.push((dir.into(), Entry::directory())),
+                Some((dir, _)) => entries.push((dir.into(), FileKind::Directory)),
             }
         }
         Ok(entries)

@@ -103,22 +103,22 @@ impl Near {
         let mut left = LOOKED_AT;
         let mut pending = VecDeque::from([None::<RelPath>]);
         while let Some(dir) = pending.pop_front() {
-            for entry in files.read_dir(dir.as_ref()).unwrap_or_default() {
+            for (name, kind) in files.read_dir(dir.as_ref()).unwrap_or_default() {
                 left = left.checked_sub(1)?;
                 let path = match &dir {
-                    Some(dir) => [dir.as_str().as_bytes(), b"/", &entry.name].concat(),
-                    None => entry.name.clone(),
+                    Some(dir) => [dir.as_str().as_bytes(), b"/", &name[..]].concat(),
+                    None => name.clone(),
                 };
                 // What may not be read is not told.
                 let Ok(path) = files.check_bytes(&path, Access::Read) else { continue };
-                let marked = mark(&path, entry.metadata.kind);
+                let marked = mark(&path, kind);
                 if marked > best.0 {
                     best = (marked, Vec::new());
                 }
                 if marked == best.0 {
                     best.1.push(path.to_string());
                 }
-                if entry.metadata.kind == FileKind::Directory && !SKIPPED.contains(&&*entry.name) {
+                if kind == FileKind::Directory && !SKIPPED.contains(&&*name) {
                     pending.push_back(Some(path));
                 }
             }

@@ -790,12 +790,12 @@ fn collect(files_of: &Files, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut
         move |error| Reject::of(&path, Problem::Guard(error))
     };
     let mut entries = files_of.read_dir(Some(dir)).map_err(at(dir.as_str()))?;
-    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-    for entry in entries {
-        let path = [dir.as_str().as_bytes(), b"/", &entry.name].concat();
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    for (name, kind) in entries {
+        let path = [dir.as_str().as_bytes(), b"/", &name[..]].concat();
         let shown = String::from_utf8_lossy(&path).into_owned();
         let path = files_of.check_bytes(&path, Access::Delete).map_err(at(&shown))?;
-        match entry.metadata.kind {
+        match kind {
             FileKind::Directory => collect(files_of, &path, files, dirs)?,
             _ => files.push(path),
         }
