@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use crate::commit::Signature;
 use crate::error::{Error, Result};
 use crate::files::{self, Lock, failed};
-use crate::id::Id;
+use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
-use crate::object::ObjectKind;
 use crate::refs::{self, Packed, Ref};
 use crate::repository::Repository;
 use crate::settings::LogUpdates;
@@ -36,7 +35,7 @@ pub struct BranchMove<'a> {
 }
 
 /// Returns the full name of a branch.
-pub(crate) fn full_name(name: &str) -> Result<String> {
+fn full_name(name: &str) -> Result<String> {
     let short = name.strip_prefix("refs/heads/").unwrap_or(name);
     let full = format!("refs/heads/{short}");
     if short == "HEAD" || short.starts_with('-') || short.starts_with("refs/") || !refs::is_valid(&full) {
@@ -46,6 +45,26 @@ pub(crate) fn full_name(name: &str) -> Result<String> {
 }
 
 impl Repository {
+    /// Returns where a branch is: its name with or without `refs/heads/`; none if there is no such branch.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidBranch`](crate::Error::InvalidBranch), [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
+    pub fn branch(&self, name: &str) -> Result<Option<Id>> {
+        let name = full_name(name)?;
+        Ok(refs::follow(self.layout(), &name)?.1)
+    }
+
+    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none if it names a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
+    pub fn head_branch(&self) -> Result<Option<String>> {
+        let (name, _) = refs::follow(self.layout(), "HEAD")?;
+        Ok((name != "HEAD").then_some(name))
+    }
+
     /// Moves a branch if it is where it is expected, or creates it: everything in memory is [flushed](Self::flush), `NAME.lock` is
     /// taken as git takes it, the branch read once more, its log written where git writes one, and the file replaced.
     /// When this returns, all of it is durable.

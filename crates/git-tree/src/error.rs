@@ -3,8 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::id::Id;
-use crate::object::ObjectKind;
+use crate::id::{Id, ObjectKind};
 
 /// What every function here returns.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Names of objects.
+//! Names and kinds of objects.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,5 +70,55 @@ impl FromStr for Id {
 
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         Self::from_hex(text.as_bytes()).ok_or(ParseIdError)
+    }
+}
+
+/// The four kinds of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// The bytes of a file.
+    Blob,
+    /// A directory.
+    Tree,
+    /// A commit.
+    Commit,
+    /// An annotated tag.
+    Tag,
+}
+
+impl ObjectKind {
+    /// Returns the word that git has for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blob => "blob",
+            Self::Tree => "tree",
+            Self::Commit => "commit",
+            Self::Tag => "tag",
+        }
+    }
+
+    pub(crate) fn from_gix(kind: gix_object::Kind) -> Self {
+        match kind {
+            gix_object::Kind::Blob => Self::Blob,
+            gix_object::Kind::Tree => Self::Tree,
+            gix_object::Kind::Commit => Self::Commit,
+            gix_object::Kind::Tag => Self::Tag,
+        }
+    }
+
+    pub(crate) fn to_gix(self) -> gix_object::Kind {
+        match self {
+            Self::Blob => gix_object::Kind::Blob,
+            Self::Tree => gix_object::Kind::Tree,
+            Self::Commit => gix_object::Kind::Commit,
+            Self::Tag => gix_object::Kind::Tag,
+        }
+    }
+}
+
+impl fmt::Display for ObjectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

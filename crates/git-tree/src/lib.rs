@@ -3,6 +3,7 @@
 
 mod branch;
 mod commit;
+mod database;
 mod error;
 mod files;
 mod id;
@@ -21,8 +22,7 @@ mod write;
 pub use branch::BranchMove;
 pub use commit::{Commit, NewCommit, Role, Signature, Time};
 pub use error::{Error, ErrorKind, Result};
-pub use id::{Id, ParseIdError};
-pub use object::ObjectKind;
+pub use id::{Id, ObjectKind, ParseIdError};
 pub use repository::{OpenOptions, Repository};
 pub use revision::Resolved;
 pub use snapshot::{Listed, Snapshot};

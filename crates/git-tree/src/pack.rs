@@ -9,8 +9,8 @@ use gix_zlib::stream::deflate::{Compress, FlushCompress};
 
 use crate::error::{Error, Result};
 use crate::files::{self, Shared, Temporary, failed};
-use crate::id::Id;
-use crate::object::{Object, ObjectKind};
+use crate::id::{Id, ObjectKind};
+use crate::object::Object;
 
 /// Deflates one text after the other with the same tables.
 pub(crate) struct Deflate(Compress);

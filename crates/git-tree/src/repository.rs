@@ -5,17 +5,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::commit::{Commit, NewCommit, Role, Signature};
+use crate::commit::{Commit, Role, Signature};
+use crate::database::Objects;
 use crate::error::Result;
-use crate::id::Id;
+use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
-use crate::object::{Object, ObjectKind, Objects};
-use crate::refs;
-use crate::revision::{self, Resolved};
+use crate::object::Object;
 use crate::settings::Settings;
-use crate::snapshot::Snapshot;
 use crate::tree::Tree;
-use crate::write::{self, Change};
 
 /// How much memory the trees that were read may take; beyond it they are read again.
 const TREES: usize = 64 << 20;
@@ -99,39 +96,6 @@ impl Repository {
         self.0.settings.bare
     }
 
-    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of one, `HEAD` or `@`,
-    /// each with any number of `~N`, `^N` and `^{commit}` after it.
-    ///
-    /// Files in `refs/replace` are not looked at: what has an id is what is read.
-    ///
-    /// # Errors
-    ///
-    /// [`UnknownRevision`](crate::Error::UnknownRevision), [`InvalidRevision`](crate::Error::InvalidRevision),
-    /// [`WrongKind`](crate::Error::WrongKind) if it names no commit, and those of reading objects and refs.
-    pub fn resolve(&self, revision: &str) -> Result<Resolved> {
-        revision::resolve(self, revision)
-    }
-
-    /// Returns where a branch is: its name with or without `refs/heads/`; none if there is no such branch.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidBranch`](crate::Error::InvalidBranch), [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
-    pub fn branch(&self, name: &str) -> Result<Option<Id>> {
-        let name = crate::branch::full_name(name)?;
-        Ok(refs::follow(&self.0.layout, &name)?.1)
-    }
-
-    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none if it names a commit.
-    ///
-    /// # Errors
-    ///
-    /// [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
-    pub fn head_branch(&self) -> Result<Option<String>> {
-        let (name, _) = refs::follow(&self.0.layout, "HEAD")?;
-        Ok((name != "HEAD").then_some(name))
-    }
-
     /// Reads the tree and the parents of a commit.
     ///
     /// # Errors
@@ -140,12 +104,6 @@ impl Repository {
     /// [`CorruptObject`](crate::Error::CorruptObject), [`TooLarge`](crate::Error::TooLarge), [`Io`](crate::Error::Io).
     pub fn commit(&self, id: Id) -> Result<Commit> {
         Commit::parse(id, &self.0.objects.read(id, ObjectKind::Commit, u64::MAX)?)
-    }
-
-    /// Returns a tree for reading. Nothing is read yet.
-    #[must_use]
-    pub fn snapshot(&self, tree: Id) -> Snapshot {
-        Snapshot::new(self.clone(), tree)
     }
 
     /// Reads a blob of at most `limit` bytes.
@@ -175,35 +133,6 @@ impl Repository {
     /// [`InvalidIdentity`](crate::Error::InvalidIdentity) for a time that cannot be read.
     pub fn signature(&self, role: Role) -> Result<Signature> {
         role.signature(&self.0.settings, self.0.user)
-    }
-
-    /// Makes the tree that a tree becomes by changes, and returns its id; new blobs and trees are kept in memory until
-    /// they are [flushed](Self::flush), but can be read at once.
-    ///
-    /// A path has at most one change. Directories come and go with what is in them.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidPath`](crate::Error::InvalidPath) for names that git refuses, new or in a directory that changes;
-    /// [`PathConflict`](crate::Error::PathConflict) if a file stands where a directory is needed or the other way round, or a path
-    /// has two changes; [`NoSuchPath`](crate::Error::NoSuchPath) if there is nothing to remove;
-    /// those of reading trees.
-    pub fn write_tree<'a, P: AsRef<[u8]>>(
-        &self,
-        base: Id,
-        changes: impl IntoIterator<Item = (P, Change<'a>)>,
-    ) -> Result<Id> {
-        write::tree(self, base, changes)
-    }
-
-    /// Makes a commit, and returns its id; it is kept in memory as with [`write_tree`](Self::write_tree).
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidIdentity`](crate::Error::InvalidIdentity); [`MissingObject`](crate::Error::MissingObject) and
-    /// [`WrongKind`](crate::Error::WrongKind) if the tree or a parent is no such object of this repository.
-    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Id> {
-        write::commit(self, commit)
     }
 
     /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are durable.

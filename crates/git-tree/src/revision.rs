@@ -2,8 +2,8 @@
 
 use crate::commit::{Commit, tag_target};
 use crate::error::{Error, Result};
-use crate::id::Id;
-use crate::object::{Object, ObjectKind};
+use crate::id::{Id, ObjectKind};
+use crate::object::Object;
 use crate::refs;
 use crate::repository::Repository;
 
@@ -23,7 +23,22 @@ fn invalid(revision: &str, problem: &'static str) -> Error {
     Error::InvalidRevision { revision: revision.into(), problem }
 }
 
-pub(crate) fn resolve(repository: &Repository, revision: &str) -> Result<Resolved> {
+impl Repository {
+    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of one, `HEAD` or `@`,
+    /// each with any number of `~N`, `^N` and `^{commit}` after it.
+    ///
+    /// Files in `refs/replace` are not looked at: what has an id is what is read.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownRevision`](crate::Error::UnknownRevision), [`InvalidRevision`](crate::Error::InvalidRevision),
+    /// [`WrongKind`](crate::Error::WrongKind) if it names no commit, and those of reading objects and refs.
+    pub fn resolve(&self, revision: &str) -> Result<Resolved> {
+        resolve(self, revision)
+    }
+}
+
+fn resolve(repository: &Repository, revision: &str) -> Result<Resolved> {
     let base = revision.find(['~', '^']).unwrap_or(revision.len());
     let (base, mut steps) = revision.split_at(base);
     let mut commit = peel(repository, name(repository, base, revision)?)?;

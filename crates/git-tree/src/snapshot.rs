@@ -25,11 +25,15 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-impl Snapshot {
-    pub(crate) fn new(repository: Repository, tree: Id) -> Self {
-        Self { repository, tree }
+impl Repository {
+    /// Returns a tree for reading. Nothing is read yet.
+    #[must_use]
+    pub fn snapshot(&self, tree: Id) -> Snapshot {
+        Snapshot { repository: self.clone(), tree }
     }
+}
 
+impl Snapshot {
     /// Returns the id of the tree.
     #[must_use]
     pub fn tree(&self) -> Id {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::commit::NewCommit;
 use crate::error::{Error, Result};
-use crate::id::Id;
+use crate::id::{Id, ObjectKind};
 use crate::names;
-use crate::object::{Object, ObjectKind, hash};
+use crate::object::{Object, hash};
 use crate::repository::Repository;
 use crate::tree::{Entry, Kind, Named, Tree, encode};
 
@@ -23,6 +23,37 @@ pub enum Change<'a> {
     Set(Entry),
 }
 
+impl Repository {
+    /// Makes the tree that a tree becomes by changes, and returns its id; new blobs and trees are kept in memory until
+    /// they are [flushed](Self::flush), but can be read at once.
+    ///
+    /// A path has at most one change. Directories come and go with what is in them.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidPath`](crate::Error::InvalidPath) for names that git refuses, new or in a directory that changes;
+    /// [`PathConflict`](crate::Error::PathConflict) if a file stands where a directory is needed or the other way round, or a path
+    /// has two changes; [`NoSuchPath`](crate::Error::NoSuchPath) if there is nothing to remove;
+    /// those of reading trees.
+    pub fn write_tree<'a, P: AsRef<[u8]>>(
+        &self,
+        base: Id,
+        changes: impl IntoIterator<Item = (P, Change<'a>)>,
+    ) -> Result<Id> {
+        tree(self, base, changes)
+    }
+
+    /// Makes a commit, and returns its id; it is kept in memory as with [`write_tree`](Self::write_tree).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidIdentity`](crate::Error::InvalidIdentity); [`MissingObject`](crate::Error::MissingObject) and
+    /// [`WrongKind`](crate::Error::WrongKind) if the tree or a parent is no such object of this repository.
+    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Id> {
+        write_commit(self, commit)
+    }
+}
+
 /// The changes of a directory.
 #[derive(Default)]
 struct Directory<'a> {
@@ -35,7 +66,7 @@ struct Node<'a> {
     beneath: Option<Directory<'a>>,
 }
 
-pub(crate) fn tree<'a, P: AsRef<[u8]>>(
+fn tree<'a, P: AsRef<[u8]>>(
     repository: &Repository,
     base: Id,
     changes: impl IntoIterator<Item = (P, Change<'a>)>,
@@ -182,7 +213,7 @@ fn put(
     Ok(id)
 }
 
-pub(crate) fn commit(repository: &Repository, commit: &NewCommit<'_>) -> Result<Id> {
+fn write_commit(repository: &Repository, commit: &NewCommit<'_>) -> Result<Id> {
     check_object(repository, commit.tree, ObjectKind::Tree)?;
     for parent in commit.parents {
         check_object(repository, *parent, ObjectKind::Commit)?;
