@@ -1,0 +1,238 @@
+//! Moving a branch from one commit to another, as git does it and together with git.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::commit::Signature;
+use crate::error::{Error, Result};
+use crate::files::{self, Lock, failed};
+use crate::id::{Id, ObjectKind};
+use crate::layout::Layout;
+use crate::refs::{self, Packed, Ref};
+use crate::repository::Repository;
+use crate::settings::LogUpdates;
+
+/// Where a branch is to go.
+#[derive(Debug, Clone, Copy)]
+pub struct BranchMove<'a> {
+    /// The branch, with or without `refs/heads/`.
+    pub branch: &'a str,
+    /// The commit that it must be at; none if it must not exist yet.
+    pub from: Option<Id>,
+    /// The commit that it is to be at.
+    pub to: Id,
+    /// Who moves it, for its log.
+    pub by: &'a Signature,
+    /// Why, for its log.
+    pub message: &'a str,
+    /// Moves it even if it is checked out in a work tree, or being rebased or bisected there.
+    ///
+    /// Neither the work tree nor its index follows: for git the files then look as if someone had undone the new commits, and
+    /// the next `git commit -a` there does undo them. `git push` refuses such a branch for the same reason.
+    pub allow_checked_out: bool,
+}
+
+/// Returns the full name of a branch.
+fn full_name(name: &str) -> Result<String> {
+    let short = name.strip_prefix("refs/heads/").unwrap_or(name);
+    let full = format!("refs/heads/{short}");
+    if short == "HEAD" || short.starts_with('-') || short.starts_with("refs/") || !refs::is_valid(&full) {
+        return Err(Error::InvalidBranch { name: name.into() });
+    }
+    Ok(full)
+}
+
+impl Repository {
+    /// Returns where a branch is: its name with or without `refs/heads/`; none if there is no such branch.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidBranch`](crate::Error::InvalidBranch), [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
+    pub fn branch(&self, name: &str) -> Result<Option<Id>> {
+        let name = full_name(name)?;
+        Ok(refs::follow(self.layout(), &name)?.1)
+    }
+
+    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none if it names a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`CorruptRef`](crate::Error::CorruptRef), [`Io`](crate::Error::Io).
+    pub fn head_branch(&self) -> Result<Option<String>> {
+        let (name, _) = refs::follow(self.layout(), "HEAD")?;
+        Ok((name != "HEAD").then_some(name))
+    }
+
+    /// Moves a branch if it is where it is expected, or creates it: everything in memory is [flushed](Self::flush), `NAME.lock` is
+    /// taken as git takes it, the branch read once more, its log written where git writes one, and the file replaced.
+    /// When this returns, all of it is durable.
+    ///
+    /// No hooks are run, and no index or work tree is touched.
+    ///
+    /// # Errors
+    ///
+    /// [`RefMoved`](Error::RefMoved) with the commit that the branch is at: nothing has changed, and one may try again from there;
+    /// [`Locked`](Error::Locked) if another program holds the lock for longer than `core.filesRefLockTimeout` (100 ms by
+    /// default), or left it when it was killed;
+    /// [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef), [`RefConflict`](Error::RefConflict),
+    /// [`InvalidBranch`](Error::InvalidBranch), [`CorruptRef`](Error::CorruptRef);
+    /// [`MissingObject`](Error::MissingObject) and [`WrongKind`](Error::WrongKind) if there is no such commit;
+    /// those of flushing; [`Io`](Error::Io): if only the last step failed, which makes the new name durable, the branch
+    /// has moved.
+    pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
+        let name = full_name(to.branch)?;
+        match self.header(to.to)? {
+            Some((ObjectKind::Commit, _)) => {}
+            Some((found, _)) => return Err(Error::WrongKind { id: to.to, found, wanted: ObjectKind::Commit }),
+            None => return Err(Error::MissingObject { id: to.to }),
+        }
+        if !to.allow_checked_out
+            && let Some(worktree) = checked_out(self, &name)?
+        {
+            return Err(Error::CheckedOut { name, worktree });
+        }
+        // A race that is lost already need not leave objects behind.
+        expect(self.layout(), &name, to.from)?;
+        self.flush()?;
+        if to.from == Some(to.to) {
+            return Ok(());
+        }
+        let base = self.layout().ref_base(&name);
+        let path = self.layout().ref_path(&name);
+        let directory = path.parent().expect("a ref is in `refs`").to_owned();
+        let (lock, mut changed) = self.lock(base, &path, &name)?;
+        expect(self.layout(), &name, to.from)?;
+        if to.from.is_none()
+            && let Some(other) = Packed::read(self.layout())?.conflict(&name)
+        {
+            return Err(Error::RefConflict { name, other });
+        }
+        if path.is_dir() {
+            // Refs that were removed leave empty directories.
+            files::remove_empty_dirs(&path).map_err(|error| match refs::loose_beneath(&path, &name) {
+                Some(other) => Error::RefConflict { name: name.clone(), other },
+                None => failed("remove", &path)(error),
+            })?;
+        }
+        let line = format!("{}\n", to.to);
+        lock.commit(line.as_bytes(), &path, self.settings().shared, || self.log(&name, to))?;
+        changed.insert(directory);
+        changed.iter().try_for_each(|directory| files::sync_dir(directory).map_err(failed("sync", directory)))
+    }
+
+    /// Takes the lock of a ref; returns it with the directories that have changed by that.
+    fn lock(&self, base: &Path, path: &Path, name: &str) -> Result<(Lock, BTreeSet<PathBuf>)> {
+        let mut lock_path = path.as_os_str().to_owned();
+        lock_path.push(".lock");
+        let lock_path = PathBuf::from(lock_path);
+        let directory =
+            path.parent().and_then(|parent| parent.strip_prefix(base).ok()).expect("a ref is beneath its base");
+        let mut changed = BTreeSet::new();
+        let start = Instant::now();
+        let mut wait = Duration::from_millis(1);
+        loop {
+            let error = match files::create_dirs(base, directory, self.settings().shared) {
+                Ok(created) => {
+                    changed.extend(created);
+                    match Lock::create(&lock_path) {
+                        Ok(lock) => return Ok((lock, changed)),
+                        Err(error) => error,
+                    }
+                }
+                // A file has the name of a directory.
+                Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {
+                    let above = path.ancestors().skip(1).find(|above| above.is_file());
+                    return Err(match above.and_then(|above| above.strip_prefix(base).ok()) {
+                        Some(other) => {
+                            Error::RefConflict { name: name.into(), other: other.to_string_lossy().replace('\\', "/") }
+                        }
+                        None => failed("create", &lock_path)(error),
+                    });
+                }
+                Err(error) => error,
+            };
+            match error.kind() {
+                // Someone holds it, or removed the empty directory that it was to be created in.
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+                    if start.elapsed() < self.settings().lock_timeout => {}
+                io::ErrorKind::AlreadyExists => return Err(Error::Locked { name: name.into(), lock: lock_path }),
+                _ => return Err(failed("create", &lock_path)(error)),
+            }
+            std::thread::sleep(wait);
+            wait = (wait * 2).min(Duration::from_millis(16));
+        }
+    }
+
+    /// Writes the logs of a branch, and of `HEAD` if that names it.
+    fn log(&self, name: &str, to: &BranchMove<'_>) -> Result<()> {
+        let (wanted, shared) = (self.settings().log_updates, self.settings().shared);
+        // Every ref that comes here is a branch, and of those git keeps a log with either setting.
+        let create = matches!(wanted, LogUpdates::Usual | LogUpdates::All);
+        let old = to.from.unwrap_or(Id::new([0; Id::LEN]));
+        let words: Vec<&str> = to.message.split_whitespace().collect();
+        let line = format!("{old} {} {}\t{}\n", to.to, to.by.to_line()?, words.join(" "));
+        let mut logs = vec![name];
+        if matches!(refs::read(self.layout(), "HEAD"), Ok(Some(Ref::Symbolic(target))) if target == name) {
+            logs.push("HEAD");
+        }
+        for name in logs {
+            let base = self.layout().ref_base(name);
+            let path = base.join("logs").join(name);
+            if create {
+                let directory = Path::new("logs").join(name);
+                let directory = directory.parent().expect("it has at least two components");
+                for changed in
+                    files::create_dirs(base, directory, shared).map_err(failed("create the directory of", &path))?
+                {
+                    files::sync_dir(&changed).map_err(failed("sync", &changed))?;
+                }
+                if path.is_dir() {
+                    files::remove_empty_dirs(&path).map_err(failed("remove", &path))?;
+                }
+            }
+            files::append(&path, line.as_bytes(), create, shared).map_err(failed("append to", &path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Fails unless a branch is where it is expected.
+fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
+    let actual = match refs::read(layout, name)? {
+        Some(Ref::Symbolic(target)) => return Err(Error::SymbolicRef { name: name.into(), target }),
+        Some(Ref::Id(id)) => Some(id),
+        None => None,
+    };
+    if actual == expected { Ok(()) } else { Err(Error::RefMoved { name: name.into(), expected, actual }) }
+}
+
+/// Returns the git directory of a work tree that has a branch checked out, or is rebasing or bisecting it.
+fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
+    let common = &repository.layout().common_dir;
+    let mut worktrees = files::names(&common.join("worktrees"))?;
+    worktrees.retain(|worktree| worktree.is_dir());
+    if !repository.is_bare() {
+        worktrees.push(common.clone());
+    }
+    let short = name.strip_prefix("refs/heads/").unwrap_or(name);
+    for worktree in worktrees {
+        let layout = Layout { git_dir: worktree.clone(), common_dir: common.clone() };
+        // A work tree that is damaged has nothing checked out.
+        let head = refs::read(&layout, "HEAD").unwrap_or_default();
+        let named = |file: &str, wanted: &[&str]| {
+            let text = files::read(&worktree.join(file), 1 << 20).ok().flatten().unwrap_or_default();
+            text.split(|byte| *byte == b'\n').any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
+        };
+        if head == Some(Ref::Symbolic(name.into()))
+            || named("rebase-merge/head-name", &[name])
+            || named("rebase-apply/head-name", &[name])
+            || named("rebase-merge/update-refs", &[name])
+            || named("BISECT_START", &[name, short])
+        {
+            return Ok(Some(worktree));
+        }
+    }
+    Ok(None)
+}

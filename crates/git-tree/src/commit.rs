@@ -1,0 +1,189 @@
+//! Commits: what is read of them, and how one is written.
+
+use std::fmt::Write as _;
+
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::settings::Settings;
+
+/// Who made something, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// The name, not empty.
+    pub name: String,
+    /// The mail address; may be empty.
+    pub email: String,
+    /// The time.
+    pub time: Time,
+}
+
+/// A time, with the clock that it was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time {
+    /// Seconds since 1970, in UTC.
+    pub seconds: i64,
+    /// How many minutes the clock on the wall is ahead of UTC.
+    pub offset_minutes: i32,
+}
+
+impl Time {
+    /// Returns the present time, in the time zone of the machine.
+    #[must_use]
+    pub fn now() -> Self {
+        Self::from_gix(gix_date::Time::now_local_or_utc())
+    }
+
+    fn from_gix(time: gix_date::Time) -> Self {
+        Self { seconds: time.seconds, offset_minutes: time.offset / 60 }
+    }
+
+    /// Reads a time as `GIT_AUTHOR_DATE` may have it: `1700000000 +0100`, `2023-11-14T22:13:20Z` and other spellings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidIdentity`] if it is none of them.
+    pub fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let time = gix_date::parse(text.strip_prefix('@').unwrap_or(text), None);
+        time.map(Self::from_gix).map_err(|_| invalid(text, "it is no time"))
+    }
+}
+
+fn invalid(value: &str, problem: &'static str) -> Error {
+    Error::InvalidIdentity { value: value.into(), problem }
+}
+
+impl Signature {
+    /// Reads `A U Thor <author@example.com>`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidIdentity`] if it has another form.
+    pub fn parse(text: &str, time: Time) -> Result<Self> {
+        let (name, email) = text
+            .trim()
+            .strip_suffix('>')
+            .and_then(|text| text.split_once('<'))
+            .ok_or_else(|| invalid(text, "it is not of the form `Name <address>`"))?;
+        Ok(Self { name: name.trim().into(), email: email.trim().into(), time })
+    }
+
+    /// The line of a commit, without what would end a part of it early.
+    pub(crate) fn to_line(&self) -> Result<String> {
+        let name = clean(&self.name);
+        if name.is_empty() {
+            return Err(invalid(&self.name, "the name is empty"));
+        }
+        let Time { seconds, offset_minutes: offset } = self.time;
+        if seconds < 0 || offset.unsigned_abs() >= 24 * 60 {
+            return Err(invalid(&format!("{seconds} {offset}"), "git has no such time"));
+        }
+        let sign = if offset < 0 { '-' } else { '+' };
+        let (hours, minutes) = (offset.unsigned_abs() / 60, offset.unsigned_abs() % 60);
+        Ok(format!("{name} <{}> {seconds} {sign}{hours:02}{minutes:02}", clean(&self.email)))
+    }
+}
+
+/// Removes what git removes from names and addresses: brackets, line ends, and marks around them.
+fn clean(text: &str) -> String {
+    let around = |mark: char| mark <= ' ' || ".,:;<>\"\\'".contains(mark);
+    text.trim_matches(around).replace(['<', '>', '\n', '\0'], "")
+}
+
+/// Which of the two names of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Who made the change.
+    Author,
+    /// Who made the commit.
+    Committer,
+}
+
+impl Role {
+    /// Asks the environment and the configuration, in git's order, but guesses nothing.
+    pub(crate) fn signature(self, settings: &Settings, environment: bool) -> Result<Signature> {
+        let (role, upper, variable) = match self {
+            Self::Author => ("author", "AUTHOR", "GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL"),
+            Self::Committer => ("committer", "COMMITTER", "GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL"),
+        };
+        let variables = |name: &str| environment.then(|| std::env::var(name).ok()).flatten();
+        let find = |what: &str| {
+            variables(&format!("GIT_{upper}_{}", what.to_ascii_uppercase()))
+                .or_else(|| settings.string(&format!("{role}.{what}")))
+                .or_else(|| settings.string(&format!("user.{what}")))
+        };
+        let missing = || Error::NoIdentity { role, variable };
+        let name = find("name").filter(|name| !clean(name).is_empty()).ok_or_else(missing)?;
+        let email = find("email").or_else(|| variables("EMAIL")).ok_or_else(missing)?;
+        let time = match variables(&format!("GIT_{upper}_DATE")).filter(|date| !date.is_empty()) {
+            Some(date) => Time::parse(&date)?,
+            None => Time::now(),
+        };
+        Ok(Signature { name, email, time })
+    }
+}
+
+/// A commit that is to be written.
+#[derive(Debug, Clone)]
+pub struct NewCommit<'a> {
+    /// Its tree.
+    pub tree: Id,
+    /// The commits that it follows, the first one first.
+    pub parents: &'a [Id],
+    /// Who made the change.
+    pub author: &'a Signature,
+    /// Who makes the commit.
+    pub committer: &'a Signature,
+    /// The message. NULs are removed, and a line end is added if there is none.
+    pub message: &'a str,
+}
+
+impl NewCommit<'_> {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+        let mut text = format!("tree {}\n", self.tree);
+        for parent in self.parents {
+            let _ = writeln!(text, "parent {parent}");
+        }
+        let _ = writeln!(text, "author {}", self.author.to_line()?);
+        let _ = writeln!(text, "committer {}\n", self.committer.to_line()?);
+        text.push_str(&self.message.replace('\0', ""));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Ok(text.into_bytes())
+    }
+}
+
+/// The tree and the parents of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its tree.
+    pub tree: Id,
+    /// The commits that it follows, the first one first.
+    pub parents: Vec<Id>,
+}
+
+impl Commit {
+    pub(crate) fn parse(id: Id, bytes: &[u8]) -> Result<Self> {
+        let corrupt = || Error::CorruptObject { id, problem: "a commit with a bad header".into() };
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let mut next = |key: &[u8]| {
+            let mut ahead = lines.clone();
+            let value = ahead.next()?.strip_prefix(key)?;
+            lines = ahead;
+            Some(value)
+        };
+        let tree = next(b"tree ").and_then(Id::from_hex).ok_or_else(corrupt)?;
+        let mut parents = Vec::new();
+        while let Some(hex) = next(b"parent ") {
+            parents.push(Id::from_hex(hex).ok_or_else(corrupt)?);
+        }
+        Ok(Self { tree, parents })
+    }
+}
+
+/// Returns what an annotated tag is for.
+pub(crate) fn tag_target(id: Id, bytes: &[u8]) -> Result<Id> {
+    let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(b"object "));
+    line.and_then(Id::from_hex).ok_or_else(|| Error::CorruptObject { id, problem: "a tag with a bad header".into() })
+}

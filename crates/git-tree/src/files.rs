@@ -1,0 +1,257 @@
+//! The files of a repository: what of `std::fs` this crate uses, and how a file is made durable.
+//!
+//! A repository is a place that the caller names, and git follows the links in it, so this is no sandbox.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the one place that touches files")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
+
+/// Makes an error of the crate from one of the system.
+pub(crate) fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
+    move |source| Error::Io { action, path: path.to_owned(), source }
+}
+
+/// Whether an error means that there is no such file.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory)
+}
+
+/// Reads a regular file of at most `limit` bytes; none if there is no file of this name.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let read = || -> io::Result<Option<Vec<u8>>> {
+        // Opening a pipe would wait for someone who writes to it.
+        let metadata = fs::metadata(path)?;
+        if metadata.is_dir() {
+            return Ok(None);
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(io::Error::other("it is too large"));
+        }
+        Ok(Some(bytes))
+    };
+    match read() {
+        Err(error) if is_absent(&error) => Ok(None),
+        other => other.map_err(failed("read", path)),
+    }
+}
+
+/// Returns the text of a symbolic link; none if there is none.
+pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
+    fs::read_link(path).ok()
+}
+
+/// Lists the names in a directory; none if there is no such directory.
+pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
+    let list = || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+    match list() {
+        Err(error) if is_absent(&error) => Ok(Vec::new()),
+        other => other.map_err(failed("list", path)),
+    }
+}
+
+/// Who besides the owner may use what is written (`core.sharedRepository`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Shared {
+    /// What the umask leaves.
+    #[default]
+    Umask,
+    /// These bits are added.
+    Add(u32),
+    /// These bits are all.
+    Exactly(u32),
+}
+
+impl Shared {
+    /// Returns what becomes of a mode.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have no such modes"))]
+    fn adjust(self, mode: u32, directory: bool) -> u32 {
+        let (mut bits, rest) = match self {
+            Self::Umask => return mode,
+            Self::Add(bits) => (bits, mode & 0o7777),
+            Self::Exactly(bits) => (bits, mode & 0o7000),
+        };
+        if mode & 0o200 == 0 {
+            bits &= !0o222;
+        }
+        if mode & 0o100 != 0 {
+            bits |= (bits & 0o444) >> 2;
+        }
+        // The files of a shared directory belong to its group.
+        rest | bits | if directory { 0o2000 } else { 0 }
+    }
+
+    #[cfg(unix)]
+    fn apply(self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        if self == Self::Umask {
+            return Ok(());
+        }
+        let metadata = fs::metadata(path)?;
+        let mode = metadata.permissions().mode() & 0o7777;
+        let wanted = self.adjust(mode, metadata.is_dir());
+        if mode == wanted { Ok(()) } else { fs::set_permissions(path, PermissionsExt::from_mode(wanted)) }
+    }
+
+    #[cfg(not(unix))]
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same function as elsewhere")]
+    fn apply(self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Creates a directory and those above it, down from `base`; returns the ones whose entries have changed by that.
+pub(crate) fn create_dirs(base: &Path, relative: &Path, shared: Shared) -> io::Result<Vec<PathBuf>> {
+    let (mut at, mut changed) = (base.to_owned(), Vec::new());
+    for part in relative.components() {
+        let next = at.join(part);
+        match fs::create_dir(&next) {
+            Ok(()) => {
+                shared.apply(&next)?;
+                changed.push(at);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next.is_dir() => {}
+            Err(error) => return Err(error),
+        }
+        at = next;
+    }
+    Ok(changed)
+}
+
+/// Removes a directory, and the directories in it, if there is no file in any of them.
+pub(crate) fn remove_empty_dirs(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_empty_dirs(&entry.path())?;
+        }
+    }
+    fs::remove_dir(path)
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    // Elsewhere a directory cannot be opened as a file, and its names are durable without that.
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// A file that has no name yet that anyone looks for; dropped, it is removed.
+pub(crate) struct Temporary(NamedTempFile);
+
+impl Temporary {
+    /// Creates a file that cannot be written again.
+    pub(crate) fn create(directory: &Path, prefix: &str) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o444));
+        }
+        builder.tempfile_in(directory).map(Self)
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    /// Makes the bytes durable and sets the mode.
+    pub(crate) fn sync(&self, shared: Shared) -> io::Result<()> {
+        shared.apply(self.0.path())?;
+        self.0.as_file().sync_all()
+    }
+
+    /// Gives it its name, unless a file has that already.
+    pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
+        match self.0.persist_noclobber(path) {
+            Ok(_) => Ok(()),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(failed) => Err(failed.error),
+        }
+    }
+}
+
+/// Sets the time of an existing file to now, and makes it durable; returns whether there is one.
+///
+/// git removes objects that nothing refers to when they are old, and other programs need not have made them durable.
+pub(crate) fn freshen(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    // Another user's file keeps its time, as with git.
+    let _ = file.set_modified(SystemTime::now());
+    file.sync_all()?;
+    Ok(true)
+}
+
+/// Appends a line to a file in one write, and makes it durable; returns whether the file is there.
+pub(crate) fn append(path: &Path, line: &[u8], create: bool, shared: Shared) -> io::Result<bool> {
+    match OpenOptions::new().append(true).create(create).open(path) {
+        Ok(mut file) => {
+            file.write_all(line)?;
+            shared.apply(path)?;
+            file.sync_data()?;
+            Ok(true)
+        }
+        Err(error) if is_absent(&error) && !create => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file that another program takes as the sign to wait; dropped, it is removed.
+pub(crate) struct Lock {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Lock {
+    /// Creates the file; fails with [`io::ErrorKind::AlreadyExists`] if there is one.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        Ok(Self { path: path.to_owned(), file: Some(file) })
+    }
+
+    /// Writes these bytes, makes them durable, and gives the file the name that was locked.
+    pub(crate) fn commit(
+        mut self,
+        bytes: &[u8],
+        path: &Path,
+        shared: Shared,
+        before: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let mut file = self.file.take().expect("a lock is committed once");
+        let write = |file: &mut File| {
+            file.write_all(bytes)?;
+            shared.apply(&self.path)?;
+            file.sync_all()
+        };
+        write(&mut file).map_err(failed("write", &self.path))?;
+        drop(file);
+        before()?;
+        fs::rename(&self.path, path).map_err(failed("replace", path))?;
+        // Nothing to remove any more, and the name may be someone else's lock by now.
+        self.path.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            self.file = None;
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod branch;
+mod commit;
+mod database;
+mod error;
+mod files;
+mod id;
+mod layout;
+mod names;
+mod object;
+mod pack;
+mod refs;
+mod repository;
+mod revision;
+mod settings;
+mod snapshot;
+mod tree;
+mod write;
+
+pub use branch::BranchMove;
+pub use commit::{Commit, NewCommit, Role, Signature, Time};
+pub use error::{Error, ErrorKind, Result};
+pub use id::{Id, ObjectKind, ParseIdError};
+pub use repository::{OpenOptions, Repository};
+pub use revision::Resolved;
+pub use snapshot::{Listed, Snapshot};
+pub use tree::{Entry, Kind};
+pub use write::Change;

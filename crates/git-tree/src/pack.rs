@@ -1,0 +1,177 @@
+//! Many objects in one file, with its index: git's pack, version 2, without deltas.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix_zlib::Status;
+use gix_zlib::stream::deflate::{Compress, FlushCompress};
+
+use crate::error::{Error, Result};
+use crate::files::{self, Shared, Temporary, failed};
+use crate::id::{Id, ObjectKind};
+use crate::object::Object;
+
+/// Deflates one text after the other with the same tables.
+pub(crate) struct Deflate(Compress);
+
+impl Deflate {
+    pub(crate) fn new(level: gix_zlib::Compression) -> Self {
+        Self(Compress::new(level))
+    }
+
+    /// Deflates a text that is in parts, and gives each piece of the result to `out`.
+    pub(crate) fn run(&mut self, parts: &[&[u8]], mut out: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut buffer = [0; 8192];
+        self.0.reset();
+        for (nth, part) in parts.iter().enumerate() {
+            let last = nth + 1 == parts.len();
+            let mut rest = *part;
+            while last || !rest.is_empty() {
+                let (read, written) = (self.0.total_in(), self.0.total_out());
+                let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
+                let status = self.0.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
+                rest = &rest[(self.0.total_in() - read) as usize..];
+                out(&buffer[..(self.0.total_out() - written) as usize])?;
+                if status == Status::StreamEnd {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hashes what it passes on to a file.
+struct Hashed {
+    file: Temporary,
+    hasher: gix_hash::Hasher,
+    buffer: Vec<u8>,
+    at: u64,
+}
+
+impl Hashed {
+    fn create(directory: &Path, prefix: &str) -> io::Result<Self> {
+        let file = Temporary::create(directory, prefix)?;
+        Ok(Self { file, hasher: gix_hash::hasher(gix_hash::Kind::Sha1), buffer: Vec::new(), at: 0 })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.at += bytes.len() as u64;
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= 1 << 16 {
+            self.file.write(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the hash of all at the end, and makes the file durable.
+    fn finish(mut self, shared: Shared) -> io::Result<(Temporary, Id)> {
+        let id = Id::from_gix(&self.hasher.try_finalize().map_err(io::Error::other)?);
+        self.buffer.extend_from_slice(id.as_bytes());
+        self.file.write(&self.buffer)?;
+        self.file.sync(shared)?;
+        Ok((self.file, id))
+    }
+}
+
+/// Where an object lies in the pack.
+struct Place {
+    id: Id,
+    crc: u32,
+    offset: u64,
+}
+
+/// Writes objects as a pack beneath the directory of objects; adds the directories that are to be synced.
+pub(crate) fn write(
+    objects_dir: &Path,
+    objects: &mut [(Id, &Object)],
+    level: gix_zlib::Compression,
+    shared: Shared,
+    changed: &mut BTreeSet<PathBuf>,
+) -> Result<()> {
+    objects.sort_unstable_by_key(|(id, _)| *id);
+    let directory = objects_dir.join("pack");
+    let created = files::create_dirs(objects_dir, Path::new("pack"), shared);
+    changed.extend(created.map_err(failed("create", &directory))?);
+    let count = u32::try_from(objects.len())
+        .map_err(|_| Error::Unsupported { what: "more than 4294967295 objects at once".into() })?;
+    let write = || {
+        let mut pack = Hashed::create(&directory, "tmp_pack_")?;
+        pack.write(b"PACK\0\0\0\x02")?;
+        pack.write(&count.to_be_bytes())?;
+        let (mut places, mut deflate) = (Vec::with_capacity(objects.len()), Deflate::new(level));
+        for (id, object) in &*objects {
+            let (offset, mut crc) = (pack.at, crc32fast::Hasher::new());
+            let header = entry_header(object.kind, object.bytes.len() as u64);
+            crc.update(&header);
+            pack.write(&header)?;
+            deflate.run(&[&object.bytes], |bytes| {
+                crc.update(bytes);
+                pack.write(bytes)
+            })?;
+            places.push(Place { id: *id, crc: crc.finalize(), offset });
+        }
+        let (pack, id) = pack.finish(shared)?;
+        let mut index = Hashed::create(&directory, "tmp_idx_")?;
+        write_index(&mut index, &places, id)?;
+        let (index, _) = index.finish(shared)?;
+        // A pack is used when its index is there.
+        pack.publish(&directory.join(format!("pack-{id}.pack")))?;
+        index.publish(&directory.join(format!("pack-{id}.idx")))
+    };
+    write().map_err(failed("write a pack in", &directory))?;
+    changed.insert(directory);
+    Ok(())
+}
+
+/// The kind and the size, four bits in the first byte and seven in each that follows.
+fn entry_header(kind: ObjectKind, mut size: u64) -> Vec<u8> {
+    let kind: u8 = match kind {
+        ObjectKind::Commit => 1,
+        ObjectKind::Tree => 2,
+        ObjectKind::Blob => 3,
+        ObjectKind::Tag => 4,
+    };
+    let mut bytes = vec![kind << 4 | (size & 0xf) as u8];
+    size >>= 4;
+    while size > 0 {
+        *bytes.last_mut().expect("there is one from the start") |= 0x80;
+        bytes.push((size & 0x7f) as u8);
+        size >>= 7;
+    }
+    bytes
+}
+
+/// Version 2: how many names start with each byte or a lower one, the names, checksums, offsets, offsets beyond 2 GiB.
+fn write_index(index: &mut Hashed, places: &[Place], pack: Id) -> io::Result<()> {
+    const FAR: u32 = 1 << 31;
+    index.write(b"\xfftOc\0\0\0\x02")?;
+    for first in 0..=u8::MAX {
+        let upto = places.partition_point(|place| place.id.as_bytes()[0] <= first);
+        index.write(&(upto as u32).to_be_bytes())?;
+    }
+    for place in places {
+        index.write(place.id.as_bytes())?;
+    }
+    for place in places {
+        index.write(&place.crc.to_be_bytes())?;
+    }
+    let mut far = Vec::new();
+    for place in places {
+        let offset = match u32::try_from(place.offset) {
+            Ok(near) if near < FAR => near,
+            _ => {
+                far.push(place.offset);
+                FAR | (far.len() - 1) as u32
+            }
+        };
+        index.write(&offset.to_be_bytes())?;
+    }
+    for offset in far {
+        index.write(&offset.to_be_bytes())?;
+    }
+    index.write(pack.as_bytes())
+}

@@ -1,0 +1,192 @@
+//! An open repository.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::commit::{Commit, Role, Signature};
+use crate::database::Objects;
+use crate::error::Result;
+use crate::id::{Id, ObjectKind};
+use crate::layout::Layout;
+use crate::object::Object;
+use crate::settings::Settings;
+use crate::tree::Tree;
+
+/// How much memory the trees that were read may take; beyond it they are read again.
+const TREES: usize = 64 << 20;
+
+/// How a repository is opened.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Reads the configuration of the system and the user too, and the variables of the environment that git reads.
+    ///
+    /// Without it, only the repository's own configuration counts.
+    pub user_configuration: bool,
+    /// No object of more bytes is read.
+    pub max_object_size: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { user_configuration: true, max_object_size: 1 << 30 }
+    }
+}
+
+/// An open repository; clones share what they have read and what they are to write.
+///
+/// Any number of threads may use it.
+#[derive(Clone)]
+pub struct Repository(Arc<Inner>);
+
+struct Inner {
+    layout: Layout,
+    settings: Settings,
+    user: bool,
+    objects: Objects,
+    trees: Mutex<Trees>,
+}
+
+#[derive(Default)]
+struct Trees {
+    by_id: HashMap<Id, Arc<Tree>>,
+    size: usize,
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Repository").field(&self.0.layout.git_dir).finish()
+    }
+}
+
+impl Repository {
+    /// Opens the repository with this git directory.
+    ///
+    /// That is a bare repository, the `.git` of a work tree (a directory, or the file of a linked work tree or a submodule),
+    /// or a directory that has such a `.git`. No directory above is searched.
+    ///
+    /// # Errors
+    ///
+    /// [`NotARepository`](crate::Error::NotARepository);
+    /// [`Unsupported`](crate::Error::Unsupported), as with SHA-256 or the reftable format;
+    /// [`Configuration`](crate::Error::Configuration); [`Io`](crate::Error::Io).
+    pub fn open(git_dir: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let layout = Layout::find(git_dir.as_ref())?;
+        let settings = Settings::read(&layout, options.user_configuration)?;
+        let objects = Objects::open(
+            layout.common_dir.join("objects"),
+            options.max_object_size,
+            settings.shared,
+            settings.compression,
+        )?;
+        let user = options.user_configuration;
+        Ok(Self(Arc::new(Inner { layout, settings, user, objects, trees: Mutex::default() })))
+    }
+
+    /// Returns the git directory.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        &self.0.layout.git_dir
+    }
+
+    /// Returns whether there is no main work tree.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.0.settings.bare
+    }
+
+    /// Reads the tree and the parents of a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`MissingObject`](crate::Error::MissingObject), [`WrongKind`](crate::Error::WrongKind),
+    /// [`CorruptObject`](crate::Error::CorruptObject), [`TooLarge`](crate::Error::TooLarge), [`Io`](crate::Error::Io).
+    pub fn commit(&self, id: Id) -> Result<Commit> {
+        Commit::parse(id, &self.0.objects.read(id, ObjectKind::Commit, u64::MAX)?)
+    }
+
+    /// Reads a blob of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`commit`](Self::commit).
+    pub fn blob(&self, id: Id, limit: u64) -> Result<Arc<[u8]>> {
+        self.0.objects.read(id, ObjectKind::Blob, limit)
+    }
+
+    /// Returns the kind and the size of an object; none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`CorruptObject`](crate::Error::CorruptObject), [`Io`](crate::Error::Io).
+    pub fn header(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
+        self.0.objects.header(id)
+    }
+
+    /// Returns who is to be named in a commit, at the present time: what the environment (`GIT_AUTHOR_NAME` and the like) and the
+    /// configuration (`author.name`, `user.name`) say, in git's order.
+    ///
+    /// # Errors
+    ///
+    /// [`NoIdentity`](crate::Error::NoIdentity): nothing is guessed from the name of the user or the machine;
+    /// [`InvalidIdentity`](crate::Error::InvalidIdentity) for a time that cannot be read.
+    pub fn signature(&self, role: Role) -> Result<Signature> {
+        role.signature(&self.0.settings, self.0.user)
+    }
+
+    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are durable.
+    ///
+    /// [`move_branch`](Self::move_branch) does this before it moves anything. One call for several commits is cheaper than
+    /// one for each.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::Error::Io); [`CorruptObject`](crate::Error::CorruptObject) if an object exists with other bytes.
+    /// What was not written is still in memory.
+    pub fn flush(&self) -> Result<()> {
+        self.0.objects.flush()
+    }
+
+    /// Forgets the objects that are in memory.
+    pub fn discard(&self) {
+        self.0.objects.discard();
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    pub(crate) fn put(&self, id: Id, object: Object) {
+        self.0.objects.put(id, object);
+    }
+
+    pub(crate) fn read_object(&self, id: Id) -> Result<Object> {
+        self.0.objects.read_any(id, u64::MAX)
+    }
+
+    pub(crate) fn abbreviated(&self, hex: &str) -> Result<Option<Id>> {
+        self.0.objects.abbreviated(hex)
+    }
+
+    /// Reads a tree, once.
+    pub(crate) fn tree(&self, id: Id) -> Result<Arc<Tree>> {
+        let trees = || self.0.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = trees().by_id.get(&id) {
+            return Ok(tree.clone());
+        }
+        let tree = Arc::new(Tree::parse(id, self.0.objects.read(id, ObjectKind::Tree, u64::MAX)?)?);
+        let mut trees = trees();
+        if trees.size + tree.size() > TREES {
+            *trees = Trees::default();
+        }
+        if trees.by_id.insert(id, tree.clone()).is_none() {
+            trees.size += tree.size();
+        }
+        Ok(tree)
+    }
+}

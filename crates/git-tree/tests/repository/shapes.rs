@@ -1,0 +1,329 @@
+//! Every kind of repository can be read and written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository, Role};
+
+use crate::support::*;
+
+/// Reads `main` of a repository, and adds a commit to a new branch of it.
+fn check(at: &Path, wanted: &Files) {
+    let repository = open(at);
+    let tip = repository.resolve("main").unwrap();
+    assert_eq!(read(&repository, tip.tree), *wanted, "{}", at.display());
+    assert_eq!(repository.resolve("HEAD").unwrap().commit, tip.commit);
+    let change = [("new/file", Change::Write(Kind::File, b"new\n"))];
+    let tree = repository.write_tree(tip.tree, change).unwrap();
+    let new = commit(&repository, tree, &[tip.commit], "new");
+    go(&repository, "topic/new", None, new).unwrap();
+    assert_eq!(git_in(at, &["rev-parse", "topic/new"], b""), new.to_string());
+    assert_eq!(git_in(at, &["cat-file", "blob", "topic/new:new/file"], b""), "new");
+    fsck(at);
+    assert_eq!(repository.branch("refs/heads/topic/new").unwrap(), Some(new));
+    assert_eq!(open(at).resolve("topic/new~1").unwrap(), tip);
+}
+
+fn some_files() -> Files {
+    (0..40)
+        .map(|at| (format!("d{}/f{at}", at % 7), (Kind::File, format!("text {at}\n").repeat(50).into_bytes())))
+        .collect()
+}
+
+fn with_worktree(fixture: &Fixture) -> PathBuf {
+    let at = fixture.dir.path().join("linked");
+    fixture.git(&["worktree", "add", "-q", "--detach", at.to_str().unwrap(), "main"]);
+    at
+}
+
+#[test]
+fn bare_repositories_with_loose_and_packed_objects_and_refs() {
+    if !git_is_there() {
+        return;
+    }
+    let files = some_files();
+    check(&Fixture::with(&files).at, &files);
+    let fixture = Fixture::with(&files);
+    fixture.git(&["gc", "-q"]);
+    assert!(!fixture.at.join("refs/heads/main").exists(), "the refs are packed");
+    check(&fixture.at, &files);
+    fixture.git(&["repack", "-dq"]);
+    fixture.git(&["multi-pack-index", "write"]);
+    let repository = fixture.open();
+    let tip = repository.resolve("topic/new").unwrap();
+    assert_eq!(read(&repository, tip.tree).len(), files.len() + 1);
+}
+
+#[test]
+fn work_trees_linked_work_trees_and_separate_git_directories() {
+    if !git_is_there() {
+        return;
+    }
+    let files = some_files();
+    for place in ["", ".git"] {
+        let fixture = Fixture::new(&[]);
+        fixture.import("main", &files);
+        check(&fixture.at.join(place), &files);
+        assert!(!fixture.open().is_bare());
+    }
+    let fixture = Fixture::with(&files);
+    let linked = with_worktree(&fixture);
+    let repository = open(&linked);
+    assert!(repository.is_bare(), "the main one is");
+    assert_eq!(repository.git_dir(), open(&linked.join(".git")).git_dir());
+    git_in(&linked, &["checkout", "-q", "-b", "other"], b"");
+    assert_eq!(repository.head_branch().unwrap().as_deref(), Some("refs/heads/other"));
+    assert_eq!(fixture.open().head_branch().unwrap().as_deref(), Some("refs/heads/main"));
+    check(&linked, &files);
+
+    let dir = tempfile::tempdir().unwrap();
+    git_in(dir.path(), &["init", "-q", "-b", "main", "--separate-git-dir", "kept", "tree"], b"");
+    let source = fixture.at.to_str().unwrap();
+    let tree = dir.path().join("tree");
+    git_in(&tree, &["fetch", "-q", source, "main:main", "-u"], b"");
+    check(&tree, &files);
+}
+
+#[test]
+fn objects_of_alternates_are_read() {
+    if !git_is_there() {
+        return;
+    }
+    let files = some_files();
+    let fixture = Fixture::with(&files);
+    let dir = fixture.dir.path();
+    git_in(dir, &["clone", "-q", "--bare", "--shared", "repo", "second"], b"");
+    git_in(dir, &["clone", "-q", "--bare", "--shared", "second", "third"], b"");
+    assert!(dir.join("third/objects/info/alternates").exists());
+    check(&dir.join("third"), &files);
+    // Relative to the objects that borrow.
+    fs::write(dir.join("second/objects/info/alternates"), "../../repo/objects\n").unwrap();
+    check(&dir.join("second"), &files);
+}
+
+#[test]
+fn revisions_are_those_of_git() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::new(&[]);
+    let run = |args: &[&str]| fixture.git(args);
+    run(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    run(&["commit", "-q", "--allow-empty", "-m", "two"]);
+    run(&["checkout", "-q", "-b", "side/x", "HEAD~1"]);
+    run(&["commit", "-q", "--allow-empty", "-m", "three"]);
+    run(&["checkout", "-q", "main"]);
+    run(&["merge", "-q", "--no-ff", "-m", "merge", "side/x"]);
+    run(&["tag", "light"]);
+    run(&["tag", "-a", "-m", "tag", "v1"]);
+    run(&["tag", "-a", "-m", "tag of a tag", "v2", "v1"]);
+    run(&["update-ref", "refs/remotes/origin/main", "side/x"]);
+    run(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+    let id = run(&["rev-parse", "HEAD"]);
+    fs::write(fixture.at.join(".git/FETCH_HEAD"), format!("{id}\t\tbranch 'main' of there\n")).unwrap();
+    let repository = fixture.open();
+    for packed in [false, true] {
+        if packed {
+            run(&["gc", "-q"]);
+        }
+        for revision in [
+            "HEAD",
+            "@",
+            "main",
+            "heads/main",
+            "refs/heads/main",
+            "side/x",
+            "light",
+            "tags/light",
+            "v1",
+            "v2",
+            "v2^{}",
+            "v1^{commit}~1",
+            "HEAD~",
+            "HEAD~1",
+            "HEAD~0",
+            "HEAD^",
+            "HEAD^1",
+            "HEAD^2",
+            "HEAD^2~1",
+            "HEAD^^",
+            "@~2",
+            "origin",
+            "origin/main",
+            "FETCH_HEAD",
+            &id,
+            &id[..7],
+            &id.to_uppercase()[..12],
+            "HEAD^0",
+        ] {
+            let wanted = run(&["rev-parse", &format!("{revision}^{{commit}}"), &format!("{revision}^{{tree}}")]);
+            let found = repository.resolve(revision).unwrap_or_else(|error| panic!("{revision}: {error}"));
+            assert_eq!(format!("{}\n{}", found.commit, found.tree), wanted, "{revision}");
+        }
+    }
+    for (revision, kind) in [
+        ("nothing", ErrorKind::NotFound),
+        ("HEAD~9", ErrorKind::NotFound),
+        ("HEAD^3", ErrorKind::NotFound),
+        ("config", ErrorKind::NotFound),
+        ("../../etc/passwd", ErrorKind::InvalidInput),
+        ("refs/heads", ErrorKind::NotFound),
+        ("", ErrorKind::InvalidInput),
+        ("main@{1}", ErrorKind::InvalidInput),
+        ("main:a", ErrorKind::InvalidInput),
+        ("main~99999999999", ErrorKind::InvalidInput),
+        ("main^{tree}", ErrorKind::InvalidInput),
+        ("main^{", ErrorKind::InvalidInput),
+        ("main~1x", ErrorKind::InvalidInput),
+        (&"f".repeat(40), ErrorKind::NotFound),
+        ("ffff", ErrorKind::NotFound),
+        (&run(&["rev-parse", "HEAD^{tree}"]), ErrorKind::InvalidInput),
+    ] {
+        let error = repository.resolve(revision).unwrap_err();
+        assert_eq!(error.kind(), kind, "{revision}: {error}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    if !git_is_there() {
+        return;
+    }
+    let refused = |at: &Path, what: &str| {
+        let error = try_open(at).unwrap_err();
+        assert!(matches!(&error, Error::Unsupported { .. }) && error.to_string().contains(what), "{error}");
+    };
+    refused(&Fixture::new(&["--object-format=sha256"]).at, "sha256");
+    refused(&Fixture::new(&["--ref-format=reftable"]).at, "reftable");
+    let fixture = Fixture::bare();
+    let config = fixture.at.join("config");
+    fs::write(&config, "[core]\nrepositoryFormatVersion = 1\n[extensions]\nfancy\n").unwrap();
+    refused(&fixture.at, "fancy");
+    fs::write(&config, "[core]\nrepositoryFormatVersion = 2\n").unwrap();
+    refused(&fixture.at, "version 2");
+    for at in [fixture.dir.path().to_owned(), fixture.dir.path().join("none")] {
+        assert_eq!(try_open(&at).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
+
+#[test]
+fn who_commits_is_configured_or_an_error() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::bare();
+    let error = fixture.open().signature(Role::Author).unwrap_err();
+    assert!(matches!(error, Error::NoIdentity { role: "author", .. }), "{error}");
+    fixture.git(&["config", "user.name", "Us Er"]);
+    assert_eq!(fixture.open().signature(Role::Author).unwrap_err().kind(), ErrorKind::NoIdentity);
+    fs::write(fixture.dir.path().join("more"), "[user]\nemail = included@example.com\n").unwrap();
+    fixture.git(&["config", "include.path", fixture.dir.path().join("more").to_str().unwrap()]);
+    fixture.git(&["config", "committer.name", "Only Committer"]);
+    let author = fixture.open().signature(Role::Author).unwrap();
+    assert_eq!((&*author.name, &*author.email), ("Us Er", "included@example.com"));
+    assert_eq!(fixture.open().signature(Role::Committer).unwrap().name, "Only Committer");
+}
+
+#[test]
+fn objects_are_written_as_files_or_as_a_pack_and_once() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1")]));
+    let repository = fixture.open();
+    let packs = || fs::read_dir(fixture.at.join("objects/pack")).unwrap().count();
+    let counts = || fixture.git(&["count-objects", "-v"]).lines().next().unwrap().to_owned();
+    let tip = repository.resolve("main").unwrap();
+    let before = counts();
+    let few = repository.write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2"))]).unwrap();
+    assert_eq!(counts(), before, "nothing is written before it is asked for");
+    repository.flush().unwrap();
+    assert_eq!((counts(), packs()), ("count: 5".into(), 0));
+    let texts: Vec<String> = (0..100).map(|at| format!("many/{at}")).collect();
+    let many = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
+    let many = repository.write_tree(few, many).unwrap();
+    for _ in 0..2 {
+        repository.flush().unwrap();
+        assert_eq!((counts(), packs()), ("count: 5".into(), 2), "a pack and its index");
+    }
+    assert_eq!(read(&fixture.open(), many).len(), 102);
+    assert_eq!(read(&repository, many).len(), 102);
+    let new = commit(&repository, many, &[tip.commit], "many");
+    go(&repository, "main", Some(tip.commit), new).unwrap();
+    fixture.fsck();
+    // What is there already: as a file, in a pack, in another repository.
+    let again = fixture.open();
+    let tree = again
+        .write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))]);
+    let new = commit(&again, tree.unwrap(), &[new], "again");
+    go(&again, "second", None, new).unwrap();
+    again.discard();
+    fixture.fsck();
+    let temporary = fixture.git(&["count-objects", "-v"]);
+    assert!(temporary.contains("garbage: 0"), "{temporary}");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_have_the_modes_that_git_gives_them() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !git_is_there() {
+        return;
+    }
+    for shared in ["umask", "group", "all", "0640", "0660"] {
+        let modes = |git: bool| {
+            let fixture = Fixture::new(&["--bare", &format!("--shared={shared}")]);
+            let base: Id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().unwrap();
+            if git {
+                let blob = git_in(&fixture.at, &["hash-object", "-w", "--stdin"], b"x");
+                let tree = git_in(&fixture.at, &["mktree"], format!("100644 blob {blob}\tx\n").as_bytes());
+                let new = git_in(&fixture.at, &["commit-tree", &tree], b"x\n");
+                fixture.git(&["update-ref", "refs/heads/d/x", &new]);
+            } else {
+                let repository = fixture.open();
+                let tree = repository.write_tree(base, [("x", Change::Write(Kind::File, b"x"))]).unwrap();
+                let me = me();
+                let author = git_tree::Signature::parse(
+                    "A U Thor <a@example.com>",
+                    git_tree::Time::parse("1700000000 +0130").unwrap(),
+                );
+                let new = git_tree::NewCommit {
+                    tree,
+                    parents: &[],
+                    author: &author.unwrap(),
+                    committer: &me,
+                    message: "x\n",
+                };
+                let new = repository.write_commit(&new).unwrap();
+                go(&repository, "d/x", None, new).unwrap();
+            }
+            let mut modes = Vec::new();
+            let mut left = vec![fixture.at.join("objects"), fixture.at.join("refs")];
+            while let Some(path) = left.pop() {
+                let mode = fs::metadata(&path).unwrap().permissions().mode();
+                modes.push((path.strip_prefix(&fixture.at).unwrap().to_owned(), format!("{mode:o}")));
+                if path.is_dir() {
+                    left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+                }
+            }
+            modes.sort();
+            modes
+        };
+        assert_eq!(modes(false), modes(true), "{shared}");
+    }
+}
+
+#[test]
+fn the_users_configuration_is_read_when_asked_for() {
+    if !git_is_there() {
+        return;
+    }
+    // Whatever the user's says, it can be read, and the repository's own wins.
+    let fixture = Fixture::bare();
+    fixture.git(&["config", "committer.name", "Own"]);
+    fixture.git(&["config", "committer.email", "own@example.com"]);
+    if std::env::var_os("GIT_COMMITTER_NAME").is_none() {
+        let repository = Repository::open(&fixture.at, &OpenOptions::default()).unwrap();
+        assert_eq!(repository.signature(Role::Committer).unwrap().name, "Own");
+    }
+}
