@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use file_tools::git::CommitTree;
 
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
+use git_tree::{Change, Kind as GitKind, OpenOptions, Repository, Resolved};
 use patch_engine::{
     Ambiguous, Content, Files, HostFile, HostTree, MemoryTree, Options, Pass, Plan, Profile, Reject, plan,
 };
@@ -20,7 +23,7 @@ use crate::tree::{self, Kind};
 /// Makes files of what is in a directory; `None` when the tree cannot hold it.
 type Make = fn(&tree::Tree, &Policy) -> Option<Files>;
 
-const TREES: [(&str, Make); 2] = [("memory", memory), ("host", host)];
+const TREES: [(&str, Make); 3] = [("memory", memory), ("host", host), ("git", git)];
 
 fn content(entry: &tree::Entry) -> Option<Content> {
     let (bytes, link) = match &entry.kind {
@@ -74,6 +77,34 @@ fn host(files: &tree::Tree, policy: &Policy) -> Option<Files> {
         Ok(Some(names.collect()))
     });
     Some(Files::of_tree(Arc::new(host), policy.clone()))
+}
+
+/// The tree of a commit in a repository. git knows two modes, and not all names.
+fn git(files: &tree::Tree, policy: &Policy) -> Option<Files> {
+    static REPOSITORY: OnceLock<(tempfile::TempDir, Repository)> = OnceLock::new();
+    let (_, repository) = REPOSITORY.get_or_init(|| {
+        let dir = tempfile::tempdir().expect("a folder");
+        for part in ["objects", "refs/heads"] {
+            fs::create_dir_all(dir.path().join(part)).expect("a folder");
+        }
+        fs::write(dir.path().join("HEAD"), "ref: refs/heads/main\n").expect("a file");
+        let repository = Repository::open(dir.path(), &OpenOptions::default()).expect("a repository");
+        (dir, repository)
+    });
+    let mut contents = Vec::new();
+    for (path, entry) in files {
+        match (content(entry), entry.mode) {
+            (Some(content), _) if content.link => contents.push((path, GitKind::Symlink, content.bytes)),
+            (Some(content), 0o644) => contents.push((path, GitKind::File, content.bytes)),
+            (Some(content), 0o755) => contents.push((path, GitKind::Executable, content.bytes)),
+            (None, _) if entry.kind == Kind::Directory && has_files(files, path) => {}
+            _ => return None,
+        }
+    }
+    let changes = contents.iter().map(|(path, kind, bytes)| (path.as_str(), Change::Write(*kind, bytes)));
+    let empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().expect("the id of the empty tree");
+    let tree = repository.write_tree(empty, changes).ok()?;
+    Some(CommitTree::new(repository, Resolved { commit: tree, tree }).files(policy.clone()))
 }
 
 /// The rules of arguments; `None` for one that is not about planning.

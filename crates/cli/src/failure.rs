@@ -27,6 +27,8 @@ pub(crate) enum Failure {
     Workspace(Box<transaction::Error>),
     /// A plan could not be committed.
     Commit(Box<transaction::CommitError>),
+    /// What a library reports as programs see it.
+    Tool(Box<ToolError>),
     /// Why a patch was not applied, or not all of it.
     Failed(Box<(Input, Failed)>),
 }
@@ -81,6 +83,7 @@ impl Failure {
             Self::Rejected(rejected) => ToolError::rejected(&rejected.1),
             Self::Workspace(error) => ToolError::workspace(error),
             Self::Commit(error) => ToolError::commit(error),
+            Self::Tool(error) => (**error).clone(),
             Self::Failed(failed) => ToolError::failed(&failed.1),
         }
     }

@@ -11,6 +11,8 @@ pub mod envelope;
 mod error;
 pub mod events;
 mod fit;
+#[cfg(feature = "git")]
+pub mod git;
 pub mod hints;
 mod ledger;
 pub mod ops;

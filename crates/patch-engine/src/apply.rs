@@ -234,7 +234,7 @@ impl Workspace {
             if plan.is_empty() {
                 return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered });
             }
-            let decision = host.approve(&Request { plan: &plan, reasons: Vec::new() });
+            let decision = host.approve(&Request::new(&plan));
             match decision.map_err(|error| ApplyError::from(transaction::Error::from(error)))? {
                 Decision::Approve | Decision::ApproveForSession => {}
                 Decision::Decline => return Err(ApplyError::Declined.into()),

@@ -83,6 +83,14 @@ pub struct Request<'p> {
     pub reasons: Vec<Reason>,
 }
 
+impl<'p> Request<'p> {
+    /// Asks about a plan, for no reason of its own.
+    #[must_use]
+    pub fn new(plan: &'p Plan) -> Self {
+        Self { plan, reasons: Vec::new() }
+    }
+}
+
 /// What is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decision {

@@ -23,6 +23,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// What became of a plan for a tree; `transaction` is the name that a log has for it.
+    #[must_use]
+    pub fn of_tree(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
+        Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new() }
+    }
+
     /// The bytes of its files, and their diffs, as they are known after the commit.
     #[must_use]
     pub fn images(&self) -> Images<'_> {

@@ -118,7 +118,7 @@ pub(super) fn with_patch(
 }
 
 /// Parses the patch, then lets `then` do the rest.
-fn with_input<T>(
+pub(super) fn with_input<T>(
     input: Input,
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
@@ -132,6 +132,7 @@ fn with_input<T>(
         Rest::Failed(failed) => Failure::Failed(Box::new((input, failed))),
         Rest::Refused(message) => Failure::Refused(message),
         Rest::Files(error) => error.into(),
+        Rest::Tool(error) => Failure::Tool(error),
     })
 }
 
@@ -141,6 +142,7 @@ pub(super) enum Rest {
     Failed(Failed),
     Refused(String),
     Files(fs_guard::Error),
+    Tool(Box<file_tools::ToolError>),
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {

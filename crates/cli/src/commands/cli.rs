@@ -7,6 +7,7 @@ use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;
 use super::doctor::DoctorArgs;
+use super::git::GitArgs;
 use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
 use super::history::{LogArgs, ShowArgs};
 use super::intercept::InterceptArgs;
@@ -51,6 +52,10 @@ pub(crate) enum Command {
     Parse(ParseArgs),
     /// Explain what each hunk does, where it goes and why
     Explain(Box<CheckArgs>),
+    /// Apply a patch to a commit in a git repository, without a checkout: make a commit and move a branch
+    ///
+    /// Prints the id of the commit. Nothing is moved unless the branch is where it was.
+    Git(Box<GitArgs>),
     /// Undo a transaction
     ///
     /// Its files get back the bytes and modes that they had before it.
@@ -113,6 +118,7 @@ impl Command {
             Self::Parse(args) => Some(&args.input),
             Self::Ops(args) => Some(&args.input),
             Self::Convert(args) => Some(&args.input),
+            Self::Git(args) if !args.batch => Some(&args.input),
             _ => None,
         }
     }
@@ -124,6 +130,10 @@ impl Command {
             Self::Apply(args) => {
                 let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
                 (Layer { approve: args.approve, ..layer }, Profile::Strict, approve::preset())
+            }
+            Self::Git(args) => {
+                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
+                (Layer { approve: args.approve, ..layer }, Profile::Strict, Approve::Never)
             }
             Self::Check(args) | Self::Explain(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
             Self::Convert(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
@@ -168,6 +178,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "check",
     "parse",
     "explain",
+    "git",
     "undo",
     "redo",
     "log",

@@ -17,15 +17,20 @@ pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, 
     apply::with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
-        let lines = words(patch, &plan, options.placement.order);
-        if global.json {
-            let output = format!("it applies: {}", render::summary(&plan));
-            json::done(output, json!({ "explanation": lines }));
-        } else {
-            lines.iter().for_each(|line| render::line(line));
-        }
+        print(global, patch, &plan, options.placement.order);
         Ok(Exit::Done)
     })
+}
+
+/// Prints what a plan does with each hunk.
+pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Order) {
+    let lines = words(patch, plan, order);
+    if global.json {
+        let output = format!("it applies: {}", render::summary(plan));
+        json::done(output, json!({ "explanation": lines }));
+    } else {
+        lines.iter().for_each(|line| render::line(line));
+    }
 }
 
 fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {

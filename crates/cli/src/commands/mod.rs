@@ -5,6 +5,7 @@ mod cli;
 mod convert;
 mod doctor;
 mod explain;
+mod git;
 mod grammar;
 mod history;
 mod intercept;
@@ -115,6 +116,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Check(check) => apply::check(&global, &check),
         Command::Parse(parse) => parse::parse(&parse),
         Command::Explain(check) => explain::explain(&global, &check),
+        Command::Git(args) => git::git(&global, &args),
         Command::Undo(undo) => undo::undo(&global, &undo),
         Command::Redo(redo) => undo::redo(&global, &redo),
         Command::Log(log) => history::log(&global, &log),

@@ -45,6 +45,11 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             picture::rejects(input, rejects, global);
             message("nothing was changed");
         }
+        Failure::Tool(error) => {
+            message(&error.message);
+            error.suggested_next_action.iter().for_each(|next| message(next));
+            message("nothing was changed");
+        }
         Failure::Workspace(error) => {
             message(&error.to_string());
             if let transaction::Error::Files(error) = &**error {

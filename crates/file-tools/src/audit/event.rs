@@ -106,6 +106,18 @@ pub struct Event {
     /// The transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
+    /// In a git repository: the commit that the change was made to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<String>,
+    /// The commit that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Its tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// The branch that was moved to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// What stands before this line was cut off by a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,

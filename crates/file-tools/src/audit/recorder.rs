@@ -25,11 +25,22 @@ pub(crate) struct Recorder<'r> {
     /// What the call is meant to do, for the case that it fails; and what changing a file is called.
     operation: Operation,
     durable: bool,
+    /// Of a commit in a git repository, what its lines have beside those of a directory.
+    git: Option<GitFields>,
     plans: Vec<Planned>,
     /// The commits that came as far as their intents, each with the index of its plan.
     begun: Vec<(TransactionId, usize)>,
     /// Where the last lines ended.
     written: Option<Written>,
+}
+
+/// What the lines of a commit in a git repository have beside those of a directory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GitFields {
+    pub(crate) onto: String,
+    pub(crate) commit: String,
+    pub(crate) tree: String,
+    pub(crate) branch: Option<String>,
 }
 
 /// The fields of a plan's changes.
@@ -59,7 +70,28 @@ impl<'r> Recorder<'r> {
         durable: bool,
     ) -> Self {
         let tool = tool.to_owned();
-        Self { audit, workspace, tool, operation, durable, plans: Vec::new(), begun: Vec::new(), written: None }
+        let (git, plans, begun, written) = (None, Vec::new(), Vec::new(), None);
+        Self { audit, workspace, tool, operation, durable, git, plans, begun, written }
+    }
+
+    /// The lines from now on are about this commit.
+    #[cfg(feature = "git")]
+    pub(crate) fn of_commit(&mut self, fields: GitFields) {
+        self.git = Some(fields);
+    }
+
+    /// What the lines of a commit end with, but for their place in the chain.
+    fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>, id: TransactionId) -> Vec<u8> {
+        let mut out = closing(ok, error, Some(id));
+        if let Some(GitFields { onto, commit, tree, branch }) = &self.git {
+            json::field(&mut out, "onto", onto);
+            json::field(&mut out, "commit", commit);
+            json::field(&mut out, "tree", tree);
+            if let Some(branch) = branch {
+                json::field(&mut out, "branch", branch);
+            }
+        }
+        out
     }
 
     /// What all lines of a phase begin with.
@@ -128,7 +160,7 @@ impl<'r> Recorder<'r> {
         let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
         self.append(|lines| {
             for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
-                let closing = closing(Some(ended(&id)), (!ended(&id)).then_some(kind), Some(id));
+                let closing = self.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
                 let mut diffs = diffs.iter();
                 for change in changes(plan).iter() {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
@@ -212,7 +244,7 @@ impl CommitLog for Recorder<'_> {
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
         let changes = &self.plans[plan].changes;
-        let (opening, closing) = (self.opening(Phase::Intent), closing(None, None, Some(id)));
+        let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
         let since = self.written.as_ref().map(|written| written.head);
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
             changes.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))

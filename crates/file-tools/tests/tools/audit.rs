@@ -34,6 +34,10 @@ fn event(number: usize) -> Event {
         ok: Some(true),
         error_kind: None,
         transaction_id: None,
+        onto: None,
+        commit: None,
+        tree: None,
+        branch: None,
         torn: None,
     }
 }

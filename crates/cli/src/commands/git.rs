@@ -1,0 +1,333 @@
+//! `apply-patch git`: a patch becomes a commit, without a checkout.
+
+use std::io::BufRead as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use file_tools::audit::Audit;
+use file_tools::changes::{DiffDetail, PatchData};
+use file_tools::envelope;
+use file_tools::events::Events;
+use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
+use file_tools::{FailureClass, SessionName, ToolError};
+use patch_engine::approval::{ApprovalPolicy, Approvals};
+use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Options, Patch};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::apply::{self, Rest};
+use super::{explain, workspace};
+use crate::approve::Prompt;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::host::TerminalHost;
+use crate::{approve, args, events, form, input, json, render};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch git --onto main < answer.patch              commit on top of main, and move main\n  \
+    apply-patch git --onto v1.2 --branch fix -m 'Fix it' answer.patch\n  \
+    apply-patch git --git-dir project.git --onto main -n answer.patch\n  \
+    apply-patch git --batch < requests.jsonl > answers.jsonl\n\n\
+    A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message` and `author`, which go before\n\
+    the flags. Each line gets one as an answer, with its `id`.")]
+pub(crate) struct GitArgs {
+    #[command(flatten)]
+    pub(crate) input: args::InputArgs,
+    #[command(flatten)]
+    pub(crate) from: args::From,
+    /// The repository: its git directory, or its work tree. Unless set: that of `-C`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) git_dir: Option<PathBuf>,
+    /// The commit that the patch is for: a branch, a tag, an id, `HEAD~2`
+    #[arg(long, value_name = "REV", required_unless_present = "batch")]
+    pub(crate) onto: Option<String>,
+    /// Branch to move to the new commit; it is created if there is none. Unless set: the branch that `--onto` names, if it
+    /// names one; else no branch is moved
+    #[arg(long, value_name = "NAME")]
+    pub(crate) branch: Option<String>,
+    /// Message of the commit; unless set, it names the files
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// Author of the commit; unless set, the one that git would take
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    pub(crate) author: Option<String>,
+    /// Move the branch even if it is checked out; the files that are checked out stay as they are
+    #[arg(long)]
+    pub(crate) allow_checked_out: bool,
+    /// Print the diff; nothing is written
+    #[arg(short = 'n', long, conflicts_with_all = ["events", "batch"])]
+    pub(crate) dry_run: bool,
+    /// Explain what each hunk does, where it goes and why; nothing is written
+    #[arg(long, conflicts_with_all = ["events", "batch", "dry_run", "stat"])]
+    pub(crate) explain: bool,
+    /// Print how many lines change in each file
+    #[arg(long, conflicts_with_all = ["events", "batch"])]
+    pub(crate) stat: bool,
+    /// Read requests as JSON lines from standard input, and answer each with a line
+    #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "events"])]
+    pub(crate) batch: bool,
+    /// When to ask at the terminal before anything is changed; `never` unless set
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain", "batch"])]
+    pub(crate) approve: Option<args::Approve>,
+    #[command(flatten)]
+    pub(crate) rules: args::Rules,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+    #[command(flatten)]
+    pub(crate) reporting: args::Reporting,
+}
+
+impl GitArgs {
+    fn request(&self) -> GitRequest {
+        GitRequest {
+            onto: self.onto.clone().unwrap_or_default(),
+            branch: self.branch.clone(),
+            message: self.message.clone(),
+            author: self.author.clone(),
+            allow_checked_out: self.allow_checked_out,
+        }
+    }
+}
+
+pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
+    let mut approvals = Approvals::new(match args.dry_run || args.explain || args.batch {
+        true => ApprovalPolicy::Never,
+        false => approve::policy(global.settings.approve),
+    });
+    let policy = approvals.take_guarded(global.settings.policy()?);
+    let git_dir = args.git_dir.as_ref().unwrap_or(&global.root);
+    let audit = Audit::new(SessionName::cli(), None);
+    let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
+        .map_err(|error| Failure::Tool(Box::new(error)))?;
+    let options = apply::options(&global.settings, &args.rules)?;
+    if args.batch {
+        return batch(&session, args, &options);
+    }
+    let mut events = None;
+    let result = one(global, args, &session, &options, &mut approvals, &mut events);
+    result.inspect_err(|failure| {
+        if let Some(events) = &mut events {
+            let error = failure.error();
+            let message = error.message.clone();
+            events.end_call(&envelope::Failure::from(error), Some(&message));
+        }
+    })
+}
+
+fn one(
+    global: &Global,
+    args: &GitArgs,
+    session: &GitSession,
+    options: &Options,
+    approvals: &mut Approvals,
+    events: &mut Option<Events<'static>>,
+) -> Result<Exit, Failure> {
+    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
+        let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
+        events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
+    }
+    apply::with_input(input, options, |patch| {
+        if args.dry_run || args.explain {
+            let planned = session.plan(patch, options, &args.request()).map_err(rest)?;
+            preview(global, args, patch, options, &planned)?;
+            return Ok(Exit::Done);
+        }
+        let prompt = Prompt::new(false);
+        let mut host = TerminalHost::new(&prompt, events.as_mut(), global.quiet || global.json);
+        let done = session.apply("git", patch, options, &args.request(), &mut approvals.ask(&mut host));
+        let interrupted = host.interrupt.exit();
+        match (done, interrupted) {
+            (Ok(report), _) => {
+                match events {
+                    Some(events) => events.end_call(&success(&report, DiffDetail::None), None),
+                    None => print(global, args, &report)?,
+                }
+                Ok(Exit::Done)
+            }
+            (Err(GitError::Failed(_)), Some(exit)) => {
+                render::message("interrupted; nothing was changed");
+                Ok(exit)
+            }
+            (Err(error), _) => Err(rest(error)),
+        }
+    })
+}
+
+fn rest(error: GitError) -> Rest {
+    match error {
+        GitError::Rejected(rejects) => Rest::Rejected(rejects),
+        other => Rest::Tool(Box::new(ToolError::from(&other))),
+    }
+}
+
+fn preview(
+    global: &Global,
+    args: &GitArgs,
+    patch: &Patch<'_>,
+    options: &Options,
+    planned: &GitReport,
+) -> Result<(), Rest> {
+    let plan = &planned.report.plan;
+    if args.explain {
+        explain::print(global, patch, plan, options.placement.order);
+    } else if global.json {
+        let data = PatchData::planned(plan, DiffDetail::Full).map_err(Rest::Files)?;
+        json::print(&envelope::Success::new(format!("it applies: {}", render::summary(plan)), Data::of(planned, data)));
+    } else {
+        if !global.quiet {
+            render::notes(plan);
+        }
+        if args.stat {
+            render::stat(plan.images()).map_err(Rest::Files)?;
+        } else {
+            let diff = plan.images().diffs().map_err(Rest::Files)?;
+            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
+        }
+    }
+    Ok(())
+}
+
+/// What is answered about a commit.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    /// The new commit; null when nothing changes.
+    commit: Option<String>,
+    tree: String,
+    onto: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
+    #[serde(flatten)]
+    patch: PatchData,
+}
+
+impl Data {
+    fn of(report: &GitReport, patch: PatchData) -> Self {
+        Self {
+            commit: report.commit.map(|id| id.to_string()),
+            tree: report.tree.to_string(),
+            onto: report.onto.to_string(),
+            branch: report.branch.clone(),
+            patch,
+        }
+    }
+}
+
+fn success(report: &GitReport, detail: DiffDetail) -> impl Serialize + use<> {
+    let data = PatchData::applied(std::slice::from_ref(&report.report), true, detail);
+    let output = match report.commit {
+        Some(commit) => format!("{commit}: {}", render::summary(&report.report.plan)),
+        None => "nothing changes; no commit was made".to_owned(),
+    };
+    envelope::Success::new(output, Data::of(report, data))
+}
+
+fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest> {
+    if global.json {
+        json::print(&success(report, DiffDetail::None));
+        return Ok(());
+    }
+    if !global.quiet {
+        render::notes(&report.report.plan);
+    }
+    match report.commit {
+        Some(commit) => {
+            if args.stat {
+                render::stat(report.report.images()).map_err(Rest::Files)?;
+            }
+            render::line(&commit.to_string());
+        }
+        None => render::message("nothing changes; no commit was made"),
+    }
+    Ok(())
+}
+
+/// One line of `--batch`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default)]
+    id: Value,
+    onto: Option<String>,
+    branch: Option<String>,
+    message: Option<String>,
+    author: Option<String>,
+    patch: String,
+}
+
+/// Answers requests, line by line.
+fn batch(session: &GitSession, args: &GitArgs, options: &Options) -> Result<Exit, Failure> {
+    // A patch as JSON has up to six times as many bytes.
+    const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
+    let (mut landed, mut failed) = (0_usize, None);
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
+        match length.map_err(|error| Failure::Input(format!("standard input: {error}")))? {
+            0 => break,
+            length if length as u64 == LONGEST => return Err(Failure::TooLong),
+            _ if line.iter().all(u8::is_ascii_whitespace) => continue,
+            _ => {}
+        }
+        let (id, result) = answered(session, args, options, &line);
+        let answer = match result {
+            Ok(report) => {
+                landed += 1;
+                serde_json::to_value(success(&report, DiffDetail::None))
+            }
+            Err(mut error) => {
+                failed.get_or_insert(error.class);
+                error.fit(file_tools::MAX_RESULT);
+                serde_json::to_value(envelope::Failure::from(error))
+            }
+        };
+        let mut answer = answer.expect("an answer has text for keys");
+        answer["id"] = id;
+        json::print(&answer);
+    }
+    Ok(match failed {
+        None => Exit::Done,
+        Some(_) if landed > 0 => Exit::Partial,
+        Some(class) => class.into(),
+    })
+}
+
+/// Does what a line asks for; with its id.
+fn answered(
+    session: &GitSession,
+    args: &GitArgs,
+    options: &Options,
+    line: &[u8],
+) -> (Value, Result<GitReport, ToolError>) {
+    let usage = |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
+    let Line { id, onto, branch, message, author, patch } = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => {
+            let id = serde_json::from_slice::<Value>(line).ok().and_then(|mut line| Some(line.get_mut("id")?.take()));
+            return (id.unwrap_or_default(), Err(usage(format!("the line is no request: {error}"))));
+        }
+    };
+    let given = args.request();
+    let request = GitRequest {
+        onto: onto.unwrap_or(given.onto),
+        branch: branch.or(given.branch),
+        message: message.or(given.message),
+        author: author.or(given.author),
+        ..given
+    };
+    if request.onto.is_empty() {
+        return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
+    }
+    let result = match patch_engine::parse(&patch, &options.parse) {
+        Ok(parsed) => {
+            session.apply("git", &parsed, options, &request, &mut ()).map_err(|error| ToolError::from(&error))
+        }
+        Err(error) => Err(ToolError::parse_sent(patch.as_bytes(), &error)),
+    };
+    (id, result)
+}

@@ -1,0 +1,433 @@
+//! Patches for the commits of a git repository: planned over a commit's tree, without a checkout, and committed.
+//!
+//! The same rules, hosts and logs as in a directory. A patch becomes blobs, trees and a commit, which are durable before the
+//! branch is moved; it is moved only if it is where it was, so that nobody's commit is lost. The audit log is in the
+//! git directory, in `.apply-patch`; its lines name the commits and the tree.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use fs_guard::{FileKind, Policy};
+use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature, Snapshot};
+use patch_engine::approval::{Decision, Request};
+use patch_engine::transaction::{Durability, TransactionId, Workspace};
+use patch_engine::{
+    ApplyError, ChangedFile, CommitLog as _, Entry, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects,
+    Report, Tree, plan,
+};
+use serde_json::json;
+
+use crate::audit::recorder::{GitFields, Recorder};
+use crate::audit::{Audit, Operation};
+use crate::error::{FailureClass, ToolError};
+use crate::hints::Hint;
+use crate::session::SessionSettings;
+
+pub use git_tree::Id as CommitId;
+
+/// The files of a commit.
+#[derive(Debug, Clone)]
+pub struct CommitTree {
+    snapshot: Snapshot,
+    commit: Id,
+}
+
+impl CommitTree {
+    /// The files of a commit; `tree` is its tree.
+    #[must_use]
+    pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
+        Self { snapshot: repository.snapshot(tree), commit }
+    }
+
+    /// The same with rules, to plan patches for.
+    #[must_use]
+    pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
+        Files::of_tree(Arc::new(self), policy)
+    }
+}
+
+fn file_kind(kind: Kind) -> FileKind {
+    match kind {
+        Kind::File | Kind::Executable => FileKind::File,
+        Kind::Symlink => FileKind::Symlink,
+        Kind::Directory => FileKind::Directory,
+        Kind::Submodule => FileKind::Other,
+    }
+}
+
+impl Tree for CommitTree {
+    fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
+        let Some(found) = self.snapshot.entry(path).map_err(io::Error::other)? else { return Ok(None) };
+        let size = || self.snapshot.size(found.id).map_err(io::Error::other);
+        Ok(Some(match found.kind {
+            Kind::File => Entry::file(size()?, false),
+            Kind::Executable => Entry::file(size()?, true),
+            Kind::Symlink => Entry::link(size()?),
+            Kind::Directory => Entry::directory(),
+            Kind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
+        }))
+    }
+
+    fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {
+        let found = self.snapshot.entry(path).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
+        Ok(Arc::new(bytes.to_vec()))
+    }
+
+    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
+        let found = self.snapshot.list(dir).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
+    }
+
+    fn id(&self) -> Option<String> {
+        Some(self.commit.to_string())
+    }
+}
+
+/// What is to become of a patch in a repository.
+#[derive(Debug, Clone, Default)]
+pub struct GitRequest {
+    /// The commit whose files it is for: a branch, a tag, an id, as git writes them.
+    pub onto: String,
+    /// The branch to move; it is made if there is none. Without it: the branch that `onto` names, if it names one.
+    pub branch: Option<String>,
+    /// The message of the commit; otherwise it names the files.
+    pub message: Option<String>,
+    /// The author, as `Name <address>`; otherwise the one that git would take.
+    pub author: Option<String>,
+    /// Move the branch even if it is checked out; neither index nor files follow.
+    pub allow_checked_out: bool,
+}
+
+/// What became of a patch in a repository.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct GitReport {
+    /// The commit; `None` when the patch changes nothing, or was only planned.
+    pub commit: Option<Id>,
+    /// Its tree; that of `onto` when nothing changes.
+    pub tree: Id,
+    /// The commit that it follows.
+    pub onto: Id,
+    /// The branch that was moved.
+    pub branch: Option<String>,
+    /// The plan, and the name that the log has for the change.
+    pub report: Report,
+}
+
+/// Why a patch did not become a commit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// It cannot be planned.
+    #[error(transparent)]
+    Rejected(#[from] Rejects),
+    /// Everything else.
+    #[error(transparent)]
+    Failed(#[from] ToolError),
+}
+
+impl From<&GitError> for ToolError {
+    fn from(error: &GitError) -> Self {
+        match error {
+            GitError::Rejected(rejects) => Self::rejected(rejects),
+            GitError::Failed(error) => error.clone(),
+        }
+    }
+}
+
+impl From<fs_guard::Error> for GitError {
+    fn from(error: fs_guard::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// A session in a git repository: the only way by which patches become commits.
+#[derive(Debug)]
+pub struct GitSession {
+    repository: Repository,
+    /// The git directory, for the state and the log.
+    workspace: Workspace,
+    audit: Audit,
+    settings: SessionSettings,
+    policy: Arc<Policy>,
+}
+
+impl GitSession {
+    /// Opens the repository whose git directory (or work tree) this is.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it is one that cannot be used.
+    pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
+        let repository = Repository::open(git_dir, &OpenOptions::default()).map_err(|error| git_error(&error))?;
+        let workspace = Workspace::open(repository.git_dir(), policy.clone()).map_err(|e| ToolError::workspace(&e))?;
+        let audit = audit.with_lock_timeout(settings.lock_timeout);
+        Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy) })
+    }
+
+    /// The repository.
+    #[must_use]
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Plans a patch over the files of a commit; nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
+    pub fn plan(&self, patch: &Patch<'_>, options: &Options, request: &GitRequest) -> Result<GitReport, GitError> {
+        let place = self.place(request)?;
+        let plan = self.plan_over(patch, options, place.onto)?;
+        let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
+        Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
+    }
+
+    /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit, its branch is not there (any more), the patch does not apply, it is not approved, or
+    /// cannot be written. The branch has not moved then.
+    pub fn apply(
+        &self,
+        tool: &str,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let durable = self.settings.durability == Durability::Full;
+        let mut log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable);
+        let result = self.applied(patch, options, request, &mut log, host);
+        let committed: Vec<TransactionId> =
+            result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
+        let error = result.as_ref().err().map(ToolError::from);
+        let failure = error.as_ref().map(|error| (error.kind, error.path.as_deref()));
+        // The intent is in the log; that the outcome is missing shows there.
+        if let Err(error) = log.finish(&committed, failure) {
+            host.event(&Event::Unlogged(&error.to_string()));
+        }
+        result
+    }
+
+    fn applied(
+        &self,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        log: &mut Recorder<'_>,
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let Place { onto, branch, from } = self.place(request)?;
+        let plan = self.plan_over(patch, options, onto)?;
+        let nothing = |report| GitReport { commit: None, tree: onto.tree, onto: onto.commit, branch: None, report };
+        if plan.is_empty() {
+            return Ok(nothing(Report::of_tree(plan, None)));
+        }
+        match host.approve(&Request::new(&plan))? {
+            Decision::Approve | Decision::ApproveForSession => {}
+            Decision::Decline => return Err(ToolError::from(&ApplyError::Declined).into()),
+            Decision::Postpone => return Err(ToolError::from(&ApplyError::Postponed).into()),
+        }
+        if host.cancelled() {
+            let message = "given up; nothing was changed";
+            return Err(ToolError::new(FailureClass::Refused, ErrorKind::CommandFailed, message).into());
+        }
+        log.planned(&plan);
+        host.event(&Event::Planned(&plan));
+        let written = self.write(&plan, onto, request).inspect_err(|_| self.repository.discard())?;
+        let id = TransactionId::new(SystemTime::now(), None)?;
+        host.event(&Event::Staged(id));
+        log.of_commit(GitFields {
+            onto: onto.commit.to_string(),
+            commit: written.commit.to_string(),
+            tree: written.tree.to_string(),
+            branch: branch.clone(),
+        });
+        let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
+        log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
+        let published = match &branch {
+            Some(branch) => self.publish(branch, from, &written, request),
+            None => self.repository.flush().map_err(|error| git_error(&error)),
+        };
+        published.inspect_err(|_| self.repository.discard())?;
+        let report = Report::of_tree(plan, Some(id));
+        host.event(&Event::Committed(&report));
+        Ok(GitReport { commit: Some(written.commit), tree: written.tree, onto: onto.commit, branch, report })
+    }
+
+    /// The commit that a patch is for, and the branch that it moves.
+    fn place(&self, request: &GitRequest) -> Result<Place, ToolError> {
+        let git = |error| git_error(&error);
+        let onto = self.repository.resolve(&request.onto).map_err(git)?;
+        let branch = match &request.branch {
+            Some(branch) => Some(branch.clone()),
+            // A tag and an id are no branches, and a branch that is named like one is not meant.
+            None => match self.repository.branch(&request.onto) {
+                Ok(Some(at)) if at == onto.commit => Some(request.onto.clone()),
+                _ => None,
+            },
+        };
+        let from = match &branch {
+            Some(branch) => self.repository.branch(branch).map_err(git)?,
+            None => None,
+        };
+        match (&branch, from) {
+            (Some(branch), Some(at)) if at != onto.commit => Err(moved(branch, Some(onto.commit), Some(at))),
+            _ => Ok(Place { onto, branch, from }),
+        }
+    }
+
+    fn plan_over(&self, patch: &Patch<'_>, options: &Options, onto: Resolved) -> Result<Arc<Plan>, Rejects> {
+        let files = CommitTree::new(&self.repository, onto).files(Arc::clone(&self.policy));
+        Ok(Arc::new(plan(files, patch, options)?))
+    }
+
+    /// Makes the blobs, the trees and the commit of a plan; they are in memory still.
+    fn write(&self, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
+        let git = |error| git_error(&error);
+        let changed = plan.images().changed()?;
+        let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
+            let change = match after {
+                None => Change::Remove,
+                Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
+                Some(content) if content.mode & 0o100 != 0 => Change::Write(Kind::Executable, &content.bytes),
+                Some(content) => Change::Write(Kind::File, &content.bytes),
+            };
+            (path.as_str(), change)
+        });
+        let tree = self.repository.write_tree(onto.tree, changes).map_err(git)?;
+        let committer = self.repository.signature(Role::Committer).map_err(git)?;
+        let author = match &request.author {
+            Some(author) => Signature::parse(author, committer.time).map_err(git)?,
+            None => self.repository.signature(Role::Author).map_err(git)?,
+        };
+        let named;
+        let message = match &request.message {
+            Some(message) => message.as_str(),
+            None => {
+                named = message_of(plan);
+                &named
+            }
+        };
+        let parents = [onto.commit];
+        let commit = NewCommit { tree, parents: &parents, author: &author, committer: &committer, message };
+        let commit = self.repository.write_commit(&commit).map_err(git)?;
+        Ok(Written { commit, tree, committer })
+    }
+
+    /// Moves the branch, with everything that it leads to durable before.
+    fn publish(
+        &self,
+        branch: &str,
+        from: Option<Id>,
+        Written { commit, committer, .. }: &Written,
+        request: &GitRequest,
+    ) -> Result<(), ToolError> {
+        let began = Instant::now();
+        let to = BranchMove {
+            branch,
+            from,
+            to: *commit,
+            by: committer,
+            message: "apply-patch",
+            allow_checked_out: request.allow_checked_out,
+        };
+        loop {
+            match self.repository.move_branch(&to) {
+                Ok(()) => return Ok(()),
+                Err(git_tree::Error::RefMoved { actual, .. }) => return Err(moved(branch, from, actual)),
+                // It waited itself, as long as git does.
+                Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
+                Err(error) => return Err(git_error(&error)),
+            }
+        }
+    }
+}
+
+/// Where a patch goes.
+struct Place {
+    onto: Resolved,
+    branch: Option<String>,
+    /// Where the branch is; nowhere, if it is to be made.
+    from: Option<Id>,
+}
+
+/// What a plan became.
+struct Written {
+    commit: Id,
+    tree: Id,
+    committer: Signature,
+}
+
+/// A message that names what changes.
+fn message_of(plan: &Plan) -> String {
+    let what = |change: &patch_engine::Change| match change.operation {
+        patch_engine::ChangeKind::Create => format!("Add {}", change.path),
+        patch_engine::ChangeKind::Update => format!("Update {}", change.path),
+        patch_engine::ChangeKind::Delete => format!("Delete {}", change.path),
+        patch_engine::ChangeKind::Move => format!("Move {} to {}", change.path, change.last_path()),
+    };
+    match plan.changes() {
+        [one] => what(one),
+        changes => {
+            let lines: Vec<_> = changes.iter().map(what).collect();
+            format!("Change {} files\n\n{}", changes.len(), lines.join("\n"))
+        }
+    }
+}
+
+/// A branch is not where the patch was made for.
+fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
+    let at = |id: Option<Id>| id.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
+    let message = format!("the branch {branch} is at {}, not at {}", at(actual), at(expected));
+    let details = json!({
+        "reason": "branch_moved",
+        "branch": branch,
+        "expected": expected.map(|id| id.to_string()),
+        "actual": actual.map(|id| id.to_string()),
+    });
+    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+        .details(details)
+        .hints([Hint::UseFlag { flag: format!("--onto {branch}") }])
+}
+
+/// A failure of the repository.
+fn git_error(error: &git_tree::Error) -> ToolError {
+    let (class, kind) = match error.kind() {
+        git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
+        git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
+        git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
+        git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
+        git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
+            (FailureClass::Refused, ErrorKind::PermissionDenied)
+        }
+        git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
+        git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
+        _ => (FailureClass::Failed, ErrorKind::CommandFailed),
+    };
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        message += &format!(": {source}");
+        cause = source.source();
+    }
+    let hints = match error {
+        git_tree::Error::CheckedOut { .. } => vec![
+            Hint::UseFlag { flag: "--branch NEW".into() },
+            Hint::AskPerson {
+                what: "allow it; the files that are checked out stay as they are, and look changed".into(),
+                flag: Some("--allow-checked-out".into()),
+            },
+        ],
+        git_tree::Error::NoIdentity { .. } => {
+            vec![Hint::AskPerson { what: "set user.name and user.email in the git configuration".into(), flag: None }]
+        }
+        _ => Vec::new(),
+    };
+    ToolError::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
+}
