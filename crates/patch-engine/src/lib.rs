@@ -9,6 +9,7 @@
 
 mod apply;
 pub mod approval;
+pub mod carry;
 mod charset;
 mod conventions;
 mod diff;
@@ -31,6 +32,9 @@ mod reject;
 mod report;
 #[cfg(feature = "serde")]
 mod serialize;
+#[cfg(test)]
+#[path = "../../../tests/share.rs"]
+mod share;
 pub mod transaction;
 mod turn_diff;
 pub mod write;
