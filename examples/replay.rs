@@ -11,11 +11,19 @@
 //! without, in both dialects). `--road N` takes every Nth commit through the file system too (default
 //! 20; 0 for none). `--from-git` replays the diffs that git prints instead, with renames and copies. `--keep DIR` keeps the files of changes that are refused or come out wrong.
 //!
+//! `--merges` takes merges for stale patches: every text file that both sides of a merge changed. What the second parent
+//! changed is the patch, the first parent has the file, and the commit says what people made of it. An edit that is carried, the
+//! patch alone and `git merge-file` stand side by side: how often they give what was committed (right), or that which
+//! `git merge-file` gives without conflict (alike), or refuse, or give something else (wrong). Only what is carried has to be
+//! never wrong.
+//!
 //! Ends with an error if anything came out wrong or was applied in part.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr, reason = "it measures from outside")]
 
 #[path = "../tests/replay/history.rs"]
 mod history;
+#[path = "../tests/replay/merges.rs"]
+mod merges;
 #[path = "../tests/replay/outcome.rs"]
 mod outcome;
 
@@ -28,6 +36,7 @@ use patch_engine::{Options, Profile, edit};
 use patch_grammar::diff::{Diff, DiffOptions};
 use patch_grammar::{Section, SectionOperation};
 
+use merges::{Counts, Fared};
 use outcome::{Outcome, Tally};
 
 /// How one kind of patch fared.
@@ -43,6 +52,7 @@ struct Args {
     road: usize,
     keep: Option<PathBuf>,
     from_git: bool,
+    merges: bool,
     dirs: Vec<PathBuf>,
 }
 
@@ -55,6 +65,9 @@ fn main() -> ExitCode {
         }
     };
     let temporary = tempfile::tempdir().expect("a temporary directory");
+    if args.merges {
+        return merged(&args, temporary.path());
+    }
     if args.from_git {
         return from_git(&args, temporary.path());
     }
@@ -142,6 +155,69 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Compares what becomes of the merges' files.
+fn merged(args: &Args, temporary: &Path) -> ExitCode {
+    let fresh = || merges::WAYS.map(|_| Counts::default());
+    let (mut all, mut files) = (fresh(), 0);
+    let print = |title: &str, counts: &[Counts]| {
+        println!("{title}");
+        for (way, counts) in merges::WAYS.iter().zip(counts) {
+            println!("  {way:18} {counts}");
+        }
+    };
+    for dir in &args.dirs {
+        let (mut counts, mut of_dir) = (fresh(), 0);
+        let read = history::merges(dir, &mut |file| {
+            of_dir += 1;
+            let name = format!("{} {}", dir.display(), file.name);
+            let fared = merges::fared(&file, temporary);
+            for (way, &fared) in fared.iter().enumerate() {
+                counts[way].count(&name, fared);
+                all[way].count(&name, fared);
+            }
+            if let Some(keep) = &args.keep {
+                keep_merge(keep, &name, &file, &fared);
+            }
+        });
+        if let Err(error) = read {
+            eprintln!("replay: {error}");
+            return ExitCode::FAILURE;
+        }
+        print(&format!("{}, {of_dir} files", dir.display()), &counts);
+        files += of_dir;
+    }
+    if args.dirs.len() > 1 {
+        print(&format!("all, {files} files"), &all);
+    }
+    let carried = || all[..2].iter().flat_map(|counts| &counts.wrong);
+    carried().for_each(|name| println!("  WRONG      {name}"));
+    if carried().next().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Keeps the files of a merge where carrying went otherwise than `git merge-file`.
+fn keep_merge(keep: &Path, name: &str, file: &history::MergedFile, fared: &[Fared]) {
+    let [carried, .., by_git] = fared else { return };
+    if carried == by_git {
+        return;
+    }
+    let folder = keep.join(format!("{carried:?}-{by_git:?}").replace(['"', '(', ')'], "")).join(plain(name));
+    fs::create_dir_all(&folder).expect("a directory of ours");
+    for (name, bytes) in [
+        ("base", &file.base),
+        ("ours", &file.ours),
+        ("theirs", &file.theirs),
+        ("merged", &file.merged),
+        ("diff", &file.diff),
+    ] {
+        fs::write(folder.join(name), bytes).expect("a file of ours");
+    }
+}
+
+/// A name as one part of a path.
+fn plain(name: &str) -> String {
+    name.replace(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c), "_")
+}
+
 /// The diff of one file, in memory; `None` where it is more than an update.
 fn diff_of_file(commit: &history::Commit, diff: &[u8], dialect: Profile) -> Option<(String, Outcome)> {
     let diff = match Diff::parse(diff, &DiffOptions::default()) {
@@ -187,7 +263,7 @@ fn files_of(diff: &[u8]) -> Vec<usize> {
 fn read_args() -> Result<Args, String> {
     let mut args = std::env::args().skip(1);
     let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
-    let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
+    let (mut road, mut keep, mut from_git, mut merges, mut dirs) = (20, None, false, false, Vec::new());
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
@@ -196,6 +272,7 @@ fn read_args() -> Result<Args, String> {
             "--dialect" => dialects.push(value()?.parse::<Profile>().map_err(|error| error.to_string())?),
             "--headers" => headers = true,
             "--from-git" => from_git = true,
+            "--merges" => merges = true,
             "--end-of-file" => end_of_file = true,
             "--road" => road = number(value()?)?,
             "--keep" => keep = Some(PathBuf::from(value()?)),
@@ -219,12 +296,12 @@ fn read_args() -> Result<Args, String> {
             }
         }
     }
-    Ok(Args { styles, road, keep, from_git, dirs })
+    Ok(Args { styles, road, keep, from_git, merges, dirs })
 }
 
 fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {
     let what = if matches!(outcome, Outcome::Wrong(_)) { "wrong" } else { "refused" };
-    let folder = name.replace(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c), "_");
+    let folder = plain(name);
     let headers = if style.headers { "-headers" } else { "" };
     let folder = keep.join(format!("{what}-{}-{}{headers}", style.dialect, style.context)).join(folder);
     fs::create_dir_all(&folder).expect("a directory of ours");

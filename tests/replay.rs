@@ -4,6 +4,7 @@
 //! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other histories.
 
 mod history;
+mod merges;
 mod outcome;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::path::Path;
 use patch_engine::Profile;
 use patch_engine::write::Style;
 
+use merges::Counts;
 use outcome::{Outcome, Tally};
 
 #[test]
@@ -47,5 +49,32 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
         for tally in [tally, diffs] {
             assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
         }
+    }
+}
+
+/// What one side of a merge changed is a patch, what the other side has is the file, and what both began with is the base.
+#[test]
+fn what_is_carried_is_what_people_or_git_made_of_it() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !repository.join(".git").exists() {
+        eprintln!("skipped: this is no git repository");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut ways = merges::WAYS.map(|_| Counts::default());
+    let read = history::merges(&repository, &mut |file| {
+        for (counts, fared) in ways.iter_mut().zip(merges::fared(&file, dir.path())) {
+            counts.count(&file.name, fared);
+        }
+    });
+    if let Err(error) = read {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    for (way, counts) in merges::WAYS.iter().zip(&ways) {
+        eprintln!("{way}: {counts}");
+    }
+    for carried in &ways[..2] {
+        assert!(carried.wrong.is_empty(), "{carried:#?}");
     }
 }

@@ -48,19 +48,9 @@ pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), Strin
 
 /// The commits that have one parent or none.
 fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
-    let run = |args: &[&str], input: &str| -> Result<Vec<u8>, String> {
-        let failed = |error: &dyn std::fmt::Display| format!("git {}: {error}", args[0]);
-        let mut child = spawn(dir, args).map_err(|error| failed(&error))?;
-        let mut stdin = child.stdin.take().expect("piped");
-        let input = input.to_owned();
-        let feeder = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-        let output = child.wait_with_output().map_err(|error| failed(&error))?;
-        feeder.join().expect("no panic").map_err(|error| failed(&error))?;
-        if output.status.success() { Ok(output.stdout) } else { Err(failed(&output.status)) }
-    };
-    let ids =
-        String::from_utf8(run(&["rev-list", "--reverse", "--no-merges", "HEAD"], "")?).map_err(|e| e.to_string())?;
-    let raw = run(&["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
+    let ids = String::from_utf8(run(dir, &["rev-list", "--reverse", "--no-merges", "HEAD"], "")?)
+        .map_err(|e| e.to_string())?;
+    let raw = run(dir, &["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
     let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
     let mut commit: Option<Commit> = None;
     let mut words = raw.split(|&byte| byte == 0).map(String::from_utf8_lossy).filter(|word| !word.is_empty());
@@ -94,6 +84,103 @@ fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
         each(last);
     }
     Ok(())
+}
+
+/// A file that both sides of a merge changed.
+pub(crate) struct MergedFile {
+    /// The merge and the path.
+    pub(crate) name: String,
+    /// What both sides began with.
+    pub(crate) base: Vec<u8>,
+    /// What the first parent has.
+    pub(crate) ours: Vec<u8>,
+    /// What the second parent has.
+    pub(crate) theirs: Vec<u8>,
+    /// What was committed.
+    pub(crate) merged: Vec<u8>,
+    /// The change from the base to the second parent, as git prints it.
+    pub(crate) diff: Vec<u8>,
+}
+
+/// Calls `each` with the text files that both sides changed, of every merge of two parents that have one merge base.
+pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(), String> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(|error| error.to_string());
+    let merges = ["rev-list", "--reverse", "--min-parents=2", "--max-parents=2", "--parents", "HEAD"];
+    let merges = text(run(dir, &merges, "")?)?;
+    let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
+    for line in merges.lines() {
+        let [merge, ours, theirs] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        // Parents without a common ancestor are no error of ours.
+        let bases = run(dir, &["merge-base", "--all", ours, theirs], "").unwrap_or_default();
+        let bases = text(bases)?;
+        let [base] = bases.lines().collect::<Vec<_>>()[..] else { continue };
+        let changed = |to: &str| -> Result<BTreeMap<String, (String, String)>, String> {
+            let raw = run(dir, &["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, to], "")?;
+            let words: Vec<String> =
+                raw.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+            let pairs = words.as_chunks::<2>().0.iter().filter_map(|[record, path]| {
+                let fields: Vec<&str> = record.strip_prefix(':')?.split(' ').collect();
+                let [old_mode, new_mode, old, new, _] = fields[..] else { return None };
+                let plain = [old_mode, new_mode].iter().all(|mode| mode.starts_with("100"));
+                (plain && old != new).then(|| (path.clone(), (old.to_owned(), new.to_owned())))
+            });
+            Ok(pairs.collect())
+        };
+        let (in_ours, in_theirs) = (changed(ours)?, changed(theirs)?);
+        if in_ours.keys().all(|path| !in_theirs.contains_key(path)) {
+            continue;
+        }
+        let in_merge = changed(merge)?;
+        for (path, (base, ours)) in &in_ours {
+            let Some((_, theirs)) = in_theirs.get(path) else { continue };
+            // Where the merge has what the base has, it is in no diff; where it has no plain file, there is nothing to compare.
+            let merged = match in_merge.get(path) {
+                Some((_, merged)) => merged.clone(),
+                None => match run(dir, &["rev-parse", &format!("{merge}:{path}")], "") {
+                    Ok(id) => text(id)?.trim().to_owned(),
+                    Err(_) => continue,
+                },
+            };
+            let mut read = |id: &str| blobs.read(id).map_err(|error| error.to_string());
+            let (Some(base_bytes), Some(ours), Some(theirs_bytes), Some(merged)) =
+                (read(base)?, read(ours)?, read(theirs)?, read(&merged)?)
+            else {
+                continue;
+            };
+            if [&base_bytes, &ours, &theirs_bytes, &merged].iter().any(|bytes| patch_engine::is_binary(bytes)) {
+                continue;
+            }
+            let diff = run(
+                dir,
+                &[
+                    "diff",
+                    "--no-ext-diff",
+                    "--no-textconv",
+                    "--no-color",
+                    "--src-prefix=a/",
+                    "--dst-prefix=b/",
+                    base,
+                    theirs,
+                ],
+                "",
+            )?;
+            let name = format!("{} {path}", &merge[..12]);
+            each(MergedFile { name, base: base_bytes, ours, theirs: theirs_bytes, merged, diff });
+        }
+    }
+    Ok(())
+}
+
+/// What git prints.
+fn run(dir: &Path, args: &[&str], input: &str) -> Result<Vec<u8>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("git {}: {error}", args[0]);
+    let mut child = spawn(dir, args).map_err(|error| failed(&error))?;
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_owned();
+    let feeder = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().map_err(|error| failed(&error))?;
+    feeder.join().expect("no panic").map_err(|error| failed(&error))?;
+    if output.status.success() { Ok(output.stdout) } else { Err(failed(&output.status)) }
 }
 
 /// The diff of a commit as git prints it, with renames and copies; `None` where it lacks a file.

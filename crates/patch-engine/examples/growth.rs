@@ -1,4 +1,4 @@
-//! Places hunks in one generated file, for counting instructions: `growth CASE SIZE`.
+//! Places hunks in one generated file, or carries them to a changed one, for counting instructions: `growth CASE SIZE`.
 //!
 //! `valgrind --tool=none` and `perf stat` tell nothing about one call; so the program does the work
 //! `ROUNDS` times when asked (`growth CASE SIZE ROUNDS`), and the difference between two and one
@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
+use patch_engine::carry::carry;
 use patch_engine::{FinalNewline, Options, Profile, edit, parse};
 
 /// One case: the file, the body of the update, the profile, and whether it applies.
@@ -121,13 +122,34 @@ fn insertions(lines: usize, profile: Profile) -> Case {
     ("x\n".repeat(lines), "@@ x\n+y\n".repeat(lines / 100), profile, false)
 }
 
+/// The files into which hunks are carried, for lines of which some are changed: what becomes of the file of a case, and
+/// whether there is a conflict.
+fn later(name: &str, file: &str) -> Option<(String, bool)> {
+    let lines: Vec<&str> = file.split_inclusive('\n').collect();
+    let half = lines.len() / 2;
+    Some(match name {
+        // One line in a thousand is another one.
+        "carry" => {
+            let line = |(nth, line): (usize, &&str)| {
+                if nth % 1000 == 0 { format!("other {nth}\n") } else { (*line).to_owned() }
+            };
+            (lines.iter().enumerate().map(line).collect(), true)
+        }
+        "carry-equal" => (file.to_owned() + &"same\n".repeat(half), false),
+        "carry-reversed" => (lines.iter().rev().copied().collect(), false),
+        "carry-swapped" => (lines[half..].concat() + &lines[..half].concat(), false),
+        _ => return None,
+    })
+}
+
 fn case(name: &str, size: usize) -> Option<Case> {
     let (name, profile) = match name.strip_suffix("-strict") {
         Some(name) => (name, Profile::Strict),
         None => (name, Profile::Codex),
     };
     Some(match name {
-        "plain" => plain(size, profile),
+        "plain" | "carry" | "carry-reversed" | "carry-swapped" => plain(size, profile),
+        "carry-equal" => ("same\n".repeat(size), "@@\n+new\n*** End of File\n".to_owned(), profile, true),
         "alike" => alike(size, profile, ""),
         "alike-blanks" => alike(size, profile, "  "),
         "equal" => equal(size, size / 25, profile),
@@ -156,14 +178,23 @@ fn main() {
     };
     let Some(((file, body, profile, applies), rounds)) = parsed else {
         eprintln!(
-            "growth plain|alike|alike-blanks|equal|nowhere|bad|nested|chained|stacked|scopes|outside|scattered|insertions\
-             [-strict] SIZE [ROUNDS]"
+            "growth plain|alike|alike-blanks|equal|nowhere|bad|nested|chained|stacked|scopes|outside|scattered|insertions|\
+             carry|carry-equal|carry-reversed|carry-swapped[-strict] SIZE [ROUNDS]"
         );
         std::process::exit(2);
     };
     let text = format!("*** Begin Patch\n*** Update File: f\n{body}*** End Patch\n");
     let options = Options::new(profile);
     let patch = parse(&text, &options.parse).expect("the case parses");
+    if let Some((current, carried)) = later(args[1].trim_end_matches("-strict"), &file) {
+        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);
+        let edit = edit.expect("it applies to the base");
+        for _ in 0..rounds {
+            assert_eq!(carry(file.as_bytes(), current.as_bytes(), &edit).is_ok(), carried);
+        }
+        println!("{} and {} bytes, {} hunks", file.len(), current.len(), patch.hunk_count());
+        return;
+    }
     let mut hunks = 0;
     for _ in 0..rounds {
         let result = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, FinalNewline::Keep);

@@ -16,6 +16,8 @@ use crate::plan::{Splice, Splices};
 pub struct Edit {
     /// What is replaced, in file order.
     pub splices: Splices,
+    /// For each splice, the hunks that it comes from, ascending. There are several where the changes of hunks touch.
+    pub sources: Vec<Vec<usize>>,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
 }
@@ -44,8 +46,8 @@ pub fn edit<'p>(
     let lines = Lines::new(source);
     let located = locate::locate(&lines, hunks, placement)?;
     let writer = Writer { hunks, final_newline, draft: &located.draft };
-    let splices = writer.splices()?;
-    Ok(Edit { splices, placed: located.placed })
+    let (splices, sources) = writer.splices()?;
+    Ok(Edit { splices, sources, placed: located.placed })
 }
 
 /// The bytes of a new file.
@@ -82,9 +84,9 @@ pub(crate) fn edit_text<'p>(
     placement: &Rules,
     final_newline: FinalNewline,
 ) -> Result<Edit, Vec<HunkReject>> {
-    let Edit { splices, placed } = edit(text.bytes(), hunks, placement, final_newline)?;
+    let Edit { splices, sources, placed } = edit(text.bytes(), hunks, placement, final_newline)?;
     if let Some(splices) = text.stored(splices) {
-        return Ok(Edit { splices, placed });
+        return Ok(Edit { splices, sources, placed });
     }
     let rejects = not_storable(hunks);
     // Else it is the byte-order mark that would go.
@@ -100,9 +102,9 @@ struct Writer<'a, 'f, 'p> {
 }
 
 impl Writer<'_, '_, '_> {
-    fn splices(&self) -> Result<Splices, Vec<HunkReject>> {
+    fn splices(&self) -> Result<(Splices, Vec<Vec<usize>>), Vec<HunkReject>> {
         let lines = self.draft.lines;
-        let mut splices = Splices::new();
+        let (mut splices, mut sources) = (Splices::new(), Vec::new());
         let mut rejects = Vec::new();
         for hunk in 0..self.hunks.len() {
             let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);
@@ -137,11 +139,12 @@ impl Writer<'_, '_, '_> {
             }
             if lines.bytes()[start..end] != text {
                 splices.push(start..end, text);
+                sources.push(self.draft.hunks_of(before, &inserted, after));
             }
         }
         rejects.extend(self.badly_encoded(splices.as_slice()));
         if rejects.is_empty() {
-            return Ok(splices);
+            return Ok((splices, sources));
         }
         rejects.sort_by_key(|reject| reject.hunk);
         rejects.dedup_by_key(|reject| reject.hunk);

@@ -10,6 +10,7 @@
 mod apply;
 pub mod approval;
 mod buffers;
+pub mod carry;
 mod charset;
 mod conventions;
 mod diff;
@@ -34,6 +35,9 @@ mod reject;
 mod report;
 #[cfg(feature = "serde")]
 mod serialize;
+#[cfg(test)]
+#[path = "../../../tests/share.rs"]
+mod share;
 pub mod transaction;
 mod turn_diff;
 pub mod write;

@@ -265,4 +265,14 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
         changes
     }
+
+    /// The hunks that made one of the [changes](Self::changes), ascending.
+    pub(crate) fn hunks_of(&self, before: Option<usize>, inserted: &[Node], after: usize) -> Vec<usize> {
+        let deleted = self.deleted.range(before.map_or(0, |line| line + 1)..after).map(|(_, &hunk)| hunk);
+        let inserted = inserted.iter().filter_map(|&node| self.inserted(node)).map(|line| line.hunk);
+        let mut hunks: Vec<usize> = deleted.chain(inserted).collect();
+        hunks.sort_unstable();
+        hunks.dedup();
+        hunks
+    }
 }

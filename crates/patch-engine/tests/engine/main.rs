@@ -13,6 +13,7 @@ mod applied;
 mod approval;
 mod bytes;
 mod capability;
+mod carry;
 mod diffs;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
