@@ -14,6 +14,7 @@ import sys
 
 import without_torch  # noqa: F401  (must come before xgrammar)
 import anthropic.types
+import google.genai.types
 import jsonschema
 import llguidance
 import mcp.types
@@ -47,6 +48,12 @@ chat = {
 }
 anthropic_tool = typed(anthropic.types.ToolParam)
 anthropic_editor = typed(anthropic.types.ToolTextEditor20250728Param)
+
+
+def gemini_function(spec):
+    declared = google.genai.types.FunctionDeclaration.model_validate(spec)
+    came_back = declared.model_dump(by_alias=True, exclude_unset=True, mode="json")
+    assert came_back == spec, f"not known to the vendor: {came_back} instead of {spec}"
 
 
 def mcp_tool(spec):
@@ -106,6 +113,9 @@ def check(entry, read):
         schema(spec["input_schema"], "patch")
     elif provider == "anthropic-editor":
         anthropic_editor(spec)
+    elif provider == "gemini":
+        gemini_function(spec)
+        assert spec["parameters"]["required"] == ["patch"] and list(spec["parameters"]["properties"]) == ["patch"], spec
     elif provider == "mcp":
         mcp_tool(spec)
         schema(spec["inputSchema"], "patch", every_argument_is_required=False)
@@ -151,6 +161,8 @@ def main():
     refuses(anthropic_tool, spec["openai-function"])
     refuses(anthropic_tool, {**spec["anthropic"], "parameters": {}})
     refuses(mcp_tool, {**spec["mcp"], "input_schema": 1})
+    refuses(gemini_function, {**spec["gemini"], "strict": True})
+    refuses(gemini_function, spec["anthropic"])
     assert "extra_body" in inspect.signature(openai.OpenAI(api_key="none").chat.completions.create).parameters
 
     providers = sorted(spec)
