@@ -272,8 +272,12 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             push(&|lines| lines.insert(at, "+".into()));
             calls
         }
-        "correct_arguments" => Vec::new(),
-        other => panic!("nobody obeys {other:?}: {hint}"),
+        "split" => {
+            let headers: Vec<usize> = (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
+            lines.0.drain(headers[headers.len() / 2]..headers[headers.len() - 1]);
+            vec![call.with_lines(&lines.0)]
+        }
+        other => panic!("no rule for {other:?}: {hint}"),
     }
 }
 

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use crate::error::ToolError;
+use crate::hints;
+use crate::reason::Reason;
 
 /// No more is ever skipped: what was skipped is looked for anew in each call.
 const MAX_SKIPPED: usize = 100_000;
@@ -20,11 +22,12 @@ pub(crate) struct Page<T> {
 /// Reads a cursor: how much was given before.
 pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
     let Some(text) = cursor.filter(|text| !text.is_empty()) else { return Ok(0) };
-    let wrong = || {
-        ToolError::arguments(format!("{text:?} is no cursor"))
-            .next("take nextCursor from the last answer, unchanged, or leave cursor out; narrow the search instead of going on for long")
-    };
-    text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(wrong)
+    text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(|| bad_cursor(text))
+}
+
+pub(crate) fn bad_cursor(text: &str) -> ToolError {
+    let message = format!("{text:?} is no cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list");
+    ToolError::arguments(Reason::BadCursor, message).hints([hints::omit("cursor")])
 }
 
 /// The part of `found` after the first `skip`: at most `limit` items that take at most `max_output` bytes of JSON,

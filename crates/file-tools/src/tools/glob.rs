@@ -64,9 +64,9 @@ impl Session {
     pub fn glob(&self, args: &Glob, host: &mut dyn Host) -> ToolResult<GlobData> {
         let root = self.root();
         let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
-        let matcher = glob(pattern)?.compile_matcher();
-        let excludes = globs(args.exclude_globs.as_deref().unwrap_or_default())?;
-        let dir = self.directory(root, args.root.as_deref())?;
+        let matcher = glob("pattern", pattern)?.compile_matcher();
+        let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = self.directory(root, "root", args.root.as_deref())?;
         let named = |name: &str| pattern.split('/').any(|part| part == name);
         let hidden = pattern.split('/').any(|part| part.starts_with('.'));
         let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));

@@ -72,7 +72,7 @@ impl Session {
     /// When there is no such directory or the guard refuses it.
     pub fn list_directory(&self, args: &ListDirectory, host: &mut dyn Host) -> ToolResult<ListDirectoryData> {
         let root = self.root();
-        let dir = self.directory(root, args.path.as_deref())?;
+        let dir = self.directory(root, "path", args.path.as_deref())?;
         let skip = skipped(args.cursor.as_deref())?;
         let hidden = args.include_hidden == Some(true);
         let recursive = args.recursive == Some(true);

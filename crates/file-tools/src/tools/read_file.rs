@@ -8,9 +8,12 @@ use serde_json::json;
 
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::hints::Hint;
+use crate::hints;
+use crate::page::bad_cursor;
+use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{Newlines, prefix, split_terminator, without_bom};
+use crate::tool::Tool;
 
 /// Content that is longer is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
@@ -89,22 +92,26 @@ impl Session {
     /// Reads a file that the model is not shown, so that the session does not count as having seen it.
     pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
         let root = self.root();
-        if args.start_line == Some(0) || args.end_line == Some(0) {
-            return Err(ToolError::arguments("lines are counted from 1").next("use startLine 1 for the first line"));
+        for (argument, line) in [("startLine", args.start_line), ("endLine", args.end_line)] {
+            if line == Some(0) {
+                return Err(ToolError::arguments(
+                    Reason::BadLine,
+                    format!("{argument} is 0; lines are counted from 1"),
+                )
+                .hints([hints::set(argument, 1), hints::omit(argument)]));
+            }
         }
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
-            return Err(ToolError::about(ErrorKind::NotFound, &args.path, "it is a directory, not a file")
-                .hints([Hint::UseTool { tool: "list_directory".into(), path: path.to_string() }]));
+            let (kind, message) = (ErrorKind::NotFound, "it is a directory, not a file");
+            return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
+                .hints([hints::use_tool(Tool::ListDirectory, path.as_str())]));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         let sha256 = Sha256::of(&bytes);
         let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
             None => 0,
-            Some(text) => text.parse().map_err(|_| {
-                ToolError::arguments(format!("{text:?} is no cursor"))
-                    .next("take nextCursor from the last answer, unchanged, or leave cursor out")
-            })?,
+            Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
         };
         let most = most.unwrap_or(usize::MAX);
         let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
@@ -113,9 +120,9 @@ impl Session {
         let binary = decoded.is_none();
         if binary && args.allow_binary != Some(true) {
             let message = format!("it is binary ({size} bytes)");
-            return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, message)
+            return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
                 .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
-                .hints([Hint::UseArgument { argument: "allowBinary".into(), value: true.into() }]));
+                .hints([hints::set("allowBinary", true)]));
         }
         let whole = decoded.as_ref().map_or(&bytes[..], FileText::bytes);
         let text = without_bom(whole);
