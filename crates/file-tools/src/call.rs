@@ -208,7 +208,7 @@ impl Session {
         let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
         let mut reply = self.answer(tool, args, host);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
-        // What is read has its own bounds.
+        // What is read has its own bounds, and is cut where there is a cursor to go on from.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
         reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply

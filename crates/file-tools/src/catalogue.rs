@@ -69,6 +69,10 @@ impl Tool {
         if let Some(schema) = input_schema.as_object_mut() {
             schema.remove("additionalProperties");
         }
+        // An answer that is cut names it, or a cursor to go on from.
+        if let Some(properties) = input_schema["properties"].as_object_mut() {
+            properties.remove("maxResultBytes");
+        }
         ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
     }
 

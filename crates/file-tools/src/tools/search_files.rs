@@ -14,7 +14,7 @@ use super::glob::limit;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints;
-use crate::page::{Page, page, skipped};
+use crate::page::{Page, page, rest, skipped};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{prefix, split_terminator, without_bom};
@@ -53,6 +53,8 @@ pub struct SearchFiles {
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
+    /// Most bytes of the answer; nextCursor goes on after it.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// Where to look.
@@ -146,9 +148,9 @@ impl Session {
             return Err(ToolError::cancelled());
         }
         let Page { items: mut matches, truncated, next_cursor } =
-            page(search.matches, skip, limit, self.settings().max_output, whole);
+            page(search.matches, skip, limit, self.for_items(args.max_result_bytes), whole);
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
-        let more = if truncated { ", and more" } else { "" };
+        let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
             format!("{} matches{more}", matches.len()),
             SearchFilesData { matches, truncated, next_cursor },
