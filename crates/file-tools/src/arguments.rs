@@ -84,8 +84,8 @@ fn wanted(schema: &Value) -> String {
         "array" => "a list",
         "string" => "a string",
         "boolean" => "true or false",
-        "integer" => "an integer",
-        "number" => "a number",
+        "integer" => "an integer from 0",
+        "signed" => "an integer",
         _ => "a value",
     }
     .into()
@@ -97,8 +97,9 @@ fn has_type(wanted: &str, value: &Value) -> bool {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
+        // No tool takes a negative one; in the editor's there is a -1.
+        "integer" => value.is_u64(),
+        "signed" => value.is_i64(),
         _ => true,
     }
 }
@@ -143,7 +144,7 @@ mod tests {
             (
                 Tool::ReadFile,
                 json!({ "path": 1, "startLine": "x" }),
-                "`path` must be a string; `startLine` must be an integer",
+                "`path` must be a string; `startLine` must be an integer from 0",
             ),
             (
                 Tool::EditFile,

@@ -61,10 +61,9 @@ pub enum EditorCommand {
 fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
-        "view" => (
-            json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "integer" } } }),
-            &["path"][..],
-        ),
+        "view" => {
+            (json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }), &["path"][..])
+        }
         "str_replace" => (json!({ "path": text(), "old_str": text(), "new_str": text() }), &["path", "old_str"][..]),
         "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
         "insert" => (
@@ -206,9 +205,9 @@ impl Session {
         }
         let create =
             CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
-        self.create_file(&create, host).map(|created| created.output).map_err(|error| match error.kind {
+        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
             // What this session has seen, `create` replaces.
-            ErrorKind::AlreadyExists => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
+            reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
             _ => error,
         })
     }

@@ -208,18 +208,27 @@ impl ToolError {
     /// The error of a workspace that cannot be used, or of a change in it that cannot be planned.
     #[must_use]
     pub fn workspace(error: &transaction::Error) -> Self {
+        if let transaction::Error::Rejected(rejects) = error {
+            return Self::rejected(rejects);
+        }
         let (class, details) = match error {
-            transaction::Error::Drifted { drifts, .. } => {
-                (FailureClass::Stale, json!({ "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }))
-            }
+            transaction::Error::Drifted { drifts, .. } => (
+                FailureClass::Stale,
+                json!({ "reason": "stale", "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
+            ),
             transaction::Error::NothingTo(_)
             | transaction::Error::NotInTransaction { .. }
-            | transaction::Error::Aborted(_) => (FailureClass::DoesNotApply, Value::Null),
+            | transaction::Error::Aborted(_) => {
+                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
+            }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
                 let from_system = matches!(error, fs_guard::Error::Io { .. });
                 (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
             }
+            transaction::Error::Store(
+                error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
+            ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
             // What a repository may have brought along is refused like a path of its choice.
             transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
                 (FailureClass::Refused, json!({ "reason": error.reason() }))

@@ -369,17 +369,20 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
 
 /// What can be done about a workspace that cannot be used, or an undo that cannot be planned.
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
+    let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
-        transaction::Error::Drifted { drifts, .. } => {
-            drifts.first().map(|drift| read_again(&drift.path)).into_iter().collect()
+        // Its diff is what a patch against the files of now has to take back.
+        transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
+            see(format!("apply-patch show {id}"))
         }
         transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
             guard_hints(error)
         }
         transaction::Error::NothingTo(_)
-        | transaction::Error::NotInTransaction { .. }
-        | transaction::Error::Aborted(_) => {
-            vec![Hint::UseCommand { command: "apply-patch log".into() }]
+        | transaction::Error::Aborted(_)
+        | transaction::Error::Store(workspace_trash::Error::NoSuchTransaction(_)) => see("apply-patch log".into()),
+        transaction::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
+            see("apply-patch trash list --all".into())
         }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
@@ -464,6 +467,7 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
         let asked = hints.iter().find_map(|hint| match hint {
             Hint::UseFlag { flag } => Some(ask("allow it", Some(flag.clone()))),
             Hint::UseCommand { command } => Some(ask(format!("look at what `{command}` shows"), None)),
+            Hint::UseArgument { argument, .. } => Some(ask(format!("use a tool that has `{argument}`"), None)),
             _ => None,
         });
         out.extend(asked);

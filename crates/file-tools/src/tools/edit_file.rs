@@ -402,6 +402,11 @@ impl<'f> Edits<'f> {
             }
             _ => {}
         }
+        // What a reader shows for bytes that are not UTF-8 is not in the file, however often it is copied.
+        if edit.old_text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(self.bytes).is_err() {
+            message += "; U+FFFD stands for bytes that are not UTF-8, and cannot be looked for";
+            hint = give(format!("edits[{index}].oldText"), "a text of the file without U+FFFD");
+        }
         ToolError::about(ErrorKind::OldTextNotFound, self.path, Reason::OldTextNotFound, message)
             .details(details)
             .hints([hint])

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::hints::{self, PLACES};
+use crate::hints::{self, Hint, PLACES};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
@@ -141,9 +141,14 @@ fn not_there(argument: &str, named: &str, error: &transaction::Error) -> ToolErr
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),
         ErrorKind::AlreadyExists => {
-            let there = error.path().map(|path| hints::use_tool(Tool::MoveFile, path));
+            // It may be there under a name that only differs in case.
+            let there = match converted.hints.first() {
+                Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
+                _ => error.path().map(ToOwned::to_owned),
+            };
+            let away = there.map(|path| hints::use_tool(Tool::MoveFile, &path));
             ToolError { recoverable: true, ..converted }
-                .hints(std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(there))
+                .hints(std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away))
         }
         _ => converted,
     }
