@@ -64,3 +64,30 @@ fn completions_and_manual_pages_know_every_command() {
     assert_eq!(nowhere.code, 5, "{nowhere:?}");
     assert!(nowhere.stderr.contains("cannot write the manual pages to no/such"), "{nowhere:?}");
 }
+
+#[test]
+fn an_answer_in_json_has_as_much_of_the_diff_as_is_asked_for() {
+    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    fs::write(dir.path().join("f"), "a\n").expect("a file");
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n+c\n*** End Patch\n";
+    let diff = |args: &[&str]| {
+        let run = run("apply-patch", dir.path(), home.path(), args, patch.as_bytes());
+        let answer = run.json().unwrap_or_else(|error| panic!("{args:?}: {error}"));
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        answer["data"]["changedFiles"][0]["diff"].as_str().map(ToOwned::to_owned)
+    };
+    let forth = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n+b\n+c\n";
+    assert_eq!(diff(&["apply", "--json", "-n"]).as_deref(), Some(forth));
+    assert_eq!(diff(&["apply", "--json", "-n", "--diff", "none"]), None);
+    assert_eq!(diff(&["apply", "--json", "--check", "--diff", "stat"]).as_deref(), Some("+2 -1"));
+    assert_eq!(diff(&["apply", "--json", "--diff", "full"]).as_deref(), Some(forth));
+    assert_eq!(diff(&["undo", "--json"]), None);
+    assert_eq!(diff(&["redo", "--json", "--diff", "full"]).as_deref(), Some(forth));
+    assert_eq!(diff(&["undo", "--json", "-n", "--diff", "stat"]).as_deref(), Some("+1 -2"));
+    assert_eq!(diff(&["undo", "--json", "--diff", "stat"]).as_deref(), Some("+1 -2"));
+    assert_eq!(diff(&["apply", "--json"]), None);
+    // What a person reads has its own flags.
+    for args in [&["apply", "--diff", "full"][..], &["undo", "--diff", "stat"]] {
+        assert_eq!(run("apply-patch", dir.path(), home.path(), args, patch.as_bytes()).code, 2, "{args:?}");
+    }
+}

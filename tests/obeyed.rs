@@ -1,43 +1,90 @@
-//! Every hint of every error can be obeyed: whoever does what it says, without thinking, has another situation. It applies, or
-//! another error comes, or the hint says that a person has to decide.
+//! Every hint of every error of a patch can be obeyed: a caller that does what it says, without thinking, changes the situation. The
+//! patch applies, or another error comes, or the hint says that a person has to decide. `obeyed_tools.rs` does the same for the other
+//! tools, `hostile.rs` for the attacks.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use file_tools::audit::Audit;
+use file_tools::envelope::Failure;
+use file_tools::tools::edit_patch::EditPatch;
+use file_tools::{Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops};
+use patch_engine::Options;
+use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::{Value, json};
 
+use crate::docs::reasons_in;
 use crate::program;
 use crate::scenarios::Scenario;
 
 /// One way to send a patch.
 #[derive(Debug, Clone)]
-struct Call {
-    args: Vec<String>,
-    patch: Vec<u8>,
-    /// The arguments of `apply_patch`, beside the patch, if it is the tool that is called.
-    tool: Option<Value>,
+pub(crate) enum Way {
+    /// The program, with these arguments.
+    Program(Vec<String>),
+    /// A tool, with these arguments beside the patch.
+    Tool(Tool, Value),
+    /// Operations of the Responses API; the patch is the envelope that stands for them.
+    Operations,
+}
+
+/// A patch and the way that it is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) way: Way,
+    pub(crate) patch: Vec<u8>,
 }
 
 impl Call {
-    /// The exit code and the answer, in a workspace made anew.
+    /// The exit code and the answer, in a workspace made anew; none where this way cannot send such a patch.
     fn run(&self, case: &Path) -> Option<(i32, Value)> {
         let scenario = Scenario::new(case);
         scenario.build(&scenario.workspace(), "before", "setup.txt");
-        let mut args = vec!["--json".to_owned()];
-        let mut input = self.patch.clone();
-        match &self.tool {
-            None => args.extend_from_slice(&self.args),
-            Some(tool) => {
-                let mut tool = tool.clone();
-                tool["patch"] = String::from_utf8(self.patch.clone()).ok()?.into();
-                input = tool.to_string().into_bytes();
-                args = ["tool", "apply_patch", "--args", "-"].map(str::to_owned).to_vec();
+        let run = |args: &[String], input: &[u8]| {
+            let run = program::run("apply-patch", &scenario.workspace(), scenario.home.path(), args, input);
+            let answer = run.json().unwrap_or_else(|error| panic!("{}: {self:?}: {error}", scenario.name));
+            Some((run.code, answer))
+        };
+        match &self.way {
+            Way::Program(args) => run(&[&["--json".to_owned()][..], args].concat(), &self.patch),
+            // Its answer is one line: the hints are behind it.
+            Way::Tool(Tool::EditPatch, _) => {
+                let args: EditPatch = serde_json::from_value(self.tool_args()?).ok()?;
+                let session = session(&scenario.workspace(), scenario.home.path());
+                let result = session.edit_patch(&args, &mut ());
+                Some(answer(result.map_err(|error| error.addressed(Caller::Tool(Tool::EditPatch)))))
+            }
+            Way::Tool(tool, _) => {
+                let args = ["tool", tool.as_str(), "--args", "-"].map(str::to_owned);
+                run(&args, self.tool_args()?.to_string().as_bytes())
+            }
+            Way::Operations => {
+                let text = String::from_utf8(self.patch.clone()).ok()?;
+                let mut options = Options::default();
+                options.placement.stacked_headers_must_match = true;
+                options.parse.bare_first_hunk = true;
+                let result = match patch_engine::parse(&text, &options.parse) {
+                    Err(error) => Err(ToolError::parse(&error)),
+                    Ok(patch) => {
+                        let session = session(&scenario.workspace(), scenario.home.path());
+                        session
+                            .apply("ops", &patch, options, true, &mut ())
+                            .map_err(|failed| ToolError::failed(&failed))
+                    }
+                };
+                let result = result.map(|reports| reports.len());
+                Some(answer(result.map_err(|error| error.addressed(Caller::Operations))))
             }
         }
-        let run = program::run("apply-patch", &scenario.workspace(), scenario.home.path(), &args, &input);
-        let answer = run.json().unwrap_or_else(|error| panic!("{}: {self:?}: {error}", scenario.name));
-        Some((run.code, answer))
+    }
+
+    fn tool_args(&self) -> Option<Value> {
+        let Way::Tool(_, args) = &self.way else { return None };
+        let mut args = args.clone();
+        args["patch"] = String::from_utf8(self.patch.clone()).ok()?.into();
+        Some(args)
     }
 
     fn text(&self) -> String {
@@ -46,6 +93,41 @@ impl Call {
 
     fn with_lines(&self, lines: &[String]) -> Self {
         Self { patch: (lines.join("\n") + "\n").into_bytes(), ..self.clone() }
+    }
+
+    /// The same with other arguments of the program.
+    fn with_args(&self, change: impl Fn(Vec<String>) -> Vec<String>) -> Self {
+        match &self.way {
+            Way::Program(args) => Self { way: Way::Program(change(args.clone())), ..self.clone() },
+            _ => self.clone(),
+        }
+    }
+}
+
+/// A session in a workspace, with a key of its own.
+pub(crate) fn session(workspace: &Path, home: &Path) -> Session {
+    let workspace = Workspace::open(workspace, patch_engine::policy()).expect("a workspace");
+    let workspace = workspace.with_key_place(KeyPlace::Directory(home.join("key")));
+    let settings = SessionSettings {
+        durability: Durability::Process,
+        lock_timeout: Duration::from_millis(50),
+        max_file_size: LARGE,
+        ..SessionSettings::default()
+    };
+    Session::new(workspace, Audit::new(SessionName::cli(), None), settings)
+}
+
+/// Larger files are too large for these tests.
+pub(crate) const LARGE: u64 = 100_000;
+
+/// What a call in this process came to, as the program would say it.
+pub(crate) fn answer<T>(result: Result<T, ToolError>) -> (i32, Value) {
+    match result {
+        Ok(_) => (0, json!({ "ok": true })),
+        Err(error) => {
+            let code = if error.class == FailureClass::Usage { 2 } else { 1 };
+            (code, serde_json::to_value(Failure::from(error)).expect("text keys"))
+        }
     }
 }
 
@@ -77,28 +159,25 @@ impl Lines {
     }
 }
 
-/// The calls that a caller makes who does what the hint says; none when a person has to decide, or only time helps.
-fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
+/// The calls of a caller that does what the hint says; none when a person has to decide, or only time helps.
+pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     let mut lines = Lines::of(call);
     let line = about["patchLine"].as_u64().map_or(0, |line| line as usize - 1).min(lines.0.len().saturating_sub(1));
     let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
     let list = |key: &str| -> Vec<String> {
         hint[key].as_array().into_iter().flatten().filter_map(|line| Some(line.as_str()?.to_owned())).collect()
     };
-    let file = |path: &str| {
-        let scenario = Scenario::new(case);
-        scenario.build(&scenario.workspace(), "before", "setup.txt");
-        fs::read(scenario.workspace().join(path)).unwrap_or_default()
-    };
+    let file = |path: &str| fs::read(workspace.join(path)).unwrap_or_default();
     let flagged = |flag: &str| {
         let name = flag.split([' ', '=']).next().unwrap_or_default();
-        let mut args = call.args.clone();
-        if let Some(at) = args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}="))) {
-            let has_value = args[at] == name && flag.contains(' ');
-            args.drain(at..=at + usize::from(has_value));
-        }
-        args.extend(flag.split(' ').map(str::to_owned));
-        vec![Call { args, ..call.clone() }]
+        vec![call.with_args(|mut args| {
+            if let Some(at) = args.iter().position(|arg| arg == name || arg.starts_with(&format!("{name}="))) {
+                let has_value = args[at] == name && flag.contains(' ');
+                args.drain(at..=at + usize::from(has_value));
+            }
+            args.extend(flag.split(' ').map(str::to_owned));
+            args
+        })]
     };
     let renamed = |from: &str, to: &str| {
         let lines: Vec<String> = lines
@@ -114,21 +193,21 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
                 false => line_text.clone(),
             })
             .collect();
-        let args = call.args.iter().map(|arg| arg.replace(from, to)).collect();
-        vec![Call { args, ..call.with_lines(&lines) }]
+        let args = |args: Vec<String>| args.iter().map(|arg| arg.replace(from, to)).collect();
+        vec![call.with_lines(&lines).with_args(args)]
     };
     match hint["hint"].as_str().expect("a hint has a name") {
         "use_flag" => flagged(&text("flag")),
-        "ask_person" => match hint["flag"].as_str().filter(|_| call.tool.is_none()) {
+        "ask_person" => match hint["flag"].as_str().filter(|_| matches!(call.way, Way::Program(_))) {
             // What a label is, the person knows.
             Some(flag) if !flag.contains("LABEL") => flagged(flag),
             _ => Vec::new(),
         },
         "leave_alone" | "try_again" => Vec::new(),
         "use_argument" => {
-            let mut tool = call.tool.clone().expect("arguments are for tools");
-            tool[text("argument")] = hint["value"].clone();
-            vec![Call { tool: Some(tool), ..call.clone() }]
+            let Way::Tool(tool, mut args) = call.way.clone() else { panic!("arguments are for tools: {hint}") };
+            args[text("argument")] = hint["value"].clone();
+            vec![Call { way: Way::Tool(tool, args), ..call.clone() }]
         }
         "read_again" => {
             let path = text("path");
@@ -136,14 +215,14 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             if about["reason"] == "stale" {
                 let hash = fs_guard::Sha256::of(&bytes).to_string();
                 let wrong = about["expectedSha256"].as_str().unwrap_or_default();
-                let args = call.args.iter().map(|arg| match arg.strip_suffix(wrong) {
-                    Some(rest) if arg.contains('=') => format!("{rest}{hash}"),
-                    _ => arg.clone(),
-                });
-                let mut args: Vec<String> = args.collect();
-                // What a file of expectations says is overruled.
-                args.extend(["--expect".into(), format!("{path}={hash}")]);
-                return vec![Call { args, ..call.clone() }];
+                return vec![call.with_args(|args| {
+                    let args = args.into_iter().map(|arg| match arg.strip_suffix(wrong) {
+                        Some(rest) if arg.contains('=') => format!("{rest}{hash}"),
+                        _ => arg,
+                    });
+                    // What a file of expectations says is overruled.
+                    args.chain(["--expect".into(), format!("{path}={hash}")]).collect()
+                })];
             }
             let whole = String::from_utf8_lossy(&bytes).replace('\r', "");
             let found: Vec<&str> = whole.lines().collect();
@@ -185,9 +264,7 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
         }
         "rename_path" => renamed(&text("from"), &text("to")),
         "choose_path" => {
-            let scenario = Scenario::new(case);
-            scenario.build(&scenario.workspace(), "before", "setup.txt");
-            let exists = fs::read_dir(scenario.workspace()).expect("the workspace").flatten();
+            let exists = fs::read_dir(workspace).expect("the workspace").flatten();
             let files = exists.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
             let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
             let chosen = names
@@ -196,13 +273,19 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
                 .unwrap_or_else(|| "chosen.txt".into());
             renamed(&text("path"), &chosen)
         }
-        "use_section" => {
+        // An operation is a section of the envelope that stands for all of them.
+        "use_section" | "use_tool" => {
             let range = lines.section(line);
-            let header = format!("*** {}: {}", text("section"), text("path"));
+            let section = match &*text("tool") {
+                "update_file" => "Update File".to_owned(),
+                "delete_file" => "Delete File".to_owned(),
+                _ => text("section"),
+            };
+            let header = format!("*** {section}: {}", text("path"));
             let bytes = file(&text("path"));
             let first = String::from_utf8_lossy(&bytes).lines().next().map(|line| format!(" {line}"));
             let body = lines.0[range.start + 1..range.end].iter().filter(|line| line.starts_with('+')).cloned();
-            let body: Vec<String> = match text("section").as_str() {
+            let body: Vec<String> = match &*section {
                 "Update File" => ["@@".to_owned()].into_iter().chain(first).chain(body).collect(),
                 _ => Vec::new(),
             };
@@ -257,7 +340,7 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             vec![call.with_lines(&lines.0)]
         }
         "correct_line" => {
-            // How to correct it is left to who reads what is expected there.
+            // How to correct it is left to the reader of what is expected there.
             let at = (hint["line"].as_u64().expect("a line") as usize - 1).min(lines.0.len());
             let mut calls = Vec::new();
             let mut push = |edit: &dyn Fn(&mut Vec<String>)| {
@@ -272,8 +355,12 @@ fn obeyed(call: &Call, case: &Path, about: &Value, hint: &Value) -> Vec<Call> {
             push(&|lines| lines.insert(at, "+".into()));
             calls
         }
-        "correct_arguments" => Vec::new(),
-        other => panic!("nobody obeys {other:?}: {hint}"),
+        "split" => {
+            let headers: Vec<usize> = (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
+            lines.0.drain(headers[headers.len() / 2]..headers[headers.len() - 1]);
+            vec![call.with_lines(&lines.0)]
+        }
+        other => panic!("no rule for {other:?}: {hint}"),
     }
 }
 
@@ -301,13 +388,13 @@ pub(crate) fn consistent(error: &Value) -> Result<(), String> {
 }
 
 /// The error itself, and every other reject, each with what it is about and its hints.
-fn told(error: &Value) -> Vec<(Value, Vec<Value>)> {
+pub(crate) fn all_of(error: &Value) -> Vec<(Value, Vec<Value>)> {
     let hints = |of: &Value| of["hints"].as_array().cloned().unwrap_or_default();
-    let mut told = vec![(error["details"].clone(), hints(error))];
+    let mut all = vec![(error["details"].clone(), hints(error))];
     for reject in error["details"]["rejects"].as_array().into_iter().flatten() {
-        told.push((reject.clone(), hints(reject)));
+        all.push((reject.clone(), hints(reject)));
     }
-    told
+    all
 }
 
 fn cases() -> Vec<PathBuf> {
@@ -323,17 +410,20 @@ fn cases() -> Vec<PathBuf> {
 }
 
 /// Obeys all hints of the answer to a call.
-fn check(case: &Path, call: &Call, kinds: &mut BTreeSet<String>) -> Result<(), String> {
+fn check(case: &Path, call: &Call, (kinds, reasons): &mut (BTreeSet<String>, BTreeSet<String>)) -> Result<(), String> {
     let Some((code, answer)) = call.run(case) else { return Ok(()) };
     let error = &answer["error"];
     if answer["ok"] == true || code == 2 {
         return Ok(());
     }
     consistent(error)?;
-    for (about, hints) in told(error) {
+    for (about, hints) in all_of(error) {
+        reasons.extend(about["reason"].as_str().map(ToOwned::to_owned));
         for hint in hints {
             kinds.insert(hint["hint"].as_str().unwrap_or_default().to_owned());
-            let calls = obeyed(call, case, &about, &hint);
+            let scenario = Scenario::new(case);
+            scenario.build(&scenario.workspace(), "before", "setup.txt");
+            let calls = obeyed(call, &scenario.workspace(), &about, &hint);
             let mut answers = Vec::new();
             let changed = calls.is_empty()
                 || calls.iter().any(|obedient| {
@@ -350,45 +440,105 @@ fn check(case: &Path, call: &Call, kinds: &mut BTreeSet<String>) -> Result<(), S
     Ok(())
 }
 
-#[test]
-fn every_hint_of_the_program_can_be_obeyed() {
-    let (mut failed, mut kinds) = (Vec::new(), BTreeSet::new());
+/// Obeys the hints of all scenarios that this way can send; gives the hints and the reasons that there were.
+fn walk(way: impl Fn(&Scenario<'_>) -> Option<Call>) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut failed, mut seen) = (Vec::new(), (BTreeSet::new(), BTreeSet::new()));
     for case in cases() {
         let scenario = Scenario::new(&case);
-        let args = scenario.args();
-        if args.first().is_some_and(|arg| arg.starts_with("as ")) {
-            continue;
-        }
-        let patch = fs::read(case.join("patch.txt")).expect("patch.txt");
-        if let Err(what) = check(&case, &Call { args, patch, tool: None }, &mut kinds) {
+        let Some(call) = way(&scenario) else { continue };
+        if let Err(what) = check(&case, &call, &mut seen) {
             failed.push(format!("--- {}\n{what}", scenario.name));
         }
     }
     assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
-    if std::env::var_os("SCENARIO").is_none() {
-        for kind in ["use_flag", "read_again", "replace_hunk", "add_context", "rename_path", "leave_out", "ask_person"]
-        {
-            assert!(kinds.contains(kind), "no scenario gives {kind}: {kinds:?}");
-        }
+    seen
+}
+
+/// Texts that no scenario has: each is no patch, for another reason.
+fn no_patches() -> Vec<(&'static str, String)> {
+    let git = |lines: &str| ("unified", format!("diff --git a/f b/f\n{lines}"));
+    let diff = |hunks: &str| ("unified", format!("--- a/f\n+++ b/f\n{hunks}"));
+    let envelope = |body: &str| ("envelope", format!("*** Begin Patch\n{body}*** End Patch\n"));
+    vec![
+        ("envelope", "hello\n".into()),
+        envelope("*** Move File: f\n"),
+        envelope(&"*** Delete File: f\n".repeat(10_001)),
+        ("unified", "hello\n".into()),
+        ("unified", "@@ -1 +1 @@\n-a\n+b\n".into()),
+        ("unified", "--- \"a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n".into()),
+        diff(""),
+        diff("@@ -1,9 +1 @@\n-a\n--- a/y\n+++ b/y\n"),
+        git("old mode 99\nnew mode 100755\n"),
+        git("index 1..2 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-y\n+z\n"),
+        ("unified", "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n".into()),
+    ]
+}
+
+fn patch_of(scenario: &Scenario<'_>) -> Vec<u8> {
+    fs::read(scenario.case().join("patch.txt")).expect("patch.txt")
+}
+
+#[test]
+fn every_hint_of_the_program_can_be_obeyed() {
+    let (hints, reasons) = walk(|scenario| {
+        let args = scenario.args();
+        let other = args.first().is_some_and(|arg| arg.starts_with("as "));
+        (!other).then(|| Call { way: Way::Program(args), patch: patch_of(scenario) })
+    });
+    if std::env::var_os("SCENARIO").is_some() {
+        return;
+    }
+    for hint in ["use_flag", "read_again", "replace_hunk", "add_context", "rename_path", "leave_out", "ask_person"] {
+        assert!(hints.contains(hint), "no scenario gives {hint}: {hints:?}");
+    }
+    let (mut hints, mut reasons) = (hints, reasons);
+    for (form, text) in no_patches() {
+        let case = tempfile::tempdir().expect("a folder");
+        fs::create_dir(case.path().join("before")).expect("a folder");
+        fs::write(case.path().join("before/f"), "a\n").expect("a file");
+        let call = Call { way: Way::Program(vec!["--from".into(), form.into()]), patch: text.clone().into_bytes() };
+        let mut seen = (BTreeSet::new(), BTreeSet::new());
+        check(case.path(), &call, &mut seen).unwrap_or_else(|what| panic!("{text:.200}: {what:.2000}"));
+        assert!(!seen.1.is_empty(), "{text:.200} is a patch");
+        hints.extend(seen.0);
+        reasons.extend(seen.1);
+    }
+    assert!(hints.contains("split"), "{hints:?}");
+    // A reason that is new needs a scenario. The last word of the parser is for what it has no better word for.
+    reasons.insert("unexpected".into());
+    let known = ["patch-engine/src/reject.rs", "patch-engine/src/locate/reject.rs", "patch-grammar/src/error.rs"];
+    let known = reasons_in(&known);
+    let missing: Vec<_> = known.difference(&reasons).collect();
+    assert_eq!(missing, [] as [&String; 0], "no scenario is refused for these");
+}
+
+#[test]
+fn every_hint_of_the_patch_tools_can_be_obeyed() {
+    for tool in [Tool::ApplyPatch, Tool::EditPatch] {
+        let (hints, _) = walk(|scenario| {
+            let args = match &scenario.args()[..] {
+                [] => json!({}),
+                [flag, profile] if flag == "--profile" && tool == Tool::ApplyPatch => json!({ "profile": profile }),
+                _ => return None,
+            };
+            Some(Call { way: Way::Tool(tool, args), patch: patch_of(scenario) })
+        });
+        assert!(!hints.contains("use_flag"), "{tool:?}: a tool has no flags");
+        assert!(std::env::var_os("SCENARIO").is_some() || hints.contains("use_argument"), "{tool:?}: {hints:?}");
     }
 }
 
 #[test]
-fn every_hint_of_the_tool_can_be_obeyed() {
-    let (mut failed, mut kinds) = (Vec::new(), BTreeSet::new());
-    for case in cases() {
-        let scenario = Scenario::new(&case);
-        let tool = match &scenario.args()[..] {
-            [] => json!({}),
-            [flag, profile] if flag == "--profile" => json!({ "profile": profile }),
-            _ => continue,
-        };
-        let patch = fs::read(case.join("patch.txt")).expect("patch.txt");
-        if let Err(what) = check(&case, &Call { args: Vec::new(), patch, tool: Some(tool) }, &mut kinds) {
-            failed.push(format!("--- {}\n{what}", scenario.name));
-        }
-    }
-    assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
-    assert!(!kinds.contains("use_flag"), "a tool has no flags");
-    assert!(std::env::var_os("SCENARIO").is_some() || kinds.contains("use_argument"), "{kinds:?}");
+fn every_hint_of_operations_can_be_obeyed() {
+    let (hints, _) = walk(|scenario| {
+        let text = String::from_utf8(patch_of(scenario)).ok().filter(|_| scenario.args().is_empty())?;
+        let patch = patch_engine::parse(&text, &Options::default().parse).ok()?;
+        let calls = ops::from_patch(&patch, false).ok()?;
+        Some(Call { way: Way::Operations, patch: ops::to_envelope(&calls).ok()?.into_bytes() })
+    });
+    assert!(
+        !hints.contains("use_flag") && !hints.contains("use_argument") && !hints.contains("use_section"),
+        "{hints:?}"
+    );
+    assert!(std::env::var_os("SCENARIO").is_some() || hints.contains("use_tool"), "{hints:?}");
 }

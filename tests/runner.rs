@@ -24,6 +24,7 @@ mod interactive;
 mod large;
 mod memory;
 mod obeyed;
+mod obeyed_tools;
 mod program;
 mod races;
 mod replay;

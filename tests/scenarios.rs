@@ -119,6 +119,10 @@ impl<'s> Scenario<'s> {
         }
     }
 
+    pub(crate) fn case(&self) -> &Path {
+        self.case
+    }
+
     /// A file of the case, if it has it.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.case.join(name)).ok()

@@ -135,7 +135,7 @@ fn undo_is_shown_and_logged_as_a_patch_is() {
     assert_eq!((code, &shown["data"]["dryRun"]), (0, &json!(true)), "{shown}");
     assert!(shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with(diff), "{shown}");
     assert_eq!(fs::read(place.path().join("f")).expect("a file"), b"b\n", "nothing was written");
-    let (code, undone) = place.run(&["--json", "undo"], b"");
+    let (code, undone) = place.run(&["--json", "undo", "--diff", "full"], b"");
     assert_eq!((code, &undone["data"]["changedFiles"]), (0, &without_trash(&undone, &shown)), "{undone}");
     let (code, shown) = place.run(&["--json", "redo", "-n"], b"");
     assert!(code == 0 && shown["data"]["changedFiles"][0]["diff"].as_str().expect("a diff").ends_with("-a\n+b\n"));

@@ -59,14 +59,17 @@ pub(crate) struct PatchInput<'p> {
 }
 
 /// The envelope of a plan that is not committed.
-pub(crate) fn planned(plan: &Plan) -> Result<impl Serialize + use<>, fs_guard::Error> {
-    Ok(Success::new(format!("it applies: {}", summary(plan)), PatchData::planned(plan, DiffDetail::Full)?))
+pub(crate) fn planned(plan: &Plan, detail: Option<DiffDetail>) -> Result<impl Serialize + use<>, fs_guard::Error> {
+    Ok(Success::new(
+        format!("it applies: {}", summary(plan)),
+        PatchData::planned(plan, detail.unwrap_or(DiffDetail::Full))?,
+    ))
 }
 
 /// The envelope of what was committed.
-pub(crate) fn applied(reports: &[Report], atomic: bool) -> impl Serialize + use<> {
+pub(crate) fn applied(reports: &[Report], atomic: bool, detail: Option<DiffDetail>) -> impl Serialize + use<> {
     let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
-    Success::new(summaries.join("; "), PatchData::applied(reports, atomic, DiffDetail::None))
+    Success::new(summaries.join("; "), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
 }
 
 /// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the gravest in a line when they are many.

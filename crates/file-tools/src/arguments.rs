@@ -2,41 +2,67 @@
 
 use serde_json::Value;
 
+use crate::hints::ArgumentChange;
+
 /// How like two names must be for one to be taken for the other, by Jaro and Winkler.
 const ALIKE: f64 = 0.8;
 
-/// Everything in `args` that does not fit a plain JSON schema, in words. Empty when nothing is found: a schema does not say
+/// What is wrong, in words, and what to change.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) problems: Vec<String>,
+    pub(crate) changes: Vec<ArgumentChange>,
+}
+
+/// Everything in `args` that does not fit a plain JSON schema. Empty when nothing is found: a schema does not say
 /// everything that a tool checks.
-pub(crate) fn problems(schema: &Value, args: &Value) -> Vec<String> {
-    let mut found = Vec::new();
+pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
+    let mut found = Found::default();
     check(schema, args, "", &mut found);
+    // What is given under another name is not missing.
+    let renamed =
+        |name: &str| found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name));
+    let changes =
+        found.changes.iter().filter(|it| !matches!(it, ArgumentChange::Give { argument, .. } if renamed(argument)));
+    found.changes = changes.cloned().collect();
     found
 }
 
-fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
-    let place = if at.is_empty() { "the arguments".to_owned() } else { format!("`{at}`") };
-    if let Some(problem) = schema["type"].as_str().and_then(|wanted| wrong_type(wanted, value)) {
-        found.push(format!("{place} must be {problem}"));
+fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
+    let argument = if at.is_empty() { "the arguments" } else { at };
+    let place = if at.is_empty() { argument.to_owned() } else { format!("`{at}`") };
+    let fits = schema["type"].as_str().is_none_or(|wanted| has_type(wanted, value));
+    if !fits || schema["enum"].as_array().is_some_and(|choices| !choices.contains(value)) {
+        let wanted = wanted(schema);
+        found.problems.push(format!("{place} must be {wanted}"));
+        found.changes.push(ArgumentChange::Give { argument: argument.into(), wanted });
         return;
-    }
-    if let Some(choices) = schema["enum"].as_array().filter(|choices| !choices.contains(value)) {
-        let choices: Vec<_> = choices.iter().map(ToString::to_string).collect();
-        found.push(format!("{place} must be one of {}", choices.join(", ")));
     }
     if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object()) {
         let name = |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let missing: Vec<_> =
-            required.filter(|field| !fields.contains_key(*field)).map(|field| format!("`{}`", name(field))).collect();
+        let missing: Vec<_> = required
+            .clone()
+            .filter(|field| !fields.contains_key(*field))
+            .map(|field| format!("`{}`", name(field)))
+            .collect();
+        for field in required.clone().filter(|field| !fields.contains_key(*field)) {
+            let wanted = wanted(&properties[field]);
+            found.changes.push(ArgumentChange::Give { argument: name(field), wanted });
+        }
         if !missing.is_empty() {
-            found.push(format!("{} {} missing", missing.join(" and "), if missing.len() == 1 { "is" } else { "are" }));
+            found.problems.push(format!(
+                "{} {} missing",
+                missing.join(" and "),
+                if missing.len() == 1 { "is" } else { "are" }
+            ));
         }
         for (field, value) in fields {
             match properties.get(field) {
                 // As good as absent, where it may be absent.
                 Some(_) if value.is_null() => {}
                 Some(schema) => check(schema, value, &name(field), found),
-                None => found.push(unknown(&name(field), field, properties.keys().map(String::as_str))),
+                None => unknown(&name(field), field, properties.keys().map(String::as_str), found),
             }
         }
     }
@@ -47,31 +73,53 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a value of the wrong type should be.
-fn wrong_type(wanted: &str, value: &Value) -> Option<&'static str> {
-    let (fits, words) = match wanted {
-        "object" => (value.is_object(), "an object"),
-        "array" => (value.is_array(), "a list"),
-        "string" => (value.is_string(), "a string"),
-        "boolean" => (value.is_boolean(), "true or false"),
-        "integer" => (value.is_i64() || value.is_u64(), "an integer"),
-        "number" => (value.is_number(), "a number"),
-        _ => (true, ""),
-    };
-    (!fits).then_some(words)
+/// What a value has to be, in words.
+fn wanted(schema: &Value) -> String {
+    if let Some(choices) = schema["enum"].as_array() {
+        let choices: Vec<_> = choices.iter().map(ToString::to_string).collect();
+        return format!("one of {}", choices.join(", "));
+    }
+    match schema["type"].as_str().unwrap_or_default() {
+        "object" => "an object",
+        "array" => "a list",
+        "string" => "a string",
+        "boolean" => "true or false",
+        "integer" => "an integer from 0",
+        "signed" => "an integer",
+        _ => "a value",
+    }
+    .into()
 }
 
-/// Tells that a field is not known, and which one was probably meant.
-fn unknown<'k>(place: &str, field: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+fn has_type(wanted: &str, value: &Value) -> bool {
+    match wanted {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        // No tool takes a negative one; in the editor's there is a -1.
+        "integer" => value.is_u64(),
+        "signed" => value.is_i64(),
+        _ => true,
+    }
+}
+
+/// Notes that a field is not known, and which one was probably meant.
+fn unknown<'k>(place: &str, field: &str, known: impl Iterator<Item = &'k str> + Clone, found: &mut Found) {
     // The same name in another style: `old_text` for `oldText`.
     let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     let likeness = |name: &&str| if plain(name) == plain(field) { 1.0 } else { strsim::jaro_winkler(name, field) };
     let near = known.clone().map(|name| (likeness(&name), name)).filter(|near| near.0 >= ALIKE);
     match near.max_by(|left, right| left.0.total_cmp(&right.0)) {
-        Some((_, name)) => format!("`{place}` is not known; did you mean `{name}`?"),
+        Some((_, name)) => {
+            let to = format!("{}{name}", place.strip_suffix(field).unwrap_or_default());
+            found.problems.push(format!("`{place}` is not known; did you mean `{name}`?"));
+            found.changes.push(ArgumentChange::Rename { argument: place.into(), to });
+        }
         None => {
             let all: Vec<_> = known.map(|name| format!("`{name}`")).collect();
-            format!("`{place}` is not known; there is {}", all.join(", "))
+            found.problems.push(format!("`{place}` is not known; there is {}", all.join(", ")));
+            found.changes.push(ArgumentChange::Omit { argument: place.into() });
         }
     }
 }
@@ -96,7 +144,7 @@ mod tests {
             (
                 Tool::ReadFile,
                 json!({ "path": 1, "startLine": "x" }),
-                "`path` must be a string; `startLine` must be an integer",
+                "`path` must be a string; `startLine` must be an integer from 0",
             ),
             (
                 Tool::EditFile,
@@ -112,7 +160,7 @@ mod tests {
             ),
             (Tool::Glob, json!({ "pattern": "a" }), ""),
         ] {
-            let found = problems(&tool.info().input_schema, &args).join("; ");
+            let found = problems(&tool.info().input_schema, &args).problems.join("; ");
             let sorted = |text: &str| {
                 let mut parts: Vec<_> = text.split(['`', ',', ' ']).map(str::to_owned).collect();
                 parts.sort();

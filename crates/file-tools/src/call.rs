@@ -12,7 +12,8 @@ use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
-use crate::hints::Caller;
+use crate::hints::{self, Caller};
+use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
 use crate::tools::create_file::CreateFileData;
@@ -187,9 +188,9 @@ impl Session {
         match Tool::named(name) {
             Some(tool) => self.call_tool(tool, args, host),
             None => {
-                let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.as_str()).collect();
-                ToolError::arguments(format!("there is no tool {name:?}"))
-                    .next(format!("use one of {}", names.join(", ")))
+                let names = Tool::ALL.map(|tool| format!("{:?}", tool.as_str())).join(", ");
+                ToolError::arguments(Reason::UnknownTool, format!("there is no tool {name:?}"))
+                    .hints([hints::give("the name of the tool", format!("one of {names}"))])
                     .into()
             }
         }
@@ -207,7 +208,7 @@ impl Session {
         let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
         let mut reply = self.answer(tool, args, host);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
-        // What is read has its own bounds.
+        // What is read has its own bounds, and is cut where there is a cursor to go on from.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
         reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply
@@ -255,13 +256,9 @@ impl Session {
         match args.read::<A>() {
             Ok(args) => then(self, &args, host),
             Err(error) => {
-                let problems = match args.value() {
-                    Some(args) => arguments::problems(&tool.info().input_schema, &args),
-                    None => Vec::new(),
-                };
-                let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
-                let error = ToolError::arguments(format!("the arguments of {} do not fit: {problems}", tool.as_str()))
-                    .next("correct the arguments; the tool's schema says what they are");
+                let found = args.value().map(|args| arguments::problems(&tool.info().input_schema, &args));
+                let what = format!("the arguments of {} do not fit", tool.as_str());
+                let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
                 match operation(tool) {
                     // A failed call, as far as the log is concerned.
                     Some(operation) => {

@@ -69,6 +69,10 @@ impl Tool {
         if let Some(schema) = input_schema.as_object_mut() {
             schema.remove("additionalProperties");
         }
+        // An answer that is cut names it, or a cursor to go on from.
+        if let Some(properties) = input_schema["properties"].as_object_mut() {
+            properties.remove("maxResultBytes");
+        }
         ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
     }
 
@@ -251,8 +255,8 @@ Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDi
             "Write a file",
             "Replaces the whole text of a file; CRLF and BOM are kept. For small changes use edit_file.\n\
 Errors: stale_file: the file changed, read it again. binary_file: leave it. patch_apply_error: the file is not UTF-8, \
-write ASCII. not_found: the directory is missing. permission_denied: ask. outside_workspace, command_failed: correct \
-the arguments.\n\
+write ASCII. not_found: the directory is missing. already_exists: a name differs only by case. permission_denied: ask. \
+outside_workspace, command_failed: correct the arguments.\n\
 Example: {\"path\":\"a.txt\",\"content\":\"new\\n\",\"expectedSha256\":\"<sha256 from read_file>\"}",
         ),
         Tool::EditFile => (
@@ -312,7 +316,7 @@ Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
 {ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
 Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
 then correct the hunk. stale_file: read again. permission_denied: deletes or moves are not allowed, or the path is \
-guarded. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
+guarded. binary_file: leave it. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
 Example: {\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
         ),
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
-/// How much of what changed an answer shows. Whoever asked for a change knows it, so by default nothing.
+/// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
@@ -22,6 +22,19 @@ pub enum DiffDetail {
 }
 
 impl DiffDetail {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Stat, Self::Full];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Stat => "stat",
+            Self::Full => "full",
+        }
+    }
+
     /// What is shown of a diff.
     pub(crate) fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
         match self {

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::arguments;
 use crate::error::ToolError;
 use crate::hints::{self, Caller};
+use crate::reason::Reason;
 use crate::session::Session;
+use crate::tool::Tool;
 use crate::tools::create_file::CreateFile;
 use crate::tools::edit_file::{EditFile, TextEdit};
 use crate::tools::list_directory::ListDirectory;
@@ -59,10 +61,9 @@ pub enum EditorCommand {
 fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
-        "view" => (
-            json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "integer" } } }),
-            &["path"][..],
-        ),
+        "view" => {
+            (json!({ "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } } }), &["path"][..])
+        }
         "str_replace" => (json!({ "path": text(), "old_str": text(), "new_str": text() }), &["path", "old_str"][..]),
         "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
         "insert" => (
@@ -93,7 +94,7 @@ impl EditorReply {
     pub fn failed(error: ToolError) -> Self {
         let error = error.addressed(Caller::Editor);
         let next = error.suggested_next_action.map(|next| format!("\nnext: {next}")).unwrap_or_default();
-        Self { content: hints::in_editor_words(&format!("{}: {}{next}", error.kind, error.message)), is_error: true }
+        Self { content: format!("{}: {}{next}", error.kind, error.message), is_error: true }
     }
 }
 
@@ -118,10 +119,8 @@ impl Session {
         host: &mut dyn Host,
     ) -> Result<String, ToolError> {
         let command = EditorCommand::deserialize(input).map_err(|error| {
-            let problems = arguments::problems(&arguments_of(input["command"].as_str().unwrap_or_default()), input);
-            let problems = if problems.is_empty() { error.to_string() } else { problems.join("; ") };
-            ToolError::arguments(format!("the command does not fit: {problems}"))
-                .next("use view, str_replace, create or insert with their own arguments")
+            let schema = arguments_of(input["command"].as_str().unwrap_or_default());
+            ToolError::bad_arguments("the command does not fit", arguments::problems(&schema, input), &error)
         })?;
         match command {
             EditorCommand::View { path, view_range } => self.view(&path, view_range, max_characters, host),
@@ -130,7 +129,7 @@ impl Session {
                 let edit = TextEdit { old_text: old_str, new_text: new_str.unwrap_or_default(), ..TextEdit::default() };
                 let expected_sha256 = Some(self.seen_or_current(&path)?);
                 let edit = EditFile { path, expected_sha256, edits: vec![edit], ..EditFile::default() };
-                Ok(self.edit_file(&edit, host)?.output)
+                Ok(self.edit_file_as(Caller::Editor, &edit, host)?.output)
             }
             EditorCommand::Create { path, file_text } => self.create(&path, file_text, host),
             EditorCommand::Insert { path, insert_line, insert_text } => {
@@ -167,7 +166,11 @@ impl Session {
                 shown += &format!("{}{slash}\n", entry.relative_path);
             }
         } else {
-            let bad = || ToolError::arguments("view_range is [first, last] with 1 <= first <= last, or last -1");
+            let bad = || {
+                let wanted = "[first, last] with 1 <= first <= last, or last -1";
+                ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
+                    .hints([hints::give("view_range", wanted)])
+            };
             let (start_line, end_line) = match range {
                 None => (None, None),
                 Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
@@ -200,9 +203,11 @@ impl Session {
             let write = WriteFile { path, content, expected_sha256, ..WriteFile::default() };
             return Ok(self.write_file(&write, host)?.output);
         }
-        let create = CreateFile { path, content, create_parent_directories: Some(true), ..CreateFile::default() };
-        self.create_file(&create, host).map(|created| created.output).map_err(|error| match error.kind {
-            ErrorKind::AlreadyExists => error.next("view the file first; then create replaces it"),
+        let create =
+            CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
+        self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
+            // What this session has seen, `create` replaces.
+            reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
             _ => error,
         })
     }
@@ -212,14 +217,14 @@ impl Session {
         let expected = self.seen_or_current(&path)?;
         let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() }, None)?.data;
         if read.sha256 != expected {
-            let seen = expected.parse().map_err(|_| ToolError::arguments("BUG: no hash"))?;
+            let seen = expected.parse().expect("BUG: it was a hash");
             // What was read just now is not what the model saw.
-            let error = ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true);
-            return Err(error.next("view the file again before inserting"));
+            return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
         }
         if line > read.line_count {
             let message = format!("insert_line is {line}, and the file has {} lines", read.line_count);
-            return Err(ToolError::arguments(message).next("use 0 to the number of lines"));
+            let wanted = format!("0 to {}", read.line_count);
+            return Err(ToolError::arguments(Reason::BadLine, message).hints([hints::give("insert_line", wanted)]));
         }
         let content = read.content.unwrap_or_default();
         let at = content
@@ -247,7 +252,13 @@ impl Session {
             return Ok(seen.to_string());
         }
         if seen.kind != fs_guard::FileKind::File {
-            return Err(ToolError::about(ErrorKind::NotFound, path, "it is no file"));
+            return Err(ToolError::about(
+                ErrorKind::NotFound,
+                path,
+                Reason::Directory,
+                "it is a directory, not a file",
+            )
+            .hints([hints::use_tool(Tool::ListDirectory, path)]));
         }
         Ok(crate::session::hash(root, &found)?.to_string())
     }
@@ -259,9 +270,6 @@ impl Session {
         }
         let root = std::path::absolute(self.workspace().root().path()).ok();
         let inside = root.as_ref().and_then(|root| std::path::Path::new(path).strip_prefix(root).ok()?.to_str());
-        inside.map(str::to_owned).ok_or_else(|| {
-            ToolError::about(ErrorKind::OutsideWorkspace, path, "it is not beneath the workspace root")
-                .next("use a path relative to the workspace root")
-        })
+        inside.map(str::to_owned).ok_or_else(|| fs_guard::Error::NotWithin { path: path.into() }.into())
     }
 }

@@ -5,8 +5,10 @@ use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem,
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::arguments::Found;
 use crate::changes::{DiffDetail, PatchData};
-use crate::hints::{self, Caller, Hint};
+use crate::hints::{self, ArgumentChange, Caller, Hint};
+use crate::reason::Reason;
 use crate::received;
 
 /// How a failure ends a program, and whether trying again can help.
@@ -95,14 +97,38 @@ impl ToolError {
     }
 
     /// An error about a file's contents, which another request can avoid.
-    pub(crate) fn about(kind: ErrorKind, path: &str, message: impl std::fmt::Display) -> Self {
+    pub(crate) fn about(kind: ErrorKind, path: &str, reason: Reason, message: impl std::fmt::Display) -> Self {
         let class = FailureClass::of(kind, false);
-        Self { path: Some(path.to_owned()), recoverable: true, ..Self::new(class, kind, format!("{path}: {message}")) }
+        let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
+        Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
+            .details(json!({ "reason": reason.reason() }))
     }
 
     /// Arguments that make no sense.
-    pub(crate) fn arguments(message: impl Into<String>) -> Self {
+    pub(crate) fn arguments(reason: Reason, message: impl Into<String>) -> Self {
         Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
+            .details(json!({ "reason": reason.reason() }))
+    }
+
+    /// Arguments that cannot be read: all that is wrong with them, or else what the reader of JSON says.
+    pub(crate) fn bad_arguments(what: &str, found: Found, error: &serde_json::Error) -> Self {
+        let Found { mut problems, mut changes } = found;
+        if problems.is_empty() {
+            problems.push(error.to_string());
+            changes.push(ArgumentChange::Give {
+                argument: "the arguments".into(),
+                wanted: "as the schema of the tool has them".into(),
+            });
+        }
+        Self::arguments(Reason::BadArguments, format!("{what}: {}", problems.join("; ")))
+            .hints([Hint::CorrectArguments { arguments: changes }])
+    }
+
+    /// The error of a call that its caller has given up.
+    pub(crate) fn cancelled() -> Self {
+        Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
+            .details(json!({ "reason": Reason::Cancelled.reason() }))
+            .hints([Hint::TryAgain {}])
     }
 
     /// A file that is not what the caller, or the session, saw.
@@ -116,22 +142,28 @@ impl ToolError {
         error
     }
 
-    /// The same with other details.
+    /// The same with more details; those that it has stay.
     #[must_use]
-    pub fn details(self, details: Value) -> Self {
-        Self { details, ..self }
-    }
-
-    /// The same with what the caller can do about it.
-    #[must_use]
-    pub fn next(self, action: impl Into<String>) -> Self {
-        self.hints([Hint::CorrectArguments { what: action.into() }])
+    pub fn details(mut self, details: Value) -> Self {
+        match (&mut self.details, details) {
+            (Value::Object(own), Value::Object(more)) => more.into_iter().for_each(|(key, value)| {
+                own.entry(key).or_insert(value);
+            }),
+            (own, more) => *own = more,
+        }
+        self
     }
 
     /// The same with what can be done about it, as the command line has it.
     #[must_use]
     pub fn hints(self, hints: impl IntoIterator<Item = Hint>) -> Self {
         Self { hints: hints.into_iter().collect(), ..self }.addressed(Caller::Terminal)
+    }
+
+    /// The same with something better to do than the rest.
+    pub(crate) fn also_first(mut self, hint: Hint) -> Self {
+        let hints = std::mem::take(&mut self.hints);
+        self.hints(std::iter::once(hint).chain(hints))
     }
 
     /// The same in the words of a caller, with what that caller can do.
@@ -176,18 +208,27 @@ impl ToolError {
     /// The error of a workspace that cannot be used, or of a change in it that cannot be planned.
     #[must_use]
     pub fn workspace(error: &transaction::Error) -> Self {
+        if let transaction::Error::Rejected(rejects) = error {
+            return Self::rejected(rejects);
+        }
         let (class, details) = match error {
-            transaction::Error::Drifted { drifts, .. } => {
-                (FailureClass::Stale, json!({ "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }))
-            }
+            transaction::Error::Drifted { drifts, .. } => (
+                FailureClass::Stale,
+                json!({ "reason": "stale", "drifted": drifts.iter().map(drift).collect::<Vec<_>>() }),
+            ),
             transaction::Error::NothingTo(_)
             | transaction::Error::NotInTransaction { .. }
-            | transaction::Error::Aborted(_) => (FailureClass::DoesNotApply, Value::Null),
+            | transaction::Error::Aborted(_) => {
+                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
+            }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
                 let from_system = matches!(error, fs_guard::Error::Io { .. });
                 (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
             }
+            transaction::Error::Store(
+                error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
+            ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
             // What a repository may have brought along is refused like a path of its choice.
             transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
                 (FailureClass::Refused, json!({ "reason": error.reason() }))

@@ -122,6 +122,7 @@ fn in_a_line(reject: &Value, path: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reason::Reason;
     use patch_engine::ErrorKind;
 
     fn file(path: &str, diff: &str) -> ChangedFile {
@@ -148,13 +149,14 @@ mod tests {
     fn reasons_are_left_out_and_counted() {
         let reject =
             json!({ "path": "p", "patchLine": 100_000, "reason": "context_not_found", "message": "m".repeat(80) });
-        let mut long = ToolError::arguments("x".repeat(9000))
-            .details(json!({ "path": "p", "rejects": vec![reject; 100], "reason": "r" }));
+        let mut long = ToolError::arguments(Reason::BadArguments, "x".repeat(9000))
+            .details(json!({ "path": "p", "rejects": vec![reject; 100] }));
         long.fit(1000);
         let kept = long.details["rejects"].as_array().unwrap().len();
         assert!((1..100).contains(&kept) && long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
         assert!(length(&long) < 1500 && long.kind == ErrorKind::CommandFailed);
-        let mut other = ToolError::arguments("x").details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
+        let mut other =
+            ToolError::arguments(Reason::BadArguments, "x").details(json!({ "path": "p", "drifted": vec!["y"; 1000] }));
         other.fit(1000);
         assert_eq!(other.details["truncated"], true);
     }

@@ -1,7 +1,7 @@
-//! What can be done about a failure, as data: every hint can be obeyed by the one who gets it.
+//! What can be done about a failure, as data: every hint can be obeyed by the caller that gets it.
 //!
-//! A hint is derived once, from the reject or the error, and as the command line would have it. [`addressed`] makes of it
-//! what another caller can do: its own arguments, its own commands, or the word that a person has to decide.
+//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into what another caller
+//! can do: its own arguments, its own commands, or the note that a person has to decide.
 
 use fs_guard::{Rule, shortened};
 use patch_engine::transaction::{self, CommitError};
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::tool::Tool;
 
-/// For how many places it is said how to mean them.
-const PLACES: usize = 3;
+/// For how many places a hint says how to mean them.
+pub(crate) const PLACES: usize = 3;
 
-/// Who is told.
+/// Who gets the hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caller {
@@ -51,6 +51,11 @@ pub enum Hint {
         tool: String,
         /// The file or directory it is about.
         path: String,
+    },
+    /// Run a command of the program, which shows what to name.
+    UseCommand {
+        /// The command line.
+        command: String,
     },
     /// A person has to decide; the caller cannot.
     AskPerson {
@@ -89,6 +94,17 @@ pub enum Hint {
         below: bool,
         /// The lines, with their prefix.
         lines: Vec<String>,
+    },
+    /// Put more of the file around the text of an edit, and around its new text too: then it means one place.
+    AddText {
+        /// The line of that place in the file.
+        means_line: usize,
+        /// What to put before both texts.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        before: String,
+        /// What to put after both texts.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        after: String,
     },
     /// Begin the hunk with this line: then it means one place.
     UseHeader {
@@ -137,6 +153,8 @@ pub enum Hint {
     },
     /// Send the part as a call of its own.
     SendSeparately {},
+    /// Make several smaller changes of it.
+    Split {},
     /// Correct a line of the text that was sent, and send all of it again.
     CorrectLine {
         /// The line, from 1.
@@ -144,13 +162,39 @@ pub enum Hint {
         /// What should stand there.
         wanted: String,
     },
-    /// Correct the arguments.
+    /// Correct the arguments: all that is listed.
     CorrectArguments {
-        /// What is wrong with them.
-        what: String,
+        /// What to change in them.
+        arguments: Vec<ArgumentChange>,
     },
     /// The same call may do later, or does now.
     TryAgain {},
+}
+
+/// What to change in the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ArgumentChange {
+    /// Give the argument a value.
+    Give {
+        /// Its name; `edits[0].oldText` is one within another.
+        argument: String,
+        /// What it must be.
+        wanted: String,
+    },
+    /// Give the argument another name.
+    Rename {
+        /// The name as it was given.
+        argument: String,
+        /// The name that was probably meant.
+        to: String,
+    },
+    /// Leave the argument out.
+    Omit {
+        /// Its name.
+        argument: String,
+    },
 }
 
 /// A part of a change.
@@ -160,7 +204,7 @@ pub enum Hint {
 pub enum Part {
     /// A hunk.
     Hunk,
-    /// All that is said of a file.
+    /// All of what the patch does to a file.
     Section,
     /// The new path of a move.
     Move,
@@ -187,7 +231,26 @@ pub(crate) fn read_again(path: &str) -> Hint {
     Hint::ReadAgain { path: path.into(), start_line: None, end_line: None }
 }
 
-fn choose(path: &str, like: &str) -> Hint {
+/// Gives one argument a value.
+pub(crate) fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
+    let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
+    Hint::CorrectArguments { arguments: vec![change] }
+}
+
+/// Leaves one argument out.
+pub(crate) fn omit(argument: impl Into<String>) -> Hint {
+    Hint::CorrectArguments { arguments: vec![ArgumentChange::Omit { argument: argument.into() }] }
+}
+
+pub(crate) fn set(argument: impl Into<String>, value: impl Into<Value>) -> Hint {
+    Hint::UseArgument { argument: argument.into(), value: value.into() }
+}
+
+pub(crate) fn use_tool(tool: Tool, path: &str) -> Hint {
+    Hint::UseTool { tool: tool.as_str().into(), path: path.into() }
+}
+
+pub(crate) fn choose(path: &str, like: &str) -> Hint {
     Hint::ChoosePath { path: shortened(path).into_owned(), like: like.into() }
 }
 
@@ -299,26 +362,27 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
             vec![flag("--from auto")]
         }
         kind if matches!(kind.as_str(), "padded" | "wrapped" | "no_at") => vec![correct(), flag("--profile codex")],
-        kind if kind.as_str() == "too_many_sections" => vec![Hint::SendSeparately {}],
+        kind if kind.as_str() == "too_many_sections" => vec![Hint::Split {}],
         _ => vec![correct()],
     }
 }
 
 /// What can be done about a workspace that cannot be used, or an undo that cannot be planned.
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
+    let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
-        transaction::Error::Drifted { drifts, .. } => {
-            drifts.first().map(|drift| read_again(&drift.path)).into_iter().collect()
+        // Its diff is what a patch against the files of now has to take back.
+        transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
+            see(format!("apply-patch show {id}"))
         }
         transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
             guard_hints(error)
         }
         transaction::Error::NothingTo(_)
-        | transaction::Error::NotInTransaction { .. }
-        | transaction::Error::Aborted(_) => {
-            vec![Hint::CorrectArguments {
-                what: "name a transaction that `apply-patch log` lists, and a file that it changed".into(),
-            }]
+        | transaction::Error::Aborted(_)
+        | transaction::Error::Store(workspace_trash::Error::NoSuchTransaction(_)) => see("apply-patch log".into()),
+        transaction::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
+            see("apply-patch trash list --all".into())
         }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
@@ -358,9 +422,9 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
         RejectReason::MultipleMatches { candidates, .. }
         | RejectReason::OutsideScope { candidates, .. }
         | RejectReason::HeaderNotFound { candidates, .. } => {
-            let told = candidates.iter().filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
+            let places = candidates.iter().filter_map(|place| Some((*place.lines.start(), place.advice.as_ref()?)));
             let context = |lines: &[String]| lines.iter().map(|line| format!(" {line}")).collect();
-            let mut hints: Vec<Hint> = told
+            let mut hints: Vec<Hint> = places
                 .take(PLACES)
                 .map(|(means_line, advice)| match advice {
                     Advice::Before(lines) => Hint::AddContext { means_line, below: false, lines: context(lines) },
@@ -400,11 +464,13 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
         out.extend(hint.filter(|hint| !out.contains(hint)));
     }
     if out.is_empty() {
-        let flags = hints.iter().filter_map(|hint| match hint {
+        let asked = hints.iter().find_map(|hint| match hint {
             Hint::UseFlag { flag } => Some(ask("allow it", Some(flag.clone()))),
+            Hint::UseCommand { command } => Some(ask(format!("look at what `{command}` shows"), None)),
+            Hint::UseArgument { argument, .. } => Some(ask(format!("use a tool that has `{argument}`"), None)),
             _ => None,
         });
-        out.extend(flags.take(1));
+        out.extend(asked);
     }
     out
 }
@@ -436,7 +502,7 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             })
         }
         (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
-        (Hint::UseFlag { .. }, _) => None,
+        (Hint::UseFlag { .. } | Hint::UseCommand { .. }, _) => None,
         (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
             argument(tool, flag).or_else(same)
         }
@@ -457,21 +523,44 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             None
         }
         (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
+        (Hint::UseTool { tool, path }, Caller::Editor) => {
+            let command = match Tool::named(tool)? {
+                Tool::ReadFile | Tool::ListDirectory => "view",
+                Tool::EditFile => "str_replace",
+                Tool::WriteFile | Tool::CreateFile => "create",
+                _ => return None,
+            };
+            Some(Hint::UseTool { tool: command.into(), path: path.clone() })
+        }
         // Only a tool gives such a hint, and it is one of its own.
         (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
         (Hint::UseArgument { .. }, _) => None,
+        (Hint::CorrectArguments { arguments }, Caller::Editor) => {
+            Some(Hint::CorrectArguments { arguments: arguments.iter().map(of_editor).collect() })
+        }
         _ => same(),
+    }
+}
+
+/// A change of an argument of `edit_file`, as one of the editor's.
+fn of_editor(change: &ArgumentChange) -> ArgumentChange {
+    match change {
+        ArgumentChange::Give { argument, wanted } => {
+            let argument = if argument == "edits[0].oldText" { "old_str" } else { argument };
+            ArgumentChange::Give { argument: argument.into(), wanted: wanted.clone() }
+        }
+        change => change.clone(),
     }
 }
 
 /// The hints in words, for this caller: what to do next. Where the hints themselves are sent too, a hunk to paste is not repeated.
 #[must_use]
 pub fn words(hints: &[Hint], caller: Caller) -> String {
-    // A model that gets operations' outputs gets their text alone.
+    // The answer to an operation is text alone.
     if caller == Caller::Operations {
         return spelt_out(hints, caller);
     }
-    let told: Vec<_> = hints
+    let words: Vec<_> = hints
         .iter()
         .map(|hint| match hint {
             Hint::ReplaceHunk { .. } => {
@@ -480,7 +569,7 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
             hint => hint.words(caller),
         })
         .collect();
-    joined(&told)
+    joined(&words)
 }
 
 /// The same with all that there is to paste.
@@ -491,22 +580,8 @@ pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
     joined(&others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>())
 }
 
-fn joined(told: &[String]) -> String {
-    told.join("; or ")
-}
-
-/// What the file tools say, with the names that Anthropic's editor tool has for their arguments.
-pub(crate) fn in_editor_words(text: &str) -> String {
-    [
-        ("the oldText of edit 1", "old_str"),
-        ("edit 1 changes nothing", "the command changes nothing"),
-        ("oldText", "old_str"),
-        ("newText", "new_str"),
-        ("leave the edit out", "do not repeat the command"),
-        ("read_file", "view"),
-    ]
-    .into_iter()
-    .fold(text.to_owned(), |text, (ours, theirs)| text.replace(ours, theirs))
+fn joined(words: &[String]) -> String {
+    words.join("; or ")
 }
 
 impl Hint {
@@ -524,11 +599,12 @@ impl Hint {
         match self {
             Self::UseFlag { flag } => format!("use `{flag}`"),
             Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
+            Self::UseCommand { command } => format!("see `{command}`"),
             Self::UseTool { tool, path } => format!("use {tool} for {path}"),
             Self::AskPerson { what, flag: Some(flag) } => {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
             }
-            // Whoever reads a terminal may be that person.
+            // The reader of a terminal may be that person.
             Self::AskPerson { what, flag: None } if caller == Caller::Terminal => format!("a person has to {what}"),
             Self::AskPerson { what, flag: None } => format!("leave it alone, or ask the person in charge to {what}"),
             Self::LeaveAlone { path } => format!("leave {path} alone: nothing lifts this rule"),
@@ -541,9 +617,9 @@ impl Hint {
                 };
                 let copy = match caller {
                     Caller::Tool(Tool::EditFile) => "copy oldText from there",
-                    Caller::Editor => "copy old_str from there",
+                    Caller::Editor => "write the command for what is there now",
                     Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
-                        "repeat the call with what it is now"
+                        "repeat the call for what is there now"
                     }
                     _ => "copy the context and the removed lines from there",
                 };
@@ -557,6 +633,13 @@ impl Hint {
                 let side = if *below { "below the hunk's last line" } else { "above the hunk's first line" };
                 let lines: String = lines.iter().map(|line| format!(" `{line}`")).collect();
                 format!("to mean line {means_line}, put {side}:{lines}")
+            }
+            Self::AddText { means_line, before, after } => {
+                let (old, new) = if caller == Caller::Editor { ("old_str", "new_str") } else { ("oldText", "newText") };
+                let side = |side: &str, text: &str| format!("{} {side}", Value::from(text));
+                let sides = [("before", before), ("after", after)].into_iter().filter(|(_, text)| !text.is_empty());
+                let sides: Vec<_> = sides.map(|(name, text)| side(name, text)).collect();
+                format!("to mean line {means_line}, put {} both {old} and {new}", sides.join(" and "))
             }
             Self::UseHeader { header, means_line } if header == "@@" => {
                 format!("leave the text after `@@` out if line {means_line} is meant")
@@ -584,18 +667,33 @@ impl Hint {
                 Part::EndOfFile => "leave `*** End of File` out if these lines are meant".into(),
                 Part::NoNewline => "leave `\\ No newline at end of file` out".into(),
                 Part::NotAscii => "insert ASCII only".into(),
-                Part::Edit => "leave the edit out: it is done already".into(),
+                Part::Edit if caller == Caller::Editor => "do not repeat the command".into(),
+                Part::Edit => "leave the edit out".into(),
             },
             Self::Join { other } => match caller {
                 Caller::Tool(Tool::EditFile) => format!("write edit {other} and this one as one edit"),
                 _ => format!("write hunk {other} and this one as one hunk"),
             },
             Self::SendSeparately {} => format!("send this part as a {sent} of its own, after the rest"),
+            Self::Split {} => "split the change into smaller ones".into(),
             Self::CorrectLine { line, .. } => {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }
-            Self::CorrectArguments { what } => what.clone(),
+            Self::CorrectArguments { arguments } => {
+                let changes: Vec<_> = arguments.iter().map(ArgumentChange::words).collect();
+                changes.join(", and ")
+            }
             Self::TryAgain {} => "try the same again".into(),
+        }
+    }
+}
+
+impl ArgumentChange {
+    fn words(&self) -> String {
+        match self {
+            Self::Give { argument, wanted } => format!("let `{argument}` be {wanted}"),
+            Self::Rename { argument, to } => format!("rename `{argument}` to `{to}`"),
+            Self::Omit { argument } => format!("leave `{argument}` out"),
         }
     }
 }

@@ -146,8 +146,8 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
         operation.retain(|_, value| !value.is_null());
     }
     let problems = arguments::problems(&call_schema(item["operation"]["type"].as_str().unwrap_or_default()), &item);
-    if !problems.is_empty() {
-        return Err(problems.join("; "));
+    if !problems.problems.is_empty() {
+        return Err(problems.problems.join("; "));
     }
     let call = json!({ "call_id": item["call_id"], "operation": item["operation"] });
     serde_json::from_value(call).map_err(|error| error.to_string())

@@ -3,9 +3,15 @@
 use serde::Serialize;
 
 use crate::error::ToolError;
+use crate::hints;
+use crate::reason::Reason;
+use crate::session::Session;
 
 /// No more is ever skipped: what was skipped is looked for anew in each call.
 const MAX_SKIPPED: usize = 100_000;
+
+/// What an answer takes beside the items of its list.
+const AROUND: usize = 240;
 
 /// A part of a list.
 #[derive(Debug)]
@@ -20,11 +26,29 @@ pub(crate) struct Page<T> {
 /// Reads a cursor: how much was given before.
 pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
     let Some(text) = cursor.filter(|text| !text.is_empty()) else { return Ok(0) };
-    let wrong = || {
-        ToolError::arguments(format!("{text:?} is no cursor"))
-            .next("take nextCursor from the last answer, unchanged, or leave cursor out; narrow the search instead of going on for long")
-    };
-    text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(wrong)
+    text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(|| bad_cursor(text))
+}
+
+pub(crate) fn bad_cursor(text: &str) -> ToolError {
+    let message = format!("{text:?} is no cursor: nextCursor of the last answer is one, up to {MAX_SKIPPED} in a list");
+    ToolError::arguments(Reason::BadCursor, message).hints([hints::omit("cursor")])
+}
+
+impl Session {
+    /// How many bytes of JSON the parts of a list may take: what the call and the session ask for, without what every answer has.
+    pub(crate) fn for_items(&self, asked: Option<u64>) -> Option<usize> {
+        let asked = asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
+        asked.into_iter().chain(self.settings().max_output).min()
+    }
+}
+
+/// What the sentence of an answer says of a list that is cut: how to get the rest.
+pub(crate) fn rest(truncated: bool, next_cursor: Option<&str>) -> String {
+    match next_cursor {
+        Some(cursor) => format!(", and more: repeat the call with cursor {cursor:?}"),
+        None if truncated => ", and more than could be looked at: narrow the call".into(),
+        None => String::new(),
+    }
 }
 
 /// The part of `found` after the first `skip`: at most `limit` items that take at most `max_output` bytes of JSON,

@@ -15,9 +15,11 @@ use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::envelope::ToolResult;
 use crate::error::ToolError;
-use crate::hints::Hint;
+use crate::hints;
 use crate::ledger::{Ledger, ensure_state};
+use crate::reason::Reason;
 use crate::session_name::SessionName;
+use crate::tool::Tool;
 
 /// How a session works.
 #[derive(Debug, Clone)]
@@ -177,7 +179,7 @@ impl Session {
         let found = actual.map_or(Expected::Absent, Expected::Hash);
         match (given, self.ledger.get(path)) {
             (Some(given), _) => {
-                let expected = expected(given)?;
+                let expected = expected(given, "expectedSha256")?;
                 if expected == found { Ok(()) } else { Err(ToolError::stale(path, &expected, actual, false)) }
             }
             (None, Some(seen)) if actual != Some(seen) => {
@@ -191,10 +193,10 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When neither is known: nothing is changed that nobody has seen.
+    /// When neither is known: a file that was not read is not changed.
     pub(crate) fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
         if let Some(given) = given {
-            return expected(given);
+            return expected(given, "expectedSha256");
         }
         let key = crate::tools::checked(self.root(), path, Access::Read)?;
         match self.ledger.get(key.as_str()) {
@@ -202,12 +204,9 @@ impl Session {
             None if self.root().metadata(&key)?.is_none() => Err(crate::tools::missing(self.root(), path)),
             None => Err(ToolError {
                 path: Some(path.into()),
-                ..ToolError::arguments(format!("{path}: nobody has read it"))
+                ..ToolError::arguments(Reason::Unread, format!("{path}: this session has not read it"))
             }
-            .hints([
-                Hint::UseTool { tool: "read_file".into(), path: path.into() },
-                Hint::CorrectArguments { what: "pass its sha256 as expectedSha256".into() },
-            ])),
+            .hints([hints::use_tool(Tool::ReadFile, path), hints::give("expectedSha256", SHA256_WANTED)])),
         }
     }
 
@@ -360,12 +359,16 @@ pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard:
 }
 
 /// Reads an expectation: 64 hexadecimal digits, or nothing for no file.
-pub(crate) fn expected(text: &str) -> Result<Expected, ToolError> {
+pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
     text.parse().map_err(|_| {
-        ToolError::arguments(format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file"))
-            .next("take the sha256 from read_file, unchanged")
+        let message = format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+        ToolError::arguments(Reason::BadSha256, message)
+            .hints([hints::give(argument, SHA256_WANTED), hints::omit(argument)])
     })
 }
+
+/// What an expectation has to be.
+const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, unchanged";
 
 /// A tool that may change files, while it runs.
 pub(crate) struct ChangingCall<'c> {

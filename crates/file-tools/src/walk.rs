@@ -8,7 +8,10 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::error::ToolError;
+use crate::hints;
+use crate::reason::Reason;
 use crate::session::Session;
+use crate::tool::Tool;
 use patch_engine::{ErrorKind, Host};
 
 /// Nothing deeper is looked at.
@@ -65,11 +68,7 @@ pub(crate) fn walk(
     let mut pending = VecDeque::from([Pending { dir, depth: 0, ignores }]);
     while let Some(Pending { dir, depth, mut ignores }) = pending.pop_front() {
         if host.cancelled() {
-            return Err(ToolError::new(
-                crate::error::FailureClass::Failed,
-                ErrorKind::Timeout,
-                "the call was cancelled",
-            ));
+            return Err(ToolError::cancelled());
         }
         let mut entries = match root.read_dir(dir.as_ref()) {
             Ok(entries) => entries,
@@ -151,8 +150,13 @@ fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitigno
 }
 
 impl Session {
-    /// The directory that a tool shall look at; `None` is the root itself.
-    pub(crate) fn directory(&self, root: &Arc<Root>, path: Option<&str>) -> Result<Option<RelPath>, ToolError> {
+    /// The directory that an argument names; `None` is the root itself.
+    pub(crate) fn directory(
+        &self,
+        root: &Arc<Root>,
+        argument: &str,
+        path: Option<&str>,
+    ) -> Result<Option<RelPath>, ToolError> {
         let path = path.unwrap_or_default();
         let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
         if matches!(path, "" | "." | "./") {
@@ -160,15 +164,17 @@ impl Session {
         }
         let (found, seen) = self.find(root, path)?;
         if seen.kind != FileKind::Directory {
-            return Err(ToolError::about(ErrorKind::NotFound, path, "it is a file, not a directory")
-                .next("use read_file for it, or name its directory"));
+            let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
+            let read = (argument != "workspace_root").then(|| hints::use_tool(Tool::ReadFile, path));
+            return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
+                .hints(read.into_iter().chain([hints::give(argument, "a directory")])));
         }
         Ok(Some(found))
     }
 }
 
 /// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.
-pub(crate) fn globs(patterns: &[String]) -> Result<GlobSet, ToolError> {
+pub(crate) fn globs(argument: &str, patterns: &[String]) -> Result<GlobSet, ToolError> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let whole = match pattern.strip_prefix('/') {
@@ -178,18 +184,20 @@ pub(crate) fn globs(patterns: &[String]) -> Result<GlobSet, ToolError> {
         };
         let whole = whole.trim_end_matches('/');
         for text in [whole.to_owned(), format!("{whole}/**")] {
-            set.add(glob(&text)?);
+            set.add(glob(argument, &text)?);
         }
     }
-    set.build().map_err(|error| ToolError::arguments(error.to_string()))
+    set.build().map_err(|error| bad_glob(argument, &error))
 }
 
 /// Compiles one pattern; `*` does not match `/`.
-pub(crate) fn glob(pattern: &str) -> Result<globset::Glob, ToolError> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| ToolError::arguments(error.to_string()).next("correct the pattern; `**/*.rs` is one"))
+pub(crate) fn glob(argument: &str, pattern: &str) -> Result<globset::Glob, ToolError> {
+    GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| bad_glob(argument, &error))
+}
+
+fn bad_glob(argument: &str, error: &globset::Error) -> ToolError {
+    ToolError::arguments(Reason::BadGlob, error.to_string())
+        .hints([hints::give(argument, "a pattern such as `**/*.rs`")])
 }
 
 /// The path as the patterns of a call see it: relative to the directory that is looked at.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, ToolError};
+use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
 use fs_guard::{Access, RelPath, Root};
 use serde_json::json;
 
@@ -34,7 +34,8 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
             let message =
                 format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
             Err(ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message)
-                .next("ask for a server that is started with --root in those directories"))
+                .details(json!({ "reason": "no_roots" }))
+                .hints([ask("start the server with --root in those directories")]))
         }
         (None, Some(uri)) => Err(refused(&format!(
             "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
@@ -47,7 +48,11 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
 pub(crate) fn refused(message: &str) -> ToolError {
     ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
         .details(json!({ "reason": "no_roots" }))
-        .next("tell the person: open the folder of the workspace in the client, then call again")
+        .hints([ask("open the folder of the workspace in the client")])
+}
+
+fn ask(what: &str) -> Hint {
+    Hint::AskPerson { what: what.into(), flag: None }
 }
 
 /// The path of a `file:` URI (RFC 8089) of this machine.

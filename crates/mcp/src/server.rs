@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, Session, SessionName, Tool, ToolError};
+use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -321,7 +321,10 @@ impl CallOf<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message).next("leave atomic out");
+            let omit = ArgumentChange::Omit { argument: "atomic".into() };
+            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+                .details(json!({ "reason": Reason::BadArguments.reason() }))
+                .hints([Hint::CorrectArguments { arguments: vec![omit] }]);
             return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
         }
         if !self.can_ask() {
@@ -344,7 +347,10 @@ impl CallOf<'_> {
                         format!("the names of its {files} files are more than a person can be shown and asked about");
                     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                         .details(json!({ "reason": "too_many_to_show", "files": files }))
-                        .next("split the change into smaller ones, or let the person apply the patch in a terminal");
+                        .hints([
+                            Hint::Split {},
+                            Hint::AskPerson { what: "apply the patch in a terminal".into(), flag: None },
+                        ]);
                     return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
                 }
                 (result, _) => return Ok(result.into()),
@@ -367,7 +373,9 @@ impl CallOf<'_> {
             }
         }
         let message = "the files changed each time while the plan was looked at; nothing was changed";
-        let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message);
+        let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+            .details(json!({ "reason": "changed" }))
+            .hints([Hint::TryAgain {}]);
         Ok(answer::failed(self.tool, error).into())
     }
 
@@ -378,10 +386,12 @@ impl CallOf<'_> {
             return Ok(result.into());
         }
         let message = "a person has to approve this, and the client cannot ask one; nothing was changed";
-        let next = "tell the person: start the server with --approve auto and let the client ask, or use a client that \
-                    can (elicitation)";
-        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message);
-        Ok(answer::failed(self.tool, error.details(json!({ "reason": "approval_required" })).next(next)).into())
+        let what =
+            "start the server with --approve auto and let the client ask, or use a client that can (elicitation)";
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+            .details(json!({ "reason": "approval_required" }))
+            .hints([Hint::AskPerson { what: what.into(), flag: None }]);
+        Ok(answer::failed(self.tool, error).into())
     }
 
     /// Runs the tool where it may wait for disks, and reports its progress to the client.

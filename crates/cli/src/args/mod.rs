@@ -8,7 +8,7 @@ mod writing;
 
 pub(crate) use global::{GlobalArgs, When};
 pub(crate) use input::{From, InputArgs, InputForm};
-pub(crate) use reporting::{DiffFormat, Events, Reporting};
+pub(crate) use reporting::{Detail, DiffFormat, Events, Reporting};
 pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules, charset};
 pub(crate) use writing::{Approve, Durability, Writing, seconds};
 

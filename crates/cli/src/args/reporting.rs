@@ -1,6 +1,9 @@
 //! How the outcome is reported.
 
 use clap::{Args, ValueEnum};
+use file_tools::changes::DiffDetail;
+
+use crate::failure::Failure;
 
 /// How a program around the agent is informed.
 #[derive(Debug, Args)]
@@ -13,6 +16,25 @@ pub(crate) struct Reporting {
     /// Id of the call in the events; random unless given
     #[arg(long, value_name = "ID", requires = "events")]
     pub(crate) call_id: Option<String>,
+}
+
+/// How much a JSON answer shows.
+#[derive(Debug, Args)]
+pub(crate) struct Detail {
+    /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or all of it. Unless given: `none`, or
+    /// `full` where nothing is written
+    #[arg(long, value_name = "DETAIL", value_parser = super::one_of(DiffDetail::ALL, DiffDetail::as_str))]
+    pub(crate) diff: Option<DiffDetail>,
+}
+
+impl Detail {
+    /// Refuses what only `--json` shows without it: clap does not see a `--json` before the command.
+    pub(crate) fn check(&self, json: bool) -> Result<(), Failure> {
+        match self.diff {
+            Some(_) if !json => Err(Failure::Usage("`--diff` is for `--json`; `-n` and `show` print the diff".into())),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

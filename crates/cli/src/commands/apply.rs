@@ -65,6 +65,8 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) rules: args::Rules,
     #[command(flatten)]
+    pub(crate) detail: args::Detail,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
     #[command(flatten)]
     pub(crate) reporting: args::Reporting,
@@ -152,7 +154,7 @@ pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> 
         workspace::tidy(global, &session);
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
         if global.json {
-            json::print(&json::planned(&plan).map_err(Rest::Files)?);
+            json::print(&json::planned(&plan, None).map_err(Rest::Files)?);
         } else if !global.quiet {
             render::notes(&plan);
             render::line(&format!("it applies: {}", render::summary(&plan)));
@@ -182,6 +184,7 @@ fn run(
     session: &mut Option<Session>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
+    args.detail.check(global.json)?;
     let options = options(&global.settings, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
@@ -271,7 +274,7 @@ fn attempt(
     let failed = match result {
         Ok(reports) => {
             match events {
-                Some(events) => events.end_call(&json::applied(&reports, !args.no_atomic), None),
+                Some(events) => events.end_call(&json::applied(&reports, !args.no_atomic, None), None),
                 None => report(global, args, &reports),
             }
             return Ok(Some(Exit::Done));
@@ -299,7 +302,7 @@ fn attempt(
 
 fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guard::Error> {
     if global.json {
-        json::print(&json::planned(plan)?);
+        json::print(&json::planned(plan, args.detail.diff)?);
     } else if !args.check {
         if !global.quiet {
             render::notes(plan);
@@ -318,7 +321,7 @@ fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guar
 
 fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
     if global.json {
-        json::print(&json::applied(reports, !args.no_atomic));
+        json::print(&json::applied(reports, !args.no_atomic, args.detail.diff));
         return;
     }
     for report in reports {

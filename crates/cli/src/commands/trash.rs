@@ -69,7 +69,9 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             let workspace = session.workspace();
             let (id, slot) = parse_entry(entry)?;
             let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-            undo::execute(global, &session, "restore", false, || workspace.plan_restore(id, &[(slot, target.clone())]))
+            undo::execute(global, &session, "restore", false, None, || {
+                workspace.plan_restore(id, &[(slot, target.clone())])
+            })
         }
         TrashCommand::Purge { older_than, max_size, dry_run, .. } => {
             let days = |days: f64| {

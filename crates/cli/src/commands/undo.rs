@@ -34,6 +34,8 @@ pub(crate) struct UndoArgs {
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) detail: args::Detail,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
 }
 
@@ -49,26 +51,30 @@ pub(crate) struct RedoArgs {
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) detail: args::Detail,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
 }
 
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
+    args.detail.check(global.json)?;
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
     let paths = paths?;
     let id = args.id.as_deref().map(workspace::id).transpose()?;
-    execute(global, &session, "undo", args.dry_run, || match id {
+    execute(global, &session, "undo", args.dry_run, args.detail.diff, || match id {
         Some(id) => workspace.plan_undo(id, &paths),
         None => workspace.plan_undo_last(),
     })
 }
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
+    args.detail.check(global.json)?;
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     let id = args.id.as_deref().map(workspace::id).transpose()?;
-    execute(global, &session, "redo", args.dry_run, || workspace.plan_redo(id))
+    execute(global, &session, "redo", args.dry_run, args.detail.diff, || workspace.plan_redo(id))
 }
 
 /// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff.
@@ -77,13 +83,14 @@ pub(super) fn execute(
     session: &Session,
     tool: &str,
     dry_run: bool,
+    detail: Option<DiffDetail>,
     plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
         workspace::tidy(global, session);
         let plan = plan()?;
         if global.json {
-            json::print(&json::planned(&plan)?);
+            json::print(&json::planned(&plan, detail)?);
         } else {
             let diff = plan.images().diffs()?;
             render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
@@ -105,15 +112,15 @@ pub(super) fn execute(
         Err(ApplyError::Commit(error)) => return Err(error.into()),
         Err(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
     };
-    print_report(global, &report);
+    print_report(global, &report, detail.unwrap_or_default());
     Ok(Exit::Done)
 }
 
-fn print_report(global: &Global, report: &Report) {
+fn print_report(global: &Global, report: &Report, detail: DiffDetail) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files = committed_files(report, DiffDetail::Full);
+        let files = committed_files(report, detail);
         let data = json!({
             "transactionId": id,
             "undoOf": plan.undo_of().map(|id| id.to_string()),

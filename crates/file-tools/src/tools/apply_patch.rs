@@ -62,8 +62,8 @@ impl Session {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = self.options_for(args.profile.map_or(Profile::Strict, Profile::from));
             for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
-                let path = path.strip_prefix("./").unwrap_or(path).to_owned();
-                options.expected.insert(path, expected(hash)?);
+                let hash = expected(hash, &format!("expectedSha256ByPath.{path}"))?;
+                options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
             }
             let patch = patch_engine::parse(&args.patch, &options.parse)
                 .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;

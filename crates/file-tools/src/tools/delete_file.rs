@@ -9,7 +9,8 @@ use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::hints::Hint;
+use crate::hints;
+use crate::reason::Reason;
 use crate::session::{Session, expected, finish};
 
 /// The arguments of `delete_file`.
@@ -64,7 +65,7 @@ impl Session {
     pub fn delete_file(&self, args: &DeleteFile, host: &mut dyn Host) -> ToolResult<DeleteFileData> {
         self.changing("delete_file", Operation::Delete, host, |call| {
             let given = args.expected_sha256.as_deref();
-            given.map(expected).transpose()?;
+            given.map(|given| expected(given, "expectedSha256")).transpose()?;
             let recursive = args.recursive == Some(true);
             let mut directory = None;
             let report = call.commit(&mut |root| {
@@ -73,12 +74,14 @@ impl Session {
                 let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
                 directory = is_dir.then(|| path.to_string());
                 if is_dir && !recursive {
-                    return Err(ToolError::about(ErrorKind::CommandFailed, &args.path, "it is a directory")
-                        .details(serde_json::json!({ "path": path.as_str(), "reason": "directory" }))
-                        .hints([Hint::UseArgument { argument: "recursive".into(), value: true.into() }]));
+                    let (kind, message) = (ErrorKind::CommandFailed, "it is a directory");
+                    return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
+                        .details(serde_json::json!({ "path": path.as_str() }))
+                        .hints([hints::set("recursive", true)]));
                 }
                 if is_dir && given.is_some() {
-                    return Err(ToolError::arguments("a directory has no sha256").next("leave expectedSha256 out"));
+                    return Err(ToolError::arguments(Reason::BadSha256, "a directory has no sha256")
+                        .hints([hints::omit("expectedSha256")]));
                 }
                 if seen.is_none() {
                     // A file that is expected and missing is another error than one that was never known.

@@ -12,12 +12,17 @@ use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
-use crate::hints::{Hint, Part, read_again};
+use crate::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
+use crate::reason::Reason;
 use crate::session::{Session, finish};
 use crate::text::{normalised, without_bom};
+use crate::tool::Tool;
 
 /// How many places an error names.
 const NAMED: usize = 20;
+
+/// How many lines above or below a place are looked at for what makes it the only one.
+const WIDER: usize = 5;
 
 /// The arguments of `edit_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -78,6 +83,16 @@ impl Session {
     /// When a text is not there, or there too often, edits overlap, the file is not the expected one, is
     /// binary, or the guard refuses it.
     pub fn edit_file(&self, args: &EditFile, host: &mut dyn Host) -> ToolResult<EditFileData> {
+        self.edit_file_as(Caller::Tool(Tool::EditFile), args, host)
+    }
+
+    /// The same for a caller that has other names for the texts.
+    pub(crate) fn edit_file_as(
+        &self,
+        caller: Caller,
+        args: &EditFile,
+        host: &mut dyn Host,
+    ) -> ToolResult<EditFileData> {
         self.changing("edit_file", Operation::Edit, host, |call| {
             let given = args.expected_sha256.as_deref();
             self.seen(&args.path, given)?;
@@ -92,12 +107,12 @@ impl Session {
                 let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
-                let splices = Edits::new(&args.path, text.bytes()).splices(&args.edits)?;
+                let splices = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits)?;
                 replacements = splices.as_slice().len();
                 let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
                 builder.update(&args.path, splices)?;
                 let plan = finish(builder)?;
-                if plan.is_empty() { Err(no_change(&args.path, None)) } else { Ok(plan) }
+                if plan.is_empty() { Err(no_change(caller, &args.path, None)) } else { Ok(plan) }
             })?;
             let change = &report.plan.changes()[0];
             let hash = |hash: Option<patch_engine::Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
@@ -116,15 +131,20 @@ impl Session {
     }
 }
 
-fn no_change(path: &str, edit: Option<usize>) -> ToolError {
-    let which = edit.map_or_else(|| "the edits change".to_owned(), |edit| format!("edit {} changes", edit + 1));
-    ToolError::about(ErrorKind::CommandFailed, path, format!("{which} nothing: oldText and newText are the same"))
-        .details(json!({ "path": path, "reason": "no_change", "editIndex": edit }))
+fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
+    let message = match (caller, edit) {
+        (Caller::Editor, _) => "the command changes nothing: old_str and new_str are the same".into(),
+        (_, Some(edit)) => format!("edit {} changes nothing: oldText and newText are the same", edit + 1),
+        (_, None) => "the edits change nothing: oldText and newText are the same".into(),
+    };
+    ToolError::about(ErrorKind::CommandFailed, path, Reason::NoChange, message)
+        .details(json!({ "path": path, "editIndex": edit }))
         .hints([Hint::LeaveOut { part: Part::Edit }])
 }
 
 /// A file with CRLF as LF, and where each byte of that is in the file.
 struct Edits<'f> {
+    caller: Caller,
     path: &'f str,
     bytes: &'f [u8],
     /// Where the text begins, after a byte-order mark.
@@ -135,7 +155,7 @@ struct Edits<'f> {
 }
 
 impl<'f> Edits<'f> {
-    fn new(path: &'f str, bytes: &'f [u8]) -> Self {
+    fn new(caller: Caller, path: &'f str, bytes: &'f [u8]) -> Self {
         let body = without_bom(bytes);
         let mut text = Vec::with_capacity(body.len());
         let mut crlf = Vec::new();
@@ -146,7 +166,17 @@ impl<'f> Edits<'f> {
                 text.push(byte);
             }
         }
-        Self { path, bytes, bom: bytes.len() - body.len(), text, crlf }
+        Self { caller, path, bytes, bom: bytes.len() - body.len(), text, crlf }
+    }
+
+    /// What the caller calls the text that an edit looks for.
+    fn old_of(&self, index: usize) -> String {
+        if self.caller == Caller::Editor { "old_str".into() } else { format!("the oldText of edit {}", index + 1) }
+    }
+
+    /// What the caller calls the text that replaces it.
+    fn new_name(&self) -> &'static str {
+        if self.caller == Caller::Editor { "new_str" } else { "newText" }
     }
 
     /// The place in the file of a place in the text.
@@ -161,7 +191,8 @@ impl<'f> Edits<'f> {
 
     fn splices(&self, edits: &[TextEdit]) -> Result<Splices, ToolError> {
         if edits.is_empty() {
-            return Err(ToolError::arguments("there are no edits").next("give at least one edit"));
+            return Err(ToolError::arguments(Reason::NoEdits, "there are no edits")
+                .hints([give("edits", "a list of at least one edit")]));
         }
         // Where each edit was found, which it is, and what becomes of that place.
         type Found = (Range<usize>, usize, (Range<usize>, Vec<u8>));
@@ -170,16 +201,16 @@ impl<'f> Edits<'f> {
             let old = normalised(&edit.old_text);
             let new = normalised(&edit.new_text);
             if old.is_empty() {
-                return Err(ToolError::about(
-                    ErrorKind::CommandFailed,
-                    self.path,
-                    format!("edit {} has an empty oldText", index + 1),
-                )
-                .details(json!({ "path": self.path, "reason": "empty_old_text", "editIndex": index }))
-                .next("take a line of the file as oldText, and repeat it in newText; write_file replaces all"));
+                let message = format!("{} is empty", self.old_of(index));
+                return Err(ToolError::about(ErrorKind::CommandFailed, self.path, Reason::EmptyOldText, message)
+                    .details(json!({ "path": self.path, "editIndex": index }))
+                    .hints([
+                        give(format!("edits[{index}].oldText"), "a text of the file"),
+                        use_tool(Tool::WriteFile, self.path),
+                    ]));
             }
             if old == new {
-                return Err(no_change(self.path, Some(index)));
+                return Err(no_change(self.caller, self.path, Some(index)));
             }
             for place in self.places(index, edit, old.as_bytes())? {
                 let splice = self.splice(&place, old.as_bytes(), new.as_bytes());
@@ -197,7 +228,7 @@ impl<'f> Edits<'f> {
             conflicting.dedup();
             let named: Vec<_> = conflicting.iter().map(|index| (index + 1).to_string()).collect();
             let message = format!("edits {} touch the same text; nothing was changed", named.join(", "));
-            return Err(ToolError::about(ErrorKind::OverlappingEdits, self.path, message)
+            return Err(ToolError::about(ErrorKind::OverlappingEdits, self.path, Reason::Overlapping, message)
                 .details(json!({ "path": self.path, "conflictingEditIndices": conflicting }))
                 .hints([Hint::Join { other: conflicting[0] + 1 }]));
         }
@@ -229,11 +260,11 @@ impl<'f> Edits<'f> {
         match (found, edit.expected_occurrences) {
             (0, _) => return Err(self.not_found(index, edit)),
             (_, Some(expected)) if expected != starts.len() as u64 || (expected == 1 && overlapping > 0) => {
-                return Err(self.too_many(index, old, &starts, Some(expected)));
+                return Err(self.too_many(index, old, &starts, Some(expected), overlapping > 0));
             }
             (1, _) | (_, Some(_)) => {}
             _ if everywhere => {}
-            _ => return Err(self.too_many(index, old, &starts, None)),
+            _ => return Err(self.too_many(index, old, &starts, None, overlapping > 0)),
         }
         Ok(starts.into_iter().map(|start| start..start + old.len()).collect())
     }
@@ -270,7 +301,14 @@ impl<'f> Edits<'f> {
         near.is_some_and(|near| self.crlf.binary_search(&near).is_ok())
     }
 
-    fn too_many(&self, index: usize, old: &[u8], starts: &[usize], expected: Option<u64>) -> ToolError {
+    fn too_many(
+        &self,
+        index: usize,
+        old: &[u8],
+        starts: &[usize],
+        expected: Option<u64>,
+        overlapping: bool,
+    ) -> ToolError {
         let places: Vec<_> = starts
             .iter()
             .take(NAMED)
@@ -280,18 +318,25 @@ impl<'f> Edits<'f> {
             })
             .collect();
         let lines: Vec<_> = starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
+        let (name, lines) = (self.old_of(index), lines.join(", "));
         let message = match expected {
-            Some(expected) => format!(
-                "the oldText of edit {} is there {} times, not {expected} (lines {})",
-                index + 1,
-                starts.len(),
-                lines.join(", ")
-            ),
-            None => {
-                format!("the oldText of edit {} fits in several places (lines {})", index + 1, lines.join(", "))
+            Some(expected) if expected != starts.len() as u64 => {
+                format!("{name} is there {} times, not {expected} (lines {lines})", starts.len())
             }
+            _ if overlapping => format!("{name} fits in several places that overlap (lines {lines})"),
+            _ => format!("{name} fits in several places (lines {lines})"),
         };
-        ToolError::about(ErrorKind::MultipleMatches, self.path, message)
+        let mut hints: Vec<Hint> = starts.iter().filter_map(|&start| self.more_text(start, old)).take(PLACES).collect();
+        if hints.is_empty() {
+            hints.push(give(format!("edits[{index}].oldText"), "a longer text of the file, which is there once"));
+        }
+        match expected {
+            None => hints.push(set(format!("edits[{index}].replaceAll"), true)),
+            // Of places that overlap it cannot be said which one is meant.
+            Some(_) if starts.len() == 1 => {}
+            Some(_) => hints.push(set(format!("edits[{index}].expectedOccurrences"), starts.len())),
+        }
+        ToolError::about(ErrorKind::MultipleMatches, self.path, Reason::ManyPlaces, message)
             .details(json!({
                 "path": self.path,
                 "editIndex": index,
@@ -299,19 +344,43 @@ impl<'f> Edits<'f> {
                 "candidates": places,
                 "moreCandidates": starts.len() > NAMED,
             }))
-            .hints([
-                Hint::CorrectArguments {
-                    what: "add lines around it to oldText and newText until it is there once".into(),
-                },
-                Hint::UseArgument { argument: "replaceAll".into(), value: true.into() },
-            ])
+            .hints(hints)
+    }
+
+    /// The text around a place that makes it the only one: of the same line, or else the fewest lines above or below it.
+    fn more_text(&self, start: usize, old: &[u8]) -> Option<Hint> {
+        let end = start + old.len();
+        let once = |range: &Range<usize>| {
+            let wanted = &self.text[range.clone()];
+            let finder = memchr::memmem::Finder::new(wanted);
+            finder.find(&self.text) == Some(range.start) && finder.find(&self.text[range.start + 1..]).is_none()
+        };
+        // The first byte of the line, and of the lines above; the last one of the line, and of those below.
+        let above = self.text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
+        let aboves = std::iter::successors(Some(above), |&above| {
+            let feed = above.checked_sub(1)?;
+            Some(self.text[..feed].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1))
+        });
+        let next = |at: usize| self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1);
+        let below = if old.ends_with(b"\n") { end } else { next(end).map_or(self.text.len(), |next| next - 1) };
+        let belows = std::iter::successors(Some(below), |&below| {
+            (below < self.text.len()).then(|| next(below).unwrap_or(self.text.len()))
+        });
+        let wider = aboves.take(WIDER).map(|above| above..end);
+        let ranges = wider.zip(belows.take(WIDER).map(|below| start..below)).flat_map(|(above, below)| [above, below]);
+        let range = ranges.into_iter().find(once)?;
+        let text = |range: Range<usize>| std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned);
+        Some(Hint::AddText {
+            means_line: self.line(start),
+            before: text(range.start..start)?,
+            after: text(end..range.end)?,
+        })
     }
 
     fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
-        let message = format!("the oldText of edit {} is not in the file", index + 1);
+        let mut message = format!("{} is not in the file", self.old_of(index));
         let mut details = json!({ "path": self.path, "editIndex": index });
         let mut hint = read_again(self.path);
-        let mut message = message;
         match self.reason(edit) {
             Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
                 let (first, last) = (nearest.lines.start(), nearest.lines.end());
@@ -327,13 +396,20 @@ impl<'f> Edits<'f> {
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
                 let (first, last) = (lines.start(), lines.end());
-                message += &format!("; newText is there already, at lines {first}-{last}");
+                message += &format!("; {} is there already, at lines {first}-{last}", self.new_name());
                 hint = Hint::LeaveOut { part: Part::Edit };
                 details["appliedLines"] = json!({ "startLine": first, "endLine": last });
             }
             _ => {}
         }
-        ToolError::about(ErrorKind::OldTextNotFound, self.path, message).details(details).hints([hint])
+        // What a reader shows for bytes that are not UTF-8 is not in the file, however often it is copied.
+        if edit.old_text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(self.bytes).is_err() {
+            message += "; U+FFFD stands for bytes that are not UTF-8, and cannot be looked for";
+            hint = give(format!("edits[{index}].oldText"), "a text of the file without U+FFFD");
+        }
+        ToolError::about(ErrorKind::OldTextNotFound, self.path, Reason::OldTextNotFound, message)
+            .details(details)
+            .hints([hint])
     }
 
     /// The engine's reject of the same change as a hunk: where its lines nearly are.

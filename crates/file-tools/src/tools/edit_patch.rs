@@ -87,7 +87,7 @@ impl Session {
             true => self.beneath_root(named)?,
             false => named.to_owned(),
         };
-        let dir = self.directory(self.root(), Some(&inside))?;
+        let dir = self.directory(self.root(), "workspace_root", Some(&inside))?;
         Ok(dir.map(|dir| dir.to_string()))
     }
 }

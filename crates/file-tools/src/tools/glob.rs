@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use patch_engine::Host;
 
 use crate::envelope::{Success, ToolResult};
-use crate::page::{Page, page, skipped};
+use crate::page::{Page, page, rest, skipped};
 use crate::session::Session;
 use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, glob, globs, relative, type_name, walk};
 
@@ -30,6 +30,8 @@ pub struct Glob {
     pub max_results: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
+    /// Most bytes of the answer; nextCursor goes on after it.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `glob` gives.
@@ -64,9 +66,9 @@ impl Session {
     pub fn glob(&self, args: &Glob, host: &mut dyn Host) -> ToolResult<GlobData> {
         let root = self.root();
         let pattern = args.pattern.strip_prefix("./").unwrap_or(&args.pattern);
-        let matcher = glob(pattern)?.compile_matcher();
-        let excludes = globs(args.exclude_globs.as_deref().unwrap_or_default())?;
-        let dir = self.directory(root, args.root.as_deref())?;
+        let matcher = glob("pattern", pattern)?.compile_matcher();
+        let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = self.directory(root, "root", args.root.as_deref())?;
         let named = |name: &str| pattern.split('/').any(|part| part == name);
         let hidden = pattern.split('/').any(|part| part.starts_with('.'));
         let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));
@@ -86,9 +88,9 @@ impl Session {
             (matches.len() <= skip + limit).then_some(true)
         })?;
         let Page { items: mut matches, truncated, next_cursor } =
-            page(matches, skip, limit, self.settings().max_output, whole);
+            page(matches, skip, limit, self.for_items(args.max_result_bytes), whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
-        let more = if truncated { ", and more" } else { "" };
+        let more = rest(truncated, next_cursor.as_deref());
         // A pattern without a slash is meant for names anywhere more often than for those of one directory.
         let hint = match matches.is_empty() && !pattern.contains('/') {
             true => format!("; it looks in one directory only, `**/{pattern}` in all"),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use patch_engine::Host;
 
 use crate::envelope::{Success, ToolResult};
-use crate::page::{Page, page, skipped};
+use crate::page::{Page, page, rest, skipped};
 use crate::session::Session;
 use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, type_name, walk};
 
@@ -30,6 +30,8 @@ pub struct ListDirectory {
     pub include_hidden: Option<bool>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
+    /// Most bytes of the answer; nextCursor goes on after it.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `list_directory` gives.
@@ -72,7 +74,7 @@ impl Session {
     /// When there is no such directory or the guard refuses it.
     pub fn list_directory(&self, args: &ListDirectory, host: &mut dyn Host) -> ToolResult<ListDirectoryData> {
         let root = self.root();
-        let dir = self.directory(root, args.path.as_deref())?;
+        let dir = self.directory(root, "path", args.path.as_deref())?;
         let skip = skipped(args.cursor.as_deref())?;
         let hidden = args.include_hidden == Some(true);
         let recursive = args.recursive == Some(true);
@@ -107,10 +109,10 @@ impl Session {
         });
         let entries = found.iter().skip(skip).take(MAX_ENTRIES + 1).map(entry).collect();
         let Page { items: entries, truncated, next_cursor } =
-            page(entries, 0, MAX_ENTRIES, self.settings().max_output, whole);
+            page(entries, 0, MAX_ENTRIES, self.for_items(args.max_result_bytes), whole);
         let next_cursor = next_cursor.map(|_| (skip + entries.len()).to_string());
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
-        let more = if truncated { ", and more" } else { "" };
+        let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
             format!("{place}: {} entries{more}", entries.len()),
             ListDirectoryData { entries, truncated, next_cursor },

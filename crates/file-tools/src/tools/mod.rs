@@ -23,20 +23,22 @@ use serde_json::json;
 
 use crate::error::ToolError;
 use crate::hints::{self, Hint, Part};
+use crate::reason::Reason;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
 }
 
 fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
-    ToolError::about(ErrorKind::BinaryFile, path, format!("it is binary ({size} bytes)"))
+    ToolError::about(ErrorKind::BinaryFile, path, Reason::Binary, format!("it is binary ({size} bytes)"))
         .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
-        .next("leave it alone, or move or delete it: a binary file is not edited")
+        .hints([hints::ask("change this file by other means: only text is edited", None)])
 }
 
 fn encoding(path: &str) -> ToolError {
-    ToolError::about(ErrorKind::PatchApplyError, path, "its encoding cannot store the new text; it is not UTF-8")
-        .details(json!({ "path": path, "reason": "encoding" }))
+    let message = "its encoding cannot store the new text; it is not UTF-8";
+    ToolError::about(ErrorKind::PatchApplyError, path, Reason::Encoding, message)
+        .details(json!({ "path": path }))
         .hints([
             Hint::LeaveOut { part: Part::NotAscii },
             hints::ask("say which charset the file has", Some(format!("--encoding {path}=LABEL"))),

@@ -8,9 +8,18 @@ use serde_json::json;
 
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
-use crate::hints::Hint;
+use crate::hints;
+use crate::page::{bad_cursor, length, rest};
+use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{Newlines, prefix, split_terminator, without_bom};
+use crate::tool::Tool;
+
+/// What an answer takes beside its data: the envelope, the sentence, where to go on.
+const AROUND: usize = 200;
+
+/// Content is not cut to fewer bytes: every part goes further.
+const LEAST: usize = 64;
 
 /// Content that is longer is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
@@ -33,6 +42,8 @@ pub struct ReadFile {
     pub line_numbers: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
+    /// Most bytes of the answer; nextCursor goes on after it.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// What `read_file` gives.
@@ -89,33 +100,35 @@ impl Session {
     /// Reads a file that the model is not shown, so that the session does not count as having seen it.
     pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
         let root = self.root();
-        if args.start_line == Some(0) || args.end_line == Some(0) {
-            return Err(ToolError::arguments("lines are counted from 1").next("use startLine 1 for the first line"));
+        for (argument, line) in [("startLine", args.start_line), ("endLine", args.end_line)] {
+            if line == Some(0) {
+                return Err(ToolError::arguments(
+                    Reason::BadLine,
+                    format!("{argument} is 0; lines are counted from 1"),
+                )
+                .hints([hints::set(argument, 1), hints::omit(argument)]));
+            }
         }
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
-            return Err(ToolError::about(ErrorKind::NotFound, &args.path, "it is a directory, not a file")
-                .hints([Hint::UseTool { tool: "list_directory".into(), path: path.to_string() }]));
+            let (kind, message) = (ErrorKind::NotFound, "it is a directory, not a file");
+            return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
+                .hints([hints::use_tool(Tool::ListDirectory, path.as_str())]));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         let sha256 = Sha256::of(&bytes);
         let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
             None => 0,
-            Some(text) => text.parse().map_err(|_| {
-                ToolError::arguments(format!("{text:?} is no cursor"))
-                    .next("take nextCursor from the last answer, unchanged, or leave cursor out")
-            })?,
+            Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
         };
-        let most = most.unwrap_or(usize::MAX);
-        let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
         let size = bytes.len();
         let decoded = self.settings().encodings.text_of(root, &path, &bytes, false);
         let binary = decoded.is_none();
         if binary && args.allow_binary != Some(true) {
             let message = format!("it is binary ({size} bytes)");
-            return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, message)
+            return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
                 .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
-                .hints([Hint::UseArgument { argument: "allowBinary".into(), value: true.into() }]));
+                .hints([hints::set("allowBinary", true)]));
         }
         let whole = decoded.as_ref().map_or(&bytes[..], FileText::bytes);
         let text = without_bom(whole);
@@ -139,7 +152,13 @@ impl Session {
                 None => "unknown",
             },
         };
-        let output;
+        let asked = args.max_result_bytes.map(|asked| {
+            let around = length(&data) + data.path.len() + AROUND;
+            usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
+        });
+        let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
+        let limit = usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
+        let mut output;
         if binary {
             data.encoding = "binary";
             data.newline_style = "none";
@@ -151,7 +170,14 @@ impl Session {
             data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
             output = format!("{path}: {size} bytes, binary");
         } else {
-            let next = slice(text, args, from, (limit, args.max_bytes.is_none()), &mut data);
+            let whole_lines = args.max_bytes.is_none();
+            let mut next = slice(text, args, from, (limit, whole_lines), &mut data);
+            let content = data.content.as_deref().unwrap_or_default();
+            let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
+            let fitting = fitting_json(content, most, first);
+            if fitting < content.len() {
+                next = slice(text, args, from, (fitting, whole_lines), &mut data);
+            }
             data.truncated = next.is_some();
             data.next_cursor = next.map(|at| at.to_string());
             if args.line_numbers == Some(true) {
@@ -164,6 +190,7 @@ impl Session {
                 false => format!("{path}: no lines of {}", data.line_count),
             };
         }
+        output += &rest(data.truncated, data.next_cursor.as_deref());
         Ok(Success::new(output, data))
     }
 }
@@ -177,6 +204,7 @@ fn slice(
     (limit, whole_lines): (usize, bool),
     data: &mut ReadFileData,
 ) -> Option<usize> {
+    data.line_count = 0;
     let start = args.start_line.unwrap_or(1);
     let end = args.end_line.unwrap_or(u64::MAX);
     let mut content = String::new();
@@ -211,6 +239,29 @@ fn slice(
     data.end_line = data.start_line + given - 1;
     data.content = Some(content);
     next
+}
+
+/// How many bytes at the beginning of a text take at most `most` bytes in a string of JSON, with a number from `first` on and a tab
+/// before each line if there is to be one.
+fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
+    let (mut left, mut number) = (most, first);
+    let mut before_line = true;
+    for (at, c) in text.char_indices() {
+        let prefix = match &mut number {
+            Some(number) if before_line => {
+                *number += 1;
+                (*number - 1).to_string().len() + 2
+            }
+            _ => 0,
+        };
+        let cost = prefix + length(&c) - 2;
+        if cost > left {
+            return at;
+        }
+        left -= cost;
+        before_line = c == '\n';
+    }
+    text.len()
 }
 
 /// As many bytes of a line as take at most `limit` when what is not UTF-8 is replaced; and how many those are.

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::hints::{self, Hint, PLACES};
+use crate::reason::Reason;
 use crate::session::Session;
+use crate::tool::Tool;
 
 /// The arguments of `restore_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -47,31 +50,41 @@ impl Session {
     /// When the trash has no such file, something is at its place, or the guard refuses that.
     pub fn restore_file(&self, args: &RestoreFile, host: &mut dyn Host) -> ToolResult<RestoreFileData> {
         self.changing("restore_file", Operation::Create, host, |call| {
-            let named = match (&args.trashed_path, &args.trash_id) {
-                (Some(named), None) | (None, Some(named)) => named,
-                _ => return Err(ToolError::arguments("give either trashedPath or trashId")),
+            let one = "either trashedPath or trashId is needed, not both";
+            let (argument, named) = match (&args.trashed_path, &args.trash_id) {
+                (Some(named), None) => ("trashedPath", named),
+                (None, Some(named)) => ("trashId", named),
+                (Some(_), Some(_)) => {
+                    return Err(ToolError::arguments(Reason::BadArguments, one).hints([hints::omit("trashId")]));
+                }
+                (None, None) => {
+                    let give = hints::give("trashedPath", TRASHED_WANTED);
+                    return Err(ToolError::arguments(Reason::BadArguments, one).hints([give]));
+                }
             };
-            let (id, slot) = parse(named)?;
+            let (id, slot) = parse(argument, named)?;
             let root = self.root();
             let target = args.target_path.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
             // Without a state directory there is no trash, and none is made to find that out.
             if !self.workspace().has_state() {
-                return Err(gone(named));
+                return Err(gone(argument, named));
             }
             let report = call.commit(&mut |_| {
                 let slots = match slot {
                     Some(slot) => vec![slot],
-                    None => self.deleted_by(id).map_err(|error| not_there(named, &error))?,
+                    None => self.deleted_by(id).map_err(|error| not_there(argument, named, &error))?,
                 };
                 if slots.is_empty() {
-                    return Err(gone(named));
+                    return Err(gone(argument, named));
                 }
                 if slots.len() > 1 && target.is_some() {
-                    return Err(ToolError::arguments("several files cannot have one targetPath")
-                        .next(format!("name one of them: {named}/0, {named}/1, …")));
+                    let one = slots.iter().take(PLACES).map(|slot| hints::set(argument, format!("{named}/{slot}")));
+                    let message = format!("{named} is {} files, which cannot have one targetPath", slots.len());
+                    return Err(ToolError::arguments(Reason::SeveralFiles, message)
+                        .hints(one.chain([hints::omit("targetPath")])));
                 }
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
-                self.workspace().plan_restore(id, &files).map_err(|error| not_there(named, &error))
+                self.workspace().plan_restore(id, &files).map_err(|error| not_there(argument, named, &error))
             })?;
             let transitions = report.plan.transitions();
             let first = &transitions[0];
@@ -99,7 +112,7 @@ impl Session {
 }
 
 /// Reads a path in the trash, `ID/NUMBER`, or `ID`.
-fn parse(named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
+fn parse(argument: &str, named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
     let named_file = || workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
     let short = || {
         let rest = workspace_trash::parse_stored_path(&format!("{named}/0")).map(|(id, _)| (id, None));
@@ -109,22 +122,34 @@ fn parse(named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
         })
     };
     named_file().or_else(short).ok_or_else(|| {
-        ToolError::arguments(format!("{named:?} names nothing in the trash"))
-            .next("use trashedTo as delete_file gave it, unchanged")
+        ToolError::arguments(Reason::BadTrashPath, format!("{named:?} names nothing in the trash"))
+            .hints([hints::give(argument, TRASHED_WANTED)])
     })
 }
 
-fn gone(named: &str) -> ToolError {
-    ToolError::about(ErrorKind::NotFound, named, "the trash has no such file")
-        .next("use trashedTo as delete_file gave it; it may have been purged")
+/// What names a file in the trash.
+const TRASHED_WANTED: &str = "trashedTo of the answer that took the file away, unchanged";
+
+fn gone(argument: &str, named: &str) -> ToolError {
+    let message = "the trash has no such file; it may have been purged";
+    ToolError::about(ErrorKind::NotFound, named, Reason::NoSuchSlot, message)
+        .hints([hints::give(argument, TRASHED_WANTED)])
 }
 
-fn not_there(named: &str, error: &transaction::Error) -> ToolError {
+fn not_there(argument: &str, named: &str, error: &transaction::Error) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
-        ErrorKind::NotFound => gone(named),
-        ErrorKind::AlreadyExists => ToolError { recoverable: true, ..converted }
-            .next("something is at its place: give another targetPath, or move that away first"),
+        ErrorKind::NotFound => gone(argument, named),
+        ErrorKind::AlreadyExists => {
+            // It may be there under a name that only differs in case.
+            let there = match converted.hints.first() {
+                Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
+                _ => error.path().map(ToOwned::to_owned),
+            };
+            let away = there.map(|path| hints::use_tool(Tool::MoveFile, &path));
+            ToolError { recoverable: true, ..converted }
+                .hints(std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away))
+        }
         _ => converted,
     }
 }

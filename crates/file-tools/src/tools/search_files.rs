@@ -6,16 +6,19 @@ use fs_guard::FileKind;
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use patch_engine::{ErrorKind, Host};
+use patch_engine::Host;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::glob::limit;
 use crate::envelope::{Success, ToolResult};
-use crate::error::{FailureClass, ToolError};
-use crate::page::{Page, page, skipped};
+use crate::error::ToolError;
+use crate::hints;
+use crate::page::{Page, page, rest, skipped};
+use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{prefix, split_terminator, without_bom};
+use crate::tool::Tool;
 use crate::walk::{DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, globs, relative, walk};
 
 /// How many matches are given, unless the call asks for another number.
@@ -50,6 +53,8 @@ pub struct SearchFiles {
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
+    /// Most bytes of the answer; nextCursor goes on after it.
+    pub max_result_bytes: Option<u64>,
 }
 
 /// Where to look.
@@ -99,12 +104,14 @@ impl Session {
     pub fn search_files(&self, args: &SearchFiles, host: &mut dyn Host) -> ToolResult<SearchFilesData> {
         let root = self.root();
         if args.query.is_empty() {
-            return Err(ToolError::arguments("the query is empty").next("use glob or list_directory to see all files"));
+            let root = args.root.as_deref().unwrap_or(".");
+            return Err(ToolError::arguments(Reason::BadQuery, "the query is empty")
+                .hints([hints::give("query", "a text to look for"), hints::use_tool(Tool::Glob, root)]));
         }
         let matcher = matcher(args)?;
-        let includes = args.include_globs.as_deref().map(globs).transpose()?;
-        let excludes = globs(args.exclude_globs.as_deref().unwrap_or_default())?;
-        let dir = self.directory(root, args.root.as_deref())?;
+        let includes = args.include_globs.as_deref().map(|patterns| globs("includeGlobs", patterns)).transpose()?;
+        let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
+        let dir = self.directory(root, "root", args.root.as_deref())?;
         // As with ripgrep, what is included by name is seen although .gitignore leaves it out.
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
         let skip = skipped(args.cursor.as_deref())?;
@@ -138,12 +145,12 @@ impl Session {
             (search.matches.len() <= skip + limit).then_some(true)
         })?;
         if cancelled.get() {
-            return Err(ToolError::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled"));
+            return Err(ToolError::cancelled());
         }
         let Page { items: mut matches, truncated, next_cursor } =
-            page(search.matches, skip, limit, self.settings().max_output, whole);
+            page(search.matches, skip, limit, self.for_items(args.max_result_bytes), whole);
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
-        let more = if truncated { ", and more" } else { "" };
+        let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
             format!("{} matches{more}", matches.len()),
             SearchFilesData { matches, truncated, next_cursor },
@@ -157,8 +164,13 @@ fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     // A path in lower case means any case.
     builder.case_smart(args.mode == SearchMode::Path);
     builder.build(&args.query).map_err(|error| {
-        ToolError::arguments(format!("the query cannot be searched for: {error}"))
-            .next("write one line as a Rust regular expression, or use mode text")
+        let as_text = (args.mode == SearchMode::Regex).then(|| hints::set("mode", "text"));
+        let wanted = match args.mode {
+            SearchMode::Regex => "one line, a Rust regular expression",
+            _ => "one line",
+        };
+        ToolError::arguments(Reason::BadQuery, format!("the query cannot be searched for: {error}"))
+            .hints(std::iter::once(hints::give("query", wanted)).chain(as_text))
     })
 }
 

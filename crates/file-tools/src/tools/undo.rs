@@ -1,7 +1,7 @@
 //! `undo`: takes back a transaction that is named.
 
 use fs_guard::Access;
-use patch_engine::transaction;
+use patch_engine::transaction::{self, TransactionId};
 use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ use crate::audit::Operation;
 use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
+use crate::hints;
+use crate::reason::Reason;
 use crate::session::Session;
+use crate::tool::Tool;
 
 /// How many transactions are named to a caller that named none.
 const NAMED: usize = 5;
@@ -60,8 +63,8 @@ impl Session {
             let root = self.root();
             let paths = args.paths.iter().flatten().map(|path| root.check(path, Access::Read));
             let paths = paths.collect::<Result<Vec<_>, _>>()?;
-            let report =
-                call.commit(&mut |_| self.workspace().plan_undo(id, &paths).map_err(|error| not_undone(&error)))?;
+            let report = call
+                .commit(&mut |_| self.workspace().plan_undo(id, &paths).map_err(|error| self.not_undone(id, &error)))?;
             let data = UndoData {
                 undo_of: id.to_string(),
                 transaction_id: report.transaction.map(|id| id.to_string()),
@@ -92,20 +95,36 @@ impl Session {
                 json!({ "transactionId": entry.journal.header.id.to_string(), "tool": entry.journal.header.tool, "paths": paths })
             })
             .collect();
-        let next = match newest.first() {
-            Some(first) => format!("name one of details.transactions; the newest is {}", first["transactionId"]),
-            None => "this session has changed nothing that could be taken back".into(),
+        let hint = match newest.first() {
+            Some(first) => hints::set("transactionId", first["transactionId"].clone()),
+            None => hints::ask("name the change: this session has made none that could be taken back", None),
         };
-        ToolError::arguments(message).details(json!({ "transactions": newest })).next(next)
+        ToolError::arguments(Reason::NoTransaction, message).details(json!({ "transactions": newest })).hints([hint])
     }
-}
 
-fn not_undone(error: &transaction::Error) -> ToolError {
-    let converted = ToolError::workspace(error);
-    match error.kind() {
-        ErrorKind::StaleFile => converted.next("the files were changed since: read them, and edit them instead"),
-        ErrorKind::NotFound => ToolError { recoverable: true, ..converted }
-            .next("take transactionId from the answer of the change, and paths from its changedFiles"),
-        _ => converted,
+    /// The error of a transaction that cannot be taken back.
+    fn not_undone(&self, id: TransactionId, error: &transaction::Error) -> ToolError {
+        let converted = ToolError::workspace(error);
+        match error {
+            transaction::Error::Drifted { drifts, .. } => {
+                let entry = self.workspace().show(id);
+                let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
+                let records = entry.iter().flat_map(|entry| &entry.journal.records).map(|record| &*record.path);
+                let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
+                let others = (!others.is_empty()).then(|| hints::set("paths", others));
+                let edit = drifts.iter().take(NAMED).map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
+                converted.hints(edit.chain(others))
+            }
+            transaction::Error::NotInTransaction { .. } => {
+                ToolError { recoverable: true, ..converted }.hints([hints::omit("paths")])
+            }
+            transaction::Error::Aborted(_) | transaction::Error::Store(_) | transaction::Error::NothingTo(_)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::CommandFailed) =>
+            {
+                let other = self.not_named("");
+                ToolError { recoverable: true, hints: other.hints, ..converted }.details(other.details)
+            }
+            _ => converted,
+        }
     }
 }

@@ -69,6 +69,8 @@ fn the_brief_set_is_short_and_says_what_is_needed() {
         }
         let names = |tool: &file_tools::ToolInfo| {
             let names = tool.input_schema["properties"].as_object().unwrap().keys().cloned();
+            // The answer that is cut names it.
+            let names = names.filter(|name| name != "maxResultBytes");
             (names.collect::<Vec<_>>(), tool.input_schema["required"].clone())
         };
         assert_eq!(names(whole), names(brief), "{}: other arguments", whole.name);
@@ -134,7 +136,11 @@ fn page() -> String {
     let mut page = String::from(
         "# What the tools answer\n\n\
          Generated from the schemas that `apply-patch tool --list` prints. An answer is `{\"ok\":true,\"output\":\"a sentence\",\"data\":{…}}` with the data\n\
-         below, or `{\"ok\":false,\"error\":{…}}`: [errors.md](errors.md). `?` marks what may be missing.\n",
+         below, or `{\"ok\":false,\"error\":{…}}`: [errors.md](errors.md). `?` marks what may be missing.\n\n\
+         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with about 8 KiB at most. A reading tool that is cut goes on:\n\
+         its sentence says `repeat the call with cursor \"…\"`, which is `data.nextCursor`.\n\n\
+         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or `full`; a dry run shows all of it unless `diff` says otherwise.\n\
+         At the command line that is `--json --diff none|stat|full`, of `apply`, `undo` and `redo`.\n",
     );
     for tool in Tool::ALL {
         let answer = tool.schemas().1;

@@ -52,7 +52,7 @@ fn refuses_with_the_kind_in_the_text() {
     }
     let unseen = Bench::new(&[("f", b"x\n")]);
     let create = json!({ "command": "create", "path": "f", "file_text": "new" });
-    assert!(run(&unseen, create).1.contains("view the file first"));
+    assert!(run(&unseen, create).1.contains("next: use view for f; or use str_replace for f"));
     run(&unseen, json!({ "command": "view", "path": "f" }));
     unseen.write("f", b"theirs\n");
     for input in [

@@ -175,6 +175,58 @@ fn the_nearest_region_is_shown_and_ready_to_paste() {
 }
 
 #[test]
+fn an_edit_that_fits_twice_learns_what_makes_it_one() {
+    let text = "def a():\n    x = 1\n\ndef b():\n    x = 1\n    y = x = 1 # last";
+    let edit = |path: &str, old: &str, new: &str, expected: Option<u64>| {
+        json!({ "path": path, "expectedSha256": sha(text.as_bytes()),
+            "edits": [{ "oldText": old, "newText": new, "expectedOccurrences": expected }] })
+    };
+    let bench = Bench::new(&[("f", text.as_bytes())]);
+    let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", None), "multiple_matches");
+    let around: Vec<_> = error["hints"].as_array().unwrap()[..3]
+        .iter()
+        .map(|hint| (hint["meansLine"].as_u64().unwrap(), hint["before"].as_str(), hint["after"].as_str()))
+        .collect();
+    assert_eq!(
+        around,
+        [(2, Some("def a():\n    "), None), (5, Some("def b():\n    "), None), (6, Some("    y = "), None)]
+    );
+    assert_eq!(error["hints"][3], json!({ "hint": "use_argument", "argument": "edits[0].replaceAll", "value": true }));
+    for (line, before, after) in around {
+        let fresh = Bench::new(&[("f", text.as_bytes())]);
+        let wider = |middle: &str| format!("{}{middle}{}", before.unwrap_or_default(), after.unwrap_or_default());
+        fresh.done("edit_file", &edit("f", &wider("x = 1"), &wider("x = 2"), None));
+        let found = String::from_utf8(fresh.read("f")).unwrap();
+        let changed = text.lines().zip(found.lines()).position(|(old, new)| old != new);
+        assert_eq!(changed, Some(line as usize - 1), "{found}");
+    }
+    let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", Some(2)), "multiple_matches");
+    let last = error["hints"].as_array().unwrap().last().unwrap();
+    assert_eq!(*last, json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 }));
+    // What overlaps itself, and what stands there more often than a few lines tell apart.
+    let same = "aaa\n".repeat(30);
+    bench.write("same", same.as_bytes());
+    for old in ["aa", "aaa"] {
+        let mut args = edit("same", old, "b", Some(1));
+        args["expectedSha256"] = sha(same.as_bytes()).into();
+        let error = bench.fails("edit_file", &args, "multiple_matches");
+        assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
+    }
+    bench.write("over", b"aaa\n");
+    let args = json!({ "path": "over", "expectedSha256": sha(b"aaa\n"),
+        "edits": [{ "oldText": "aa", "newText": "b", "expectedOccurrences": 1 }] });
+    let error = bench.fails("edit_file", &args, "multiple_matches");
+    assert!(error["message"].as_str().unwrap().contains("several places that overlap"), "{error}");
+    assert_eq!(error["hints"], json!([{ "hint": "add_text", "meansLine": 1, "after": "a" }]), "{error}");
+    // A name of a file, and a text to paste, stay as they are in the words of the editor.
+    bench.write("read_file.txt", b"oldText 1\nread_file\n1\n");
+    let command = json!({ "command": "str_replace", "path": "read_file.txt", "old_str": "1", "new_str": "2" });
+    let content = bench.tools().editor(&command, None, &mut ()).content;
+    assert!(content.contains("read_file.txt: old_str fits in several places"), "{content}");
+    assert!(content.contains(r#"put "oldText " before both old_str and new_str"#), "{content}");
+}
+
+#[test]
 fn answers_are_small_unless_more_is_asked_for() {
     let long = "some line of text\n".repeat(6000);
     let bench = Bench::new(&[("big", long.as_bytes())]);

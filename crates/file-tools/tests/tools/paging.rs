@@ -124,3 +124,67 @@ fn diffs_and_reasons_are_cut() {
             && data.to_string().len() < 2500
     );
 }
+
+#[test]
+fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest() {
+    let quotes = "say \"it\"\tonce\u{1}\n".repeat(400);
+    let names: Vec<_> = (0..300).map(|number| format!("d{}/file-{number}.txt", number % 7)).collect();
+    let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), &b"needle\n"[..])).collect();
+    let bytes: Vec<u8> = (0..=255).collect::<Vec<u8>>().repeat(40);
+    files.extend([("quotes", quotes.as_bytes()), ("bin", &bytes)]);
+    let bench = Bench::new(&files);
+    for (tool, args, key) in [
+        ("read_file", json!({ "path": "quotes" }), "content"),
+        ("read_file", json!({ "path": "quotes", "lineNumbers": true }), "content"),
+        ("read_file", json!({ "path": "bin", "allowBinary": true }), "contentBase64"),
+        ("list_directory", json!({ "recursive": true }), "entries"),
+        ("glob", json!({ "pattern": "**/*.txt" }), "matches"),
+        ("search_files", json!({ "query": "needle", "mode": "text", "maxResults": 5000 }), "matches"),
+    ] {
+        let whole = bench.done(tool, &args)[key].clone();
+        for most in [1000, 3000] {
+            let (mut args, mut all) = (args.clone(), Vec::new());
+            args["maxResultBytes"] = most.into();
+            loop {
+                let reply = bench.call(tool, &args);
+                let length = reply.to_string().len();
+                assert!(
+                    length <= most && (length > most / 2 || reply["data"]["truncated"] == false),
+                    "{tool} {length}: {reply}"
+                );
+                all.push(reply["data"][key].clone());
+                // What the sentence says is enough to go on.
+                let said = reply["output"].as_str().unwrap();
+                let Some((_, cursor)) = said.split_once("repeat the call with cursor ") else {
+                    assert_eq!(reply["data"]["truncated"], false, "{reply}");
+                    break;
+                };
+                args["cursor"] = serde_json::from_str(cursor).unwrap();
+                assert!(all.len() < 500, "{tool} comes to an end");
+            }
+            match &whole {
+                Value::String(text) => {
+                    let together: String = all.iter().map(|part| part.as_str().unwrap()).collect();
+                    assert_eq!(together, *text, "{tool}");
+                }
+                list => {
+                    let sorted = |list: Vec<&Value>| {
+                        let mut list: Vec<_> = list.iter().map(|item| item.to_string()).collect();
+                        list.sort();
+                        list
+                    };
+                    let together = all.iter().flat_map(|part| part.as_array().unwrap()).collect();
+                    assert_eq!(sorted(together), sorted(list.as_array().unwrap().iter().collect()), "{tool}");
+                }
+            }
+        }
+    }
+    // A part goes further, however little is asked for.
+    for (tool, args) in [
+        ("read_file", json!({ "path": "quotes", "maxResultBytes": 0 })),
+        ("glob", json!({ "pattern": "**/*.txt", "maxResultBytes": 1 })),
+    ] {
+        let data = bench.done(tool, &args);
+        assert!(data["nextCursor"].as_str().is_some_and(|next| next != "0"), "{tool}: {data}");
+    }
+}

@@ -1,0 +1,759 @@
+//! Every hint of the file tools and of the editor tool can be obeyed, as `obeyed.rs` has it for patches.
+//!
+//! `CALLS` and the paths of `PATHS`, tried with every argument that takes one, are the error situations. What there has to be is read
+//! from the code: the kinds that the description of a tool names, the reasons that its source file gives, and those of the guard.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use file_tools::envelope::Failure;
+use file_tools::tools::edit_patch::EditPatch;
+use file_tools::{Caller, Reason, Session, Tool, ToolError, catalogue};
+use fs_guard::Sha256;
+use patch_engine::Host;
+use serde_json::{Value, json};
+
+use crate::docs::reasons_in;
+use crate::obeyed::{LARGE, all_of, consistent, session};
+use crate::scenarios::step;
+use crate::share::whole;
+
+/// The name that the editor tool has here.
+const EDITOR: &str = "editor";
+
+/// What there is in the workspace: steps as in the scenarios.
+const SETUP: &[&str] = &[
+    r"write a.txt one\ntwo\none\n",
+    r"write g.txt text\n",
+    r"write d/b.txt one\n",
+    r"write gone.txt gone\n",
+    r"write changed.txt changed\n",
+    r"write bin a\0b\n",
+    r"write latin caf\xe9 one\n",
+    r"write .env KEY=1\n",
+    r"write .envrc use\n",
+    r"write bare/HEAD ref:\n",
+    r"write bare/config [core]\n",
+    "dir bare/objects",
+    "dir bare/refs",
+    "dir .git",
+    r"write hard one\n",
+    "hardlink hard2 hard",
+    "symlink link a.txt",
+    "symlink out /etc/hostname",
+    "symlink dangling nothing",
+    "fifo pipe",
+    r"write read-only one\n",
+    "mode 444 read-only",
+];
+
+/// Paths, each of which something is wrong with for some tool.
+fn paths() -> Vec<String> {
+    let mut paths: Vec<String> = [
+        "a.txt",
+        "A.txt",
+        "b/a.txt",
+        "d",
+        "d/",
+        "d//b.txt",
+        "d/./b.txt",
+        "d\\b.txt",
+        "d/../a.txt",
+        "../x",
+        "/etc/hostname",
+        "~/x",
+        "",
+        ".",
+        "none.txt",
+        "no/where/x.txt",
+        "a.txt/x",
+        "bin",
+        "latin",
+        ".env",
+        ".envrc",
+        ".git/config",
+        "bare/config",
+        ".apply-patch/x",
+        "hard",
+        "link",
+        "out",
+        "dangling",
+        "pipe",
+        "read-only",
+        "large",
+        "CON",
+        "a\u{7}b",
+        "a\u{202e}b",
+        "changed.txt",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    paths.push("n".repeat(300));
+    paths.push("deep/".repeat(300) + "x");
+    paths
+}
+
+/// What takes a path, and how; `edit.patch` has one beside its patch.
+fn with_path(path: &str) -> Vec<(&'static str, Value)> {
+    let edits = json!([{ "oldText": "two", "newText": "2" }]);
+    let hash = Sha256::of(b"other").to_string();
+    vec![
+        ("read_file", json!({ "path": path })),
+        ("list_directory", json!({ "path": path })),
+        ("search_files", json!({ "query": "one", "mode": "text", "root": path })),
+        ("glob", json!({ "pattern": "**/*.txt", "root": path })),
+        ("create_file", json!({ "path": path, "content": "new\n" })),
+        ("write_file", json!({ "path": path, "content": "new\n" })),
+        ("write_file", json!({ "path": path, "content": "new\n", "expectedSha256": "" })),
+        ("write_file", json!({ "path": path, "content": "new \u{2713}\n", "expectedSha256": hash })),
+        ("edit_file", json!({ "path": path, "edits": edits })),
+        ("edit_file", json!({ "path": path, "edits": edits, "expectedSha256": hash })),
+        ("delete_file", json!({ "path": path })),
+        ("delete_file", json!({ "path": path, "expectedSha256": hash })),
+        ("move_file", json!({ "fromPath": path, "toPath": "moved.txt" })),
+        ("move_file", json!({ "fromPath": "g.txt", "toPath": path })),
+        ("restore_file", json!({ "trashId": "{gone}", "targetPath": path })),
+        ("undo", json!({ "transactionId": "{gone}", "paths": [path] })),
+        (
+            "edit.patch",
+            json!({ "workspace_root": path, "patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch\n" }),
+        ),
+        (EDITOR, json!({ "command": "view", "path": path })),
+        (EDITOR, json!({ "command": "str_replace", "path": path, "old_str": "two", "new_str": "2" })),
+        (EDITOR, json!({ "command": "create", "path": path, "file_text": "new\n" })),
+        (EDITOR, json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "new\n" })),
+    ]
+}
+
+/// Other calls that are refused. `{gone}` is the transaction that deleted `gone.txt`, `{changed}` one whose file was changed since,
+/// `{two}` one that deleted two files, `{sha}` the hash of a.txt.
+fn calls() -> Vec<(&'static str, Value)> {
+    let edit = |edits: Value| json!({ "path": "a.txt", "expectedSha256": "{sha}", "edits": edits });
+    let latin = Sha256::of(b"caf\xe9 one\n").to_string();
+    let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}*** End Patch\n") });
+    let mut calls = vec![
+        ("no_such_tool", json!({})),
+        ("edit_file", edit(json!([]))),
+        ("edit_file", edit(json!([{ "oldText": "", "newText": "x" }]))),
+        ("edit_file", edit(json!([{ "oldText": "one", "newText": "one" }]))),
+        ("edit_file", edit(json!([{ "oldText": "one", "newText": "1" }]))),
+        ("edit_file", edit(json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }]))),
+        ("edit_file", edit(json!([{ "oldText": "tow", "newText": "2" }]))),
+        ("edit_file", edit(json!([{ "oldText": "three", "newText": "two" }]))),
+        ("edit_file", edit(json!([{ "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" }]))),
+        (
+            "edit_file",
+            json!({ "path": "latin", "expectedSha256": latin, "edits": [{ "oldText": "one", "newText": "\u{2713}" }] }),
+        ),
+        ("write_file", json!({ "path": "latin", "expectedSha256": latin, "content": "\u{2713}\n" })),
+        (
+            "edit_file",
+            json!({ "path": "a.txt", "expectedSha256": "abc", "edits": [{ "oldText": "two", "newText": "2" }] }),
+        ),
+        ("write_file", json!({ "path": "a.txt", "expectedSha256": "abc", "content": "" })),
+        ("move_file", json!({ "fromPath": "a.txt", "toPath": "x", "expectedSha256": "abc" })),
+        (
+            "move_file",
+            json!({ "fromPath": "g.txt", "toPath": "a.txt", "expectedSha256": Sha256::of(b"text\n").to_string() }),
+        ),
+        ("delete_file", json!({ "path": "a.txt", "expectedSha256": "abc" })),
+        ("delete_file", json!({ "path": "d", "expectedSha256": "{sha}", "recursive": true })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 0 })),
+        ("read_file", json!({ "path": "a.txt", "endLine": 0 })),
+        ("read_file", json!({ "path": "a.txt", "cursor": "x" })),
+        ("read_file", json!({ "path": "a.txt", "startLine": -1 })),
+        ("list_directory", json!({ "cursor": "x" })),
+        ("search_files", json!({ "query": "", "mode": "text" })),
+        ("search_files", json!({ "query": "a(", "mode": "regex" })),
+        ("search_files", json!({ "query": "a\nb", "mode": "text" })),
+        ("search_files", json!({ "query": "a", "mode": "text", "includeGlobs": ["[a"] })),
+        ("search_files", json!({ "query": "a", "mode": "text", "excludeGlobs": ["[a"] })),
+        ("search_files", json!({ "query": "a", "mode": "text", "cursor": "x" })),
+        ("glob", json!({ "pattern": "[a" })),
+        ("glob", json!({ "pattern": "a", "excludeGlobs": ["[a"] })),
+        ("glob", json!({ "pattern": "a", "cursor": "100001" })),
+        ("restore_file", json!({})),
+        ("restore_file", json!({ "trashedPath": "x", "trashId": "y" })),
+        ("restore_file", json!({ "trashedPath": "x" })),
+        ("restore_file", json!({ "trashId": "20200101-000000-000000-00000000/0" })),
+        ("restore_file", json!({ "trashId": "{gone}/7" })),
+        ("restore_file", json!({ "trashId": "{two}", "targetPath": "x" })),
+        ("restore_file", json!({ "trashId": "{changed}/0" })),
+        ("undo", json!({})),
+        ("undo", json!({ "transactionId": "yesterday" })),
+        ("undo", json!({ "transactionId": "20200101-000000-000000-00000000" })),
+        ("undo", json!({ "transactionId": "{changed}" })),
+        ("undo", json!({ "transactionId": "{gone}", "paths": ["g.txt"] })),
+        ("edit.patch", patch("*** Delete File: a.txt\n")),
+        ("edit.patch", json!({ "patch": patch("*** Move File: a.txt -> x\n")["patch"], "allow_move": false })),
+        ("edit.patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
+        ("edit.patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
+        ("edit.patch", patch("*** Update File: a.txt\n@@\n-none\n+2\n")),
+        ("edit.patch", patch("*** Update File: bin\n@@\n-none\n+2\n")),
+        ("edit.patch", patch("*** Add File: a.txt\n+2\n")),
+        ("edit.patch", patch("*** Update File: nothing\n@@\n-none\n+2\n")),
+        ("edit.patch", patch("*** Add File: ../x\n+2\n")),
+        ("edit.patch", patch("*** Update File: changed.txt\n@@\n-changed\n+2\n")),
+        ("edit.patch", patch("nothing\n")),
+        (
+            "apply_patch",
+            json!({ "patch": patch("*** Delete File: a.txt\n")["patch"], "expectedSha256ByPath": { "a.txt": "x" } }),
+        ),
+        ("apply_patch", patch("*** Update File: a.txt\n@@\n-one\n+1\n")),
+        ("apply_patch", patch("*** Update File: a.txt\n@@\n-two\n+2\n@@\n-two\n+3\n")),
+        ("apply_patch", patch("*** Update File: a.txt\n@@\n-none\n+2\n")),
+        ("apply_patch", patch("*** Update File: bin\n@@\n-none\n+2\n")),
+        ("apply_patch", patch("*** Add File: a.txt\n+2\n")),
+        ("apply_patch", patch("*** Update File: nothing\n@@\n-none\n+2\n")),
+        ("apply_patch", patch("*** Update File: large\n@@\n-none\n+2\n")),
+        ("apply_patch", patch("*** Add File: ../x\n+2\n")),
+        ("apply_patch", patch("*** Add File: .env\n+2\n")),
+        ("apply_patch", patch("*** Move File: a.txt -> a.txt\n")),
+        ("apply_patch", patch("*** Update File: changed.txt\n@@\n-changed\n+2\n")),
+        ("apply_patch", patch("nothing\n")),
+        (EDITOR, json!({ "command": "undo_edit" })),
+        (EDITOR, json!({ "command": "view" })),
+        (EDITOR, json!({ "command": "view", "path": "a.txt", "view_range": [3, 1] })),
+        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old": "x" })),
+        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "", "new_str": "x" })),
+        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "1" })),
+        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "one", "new_str": "one" })),
+        (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "tow", "new_str": "2" })),
+        (EDITOR, json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" })),
+    ];
+    let binary = Sha256::of(b"a\0b\n").to_string();
+    calls.push(("write_file", json!({ "path": "bin", "expectedSha256": binary, "content": "x" })));
+    let edits = json!([{ "oldText": "a", "newText": "x" }]);
+    calls.push(("edit_file", json!({ "path": "bin", "expectedSha256": binary, "edits": edits })));
+    let shown = json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]);
+    calls.push(("edit_file", json!({ "path": "latin", "expectedSha256": latin, "edits": shown })));
+    // Arguments that are missing, unknown, misspelt and of another type.
+    for tool in Tool::ALL {
+        let name = tool.as_str();
+        let required = tool.info().input_schema["required"].as_array().cloned().unwrap_or_default();
+        calls.push((name, json!({ "nonsense": 1 })));
+        if let Some(first) = required.first().and_then(Value::as_str) {
+            calls.push((name, json!({})));
+            calls.push((name, json!({ first: 1 })));
+            calls.push((name, json!({ format!("{first}s"): "a.txt" })));
+        }
+    }
+    calls
+}
+
+/// A workspace in which something was deleted, and something changed after it was written.
+struct Bench {
+    around: tempfile::TempDir,
+    session: Session,
+    /// What stands for what in the arguments of calls.
+    names: BTreeMap<&'static str, String>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let around = tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder");
+        let workspace = around.path().join("ws");
+        fs::create_dir(&workspace).expect("a folder");
+        SETUP.iter().for_each(|line| step(&workspace, line));
+        fs::write(workspace.join("large"), "x\n".repeat(LARGE as usize)).expect("a file");
+        let bench = Self { session: session(&workspace, around.path()), names: BTreeMap::new(), around };
+        let id = |tool: &str, args: Value| {
+            let (_, answer) = bench.run(tool, &args);
+            answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        };
+        let two = "*** Begin Patch\n*** Add File: two/a\n+1\n*** Add File: two/b\n+2\n*** End Patch\n";
+        id("apply_patch", json!({ "patch": two, "profile": "codex" }));
+        let names = BTreeMap::from([
+            ("{two}", id("delete_file", json!({ "path": "two", "recursive": true }))),
+            (
+                "{changed}",
+                id(
+                    "write_file",
+                    json!({ "path": "changed.txt", "content": "mine\n", "expectedSha256": sha(&workspace, "changed.txt") }),
+                ),
+            ),
+            ("{gone}", id("delete_file", json!({ "path": "gone.txt" }))),
+            ("{sha}", sha(&workspace, "a.txt")),
+        ]);
+        fs::write(workspace.join("changed.txt"), "theirs\n").expect("a file");
+        Self { names, ..bench }
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.around.path().join("ws")
+    }
+
+    /// Whether it failed for a reason other than its arguments, and the answer.
+    fn run(&self, tool: &str, args: &Value) -> (bool, Value) {
+        self.run_as(tool, args, &mut ())
+    }
+
+    fn run_as(&self, tool: &str, args: &Value, host: &mut dyn Host) -> (bool, Value) {
+        let text = self.names.iter().fold(args.to_string(), |text, (name, value)| text.replace(name, value));
+        let args: Value = serde_json::from_str(&text).expect("JSON");
+        let own = |result: Result<Value, ToolError>, caller: Caller| match result {
+            Ok(value) => json!({ "ok": true, "data": value }),
+            Err(error) => serde_json::to_value(Failure::from(error.addressed(caller))).expect("text keys"),
+        };
+        // These two answer with text: the hints are behind it.
+        let answer = match (tool, serde_json::from_value::<EditPatch>(args.clone())) {
+            (EDITOR, _) => own(self.session.try_editor(&args, None, host).map(Value::from), Caller::Editor),
+            ("edit.patch", Ok(args)) => {
+                let result = self.session.edit_patch(&args, host).map(|result| json!(result));
+                own(result, Caller::Tool(Tool::EditPatch))
+            }
+            _ => serde_json::to_value(self.session.call(tool, &args, host)).expect("text keys"),
+        };
+        (answer["ok"] == false, answer)
+    }
+}
+
+fn sha(workspace: &Path, path: &str) -> String {
+    Sha256::of(&bytes_of(workspace, path)).to_string()
+}
+
+/// The bytes of a file; none of what is none, such as a pipe, which would be waited for.
+fn bytes_of(workspace: &Path, path: &str) -> Vec<u8> {
+    let path = workspace.join(path);
+    if path.is_file() { fs::read(path).unwrap_or_default() } else { Vec::new() }
+}
+
+fn text_of(workspace: &Path, path: &str) -> String {
+    String::from_utf8_lossy(&bytes_of(workspace, path)).into_owned()
+}
+
+/// Sets an argument, which may be within another: `edits[0].oldText`.
+fn set(args: &mut Value, argument: &str, value: Value) {
+    // Paths are keys here, dots and all.
+    if let Some(path) = argument.strip_prefix("expectedSha256ByPath.") {
+        args["expectedSha256ByPath"][path] = value;
+        return;
+    }
+    let pointer = format!("/{}", argument.replace(['.', '['], "/").replace(']', ""));
+    match args.pointer_mut(&pointer) {
+        Some(place) => *place = value,
+        None => {
+            let (parent, name) = pointer.rsplit_once('/').expect("it begins with one");
+            args.pointer_mut(parent).unwrap_or_else(|| panic!("{argument} has no place"))[name] = value;
+        }
+    }
+}
+
+fn remove(args: &mut Value, argument: &str) -> Value {
+    if let Some(path) = argument.strip_prefix("expectedSha256ByPath.") {
+        return args["expectedSha256ByPath"].as_object_mut().and_then(|paths| paths.remove(path)).unwrap_or_default();
+    }
+    let pointer = format!("/{}", argument.replace(['.', '['], "/").replace(']', ""));
+    let (parent, name) = pointer.rsplit_once('/').expect("it begins with one");
+    args.pointer_mut(parent).and_then(|parent| parent.as_object_mut()?.remove(name)).unwrap_or_default()
+}
+
+/// A value that is what the hint wants.
+fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value {
+    let path = ["path", "fromPath"].iter().find_map(|name| args[*name].as_str()).unwrap_or("a.txt");
+    let path = argument.strip_prefix("expectedSha256ByPath.").unwrap_or(path);
+    if let Some(choices) = wanted.strip_prefix("one of ") {
+        return serde_json::Deserializer::from_str(choices).into_iter().next().expect("a choice").expect("JSON");
+    }
+    if let Some((_, example)) = wanted.split_once("a pattern such as ") {
+        let example = example.trim_matches('`');
+        return if argument.ends_with("Globs") { json!([example]) } else { example.into() };
+    }
+    match wanted {
+        "an integer from 0" | "an integer" => 1.into(),
+        "a string" => "a.txt".into(),
+        "a list" | "a list of at least one edit" => json!([{ "oldText": "two", "newText": "2" }]),
+        "true or false" => true.into(),
+        "an object" => json!({}),
+        "a directory" => "d".into(),
+        "a text of the file without U+FFFD" => {
+            let text = text_of(workspace, path);
+            text.trim_end().rsplit(char::REPLACEMENT_CHARACTER).next().into()
+        }
+        "a path where nothing is" => "chosen.txt".into(),
+        "a text to look for" | "one line" | "one line, a Rust regular expression" => "one".into(),
+        "a text of the file" | "a longer text of the file, which is there once" => text_of(workspace, path).into(),
+        "[first, last] with 1 <= first <= last, or last -1" => json!([1, -1]),
+        "the sha256 that read_file gives for the file, unchanged" => sha(workspace, path).into(),
+        // The next call of the chain fills it in.
+        "trashedTo of the answer that took the file away, unchanged" => "{trashedTo}".into(),
+        "as the schema of the tool has them" => args.clone(),
+        range if range.split_once(" to ").is_some_and(|(first, last)| first == "0" && last.parse::<u64>().is_ok()) => {
+            0.into()
+        }
+        other => panic!("no rule for what is wanted: {other:?}"),
+    }
+}
+
+/// The calls, one after the other, of a caller that does what the hint says; none when a person has to decide, or only time helps.
+/// `{trashedTo}` in one is from the answer to the one before.
+pub(crate) fn obeyed(workspace: &Path, tool: &str, args: &Value, error: &Value, hint: &Value) -> Vec<(String, Value)> {
+    let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
+    let again = |args: Value| (tool.to_owned(), args);
+    let path_names = ["path", "fromPath", "toPath", "root", "targetPath", "workspace_root"];
+    let renamed = |from: &str, to: &str| {
+        let mut args = args.clone();
+        for name in path_names {
+            // A long one is shortened in the error.
+            if args[name].as_str().is_some_and(|path| path == from || from.contains('…')) {
+                args[name] = to.into();
+            }
+        }
+        for path in args["paths"].as_array_mut().into_iter().flatten() {
+            *path = to.into();
+        }
+        args
+    };
+    match hint["hint"].as_str().expect("a hint has a name") {
+        "ask_person" | "leave_alone" | "try_again" => Vec::new(),
+        "use_argument" => {
+            let mut args = args.clone();
+            set(&mut args, &text("argument"), hint["value"].clone());
+            vec![again(args)]
+        }
+        "correct_arguments" => {
+            let mut args = args.clone();
+            let (mut tool, mut before) = (tool.to_owned(), None);
+            for change in hint["arguments"].as_array().expect("a list") {
+                let argument = change["argument"].as_str().expect("a name");
+                match change["change"].as_str().expect("a change") {
+                    "omit" => drop(remove(&mut args, argument)),
+                    "rename" => {
+                        let value = remove(&mut args, argument);
+                        set(&mut args, change["to"].as_str().expect("a name"), value);
+                    }
+                    "give" => {
+                        let value = wanted(workspace, &args, argument, change["wanted"].as_str().expect("words"));
+                        match argument {
+                            "the name of the tool" => tool = value.as_str().expect("a name").into(),
+                            "the arguments" => args = value,
+                            _ => {
+                                if value == "{trashedTo}" {
+                                    before = Some(("delete_file".to_owned(), json!({ "path": "g.txt" })));
+                                }
+                                set(&mut args, argument, value);
+                            }
+                        }
+                    }
+                    other => panic!("no rule for {other:?}"),
+                }
+            }
+            before.into_iter().chain([(tool, args)]).collect()
+        }
+        "use_tool" => {
+            let (other, path) = (text("tool"), text("path"));
+            let whole = text_of(workspace, &path);
+            // The first line is there twice.
+            let old = whole.lines().nth(1).or_else(|| whole.lines().next()).unwrap_or_default().to_owned();
+            match &*other {
+                // Instead of a command for files.
+                "view" if error["details"]["reason"] == "directory" => {
+                    vec![(EDITOR.into(), json!({ "command": "view", "path": path }))]
+                }
+                "view" => vec![(EDITOR.into(), json!({ "command": "view", "path": path })), again(args.clone())],
+                "str_replace" => {
+                    let command = json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": "new" });
+                    vec![(EDITOR.into(), json!({ "command": "view", "path": path })), (EDITOR.into(), command)]
+                }
+                "create" => {
+                    let command = json!({ "command": "create", "path": path, "file_text": "new" });
+                    vec![(EDITOR.into(), json!({ "command": "view", "path": path })), (EDITOR.into(), command)]
+                }
+                // First, or instead: a file is read to be changed, a directory is listed instead.
+                "read_file" if args.get("root").is_none() && tool != "list_directory" => {
+                    vec![(other, json!({ "path": path })), again(args.clone())]
+                }
+                "read_file" | "list_directory" => vec![(other, json!({ "path": path }))],
+                "glob" => vec![(other, json!({ "pattern": "**/*", "root": path }))],
+                "write_file" => vec![
+                    ("read_file".into(), json!({ "path": path })),
+                    (other, json!({ "path": path, "content": "new" })),
+                ],
+                "edit_file" => {
+                    let edits = json!([{ "oldText": old, "newText": "new" }]);
+                    vec![
+                        ("read_file".into(), json!({ "path": path })),
+                        (other, json!({ "path": path, "edits": edits })),
+                    ]
+                }
+                "move_file" => {
+                    let away = json!({ "fromPath": path, "toPath": "away.txt" });
+                    vec![("read_file".into(), json!({ "path": path })), (other, away), again(args.clone())]
+                }
+                "delete_file" => vec![(other, json!({ "path": path }))],
+                other => panic!("no rule for the tool {other:?}"),
+            }
+        }
+        "read_again" => {
+            let path = text("path");
+            let mut args = args.clone();
+            if args.get("expectedSha256").is_some() {
+                args["expectedSha256"] = sha(workspace, &path).into();
+            }
+            let whole = text_of(workspace, &path);
+            let first = hint["startLine"].as_u64().unwrap_or(1) as usize;
+            let last = hint["endLine"].as_u64().unwrap_or(u64::from(u32::MAX)) as usize;
+            let copied: Vec<&str> = whole.lines().skip(first - 1).take(last + 1 - first).collect();
+            let copied = copied.join("\n");
+            if args.get("old_str").is_some() {
+                args["old_str"] = copied.into();
+            } else if args["edits"].is_array() {
+                let index = error["details"]["editIndex"].as_u64().unwrap_or(0) as usize;
+                args["edits"][index]["oldText"] = copied.into();
+            }
+            let read = match tool {
+                EDITOR => (EDITOR.to_owned(), json!({ "command": "view", "path": path })),
+                _ => ("read_file".to_owned(), json!({ "path": path })),
+            };
+            vec![read, again(args)]
+        }
+        "add_text" => {
+            let wider = |old: &Value| {
+                let around = |key: &str| hint[key].as_str().unwrap_or_default();
+                format!("{}{}{}", around("before"), old.as_str().unwrap_or_default(), around("after"))
+            };
+            let mut args = args.clone();
+            let (texts, names) = match tool {
+                EDITOR => (&mut args, ["old_str", "new_str"]),
+                _ => (
+                    &mut args["edits"][error["details"]["editIndex"].as_u64().unwrap_or(0) as usize],
+                    ["oldText", "newText"],
+                ),
+            };
+            names.into_iter().for_each(|name| texts[name] = wider(&texts[name]).into());
+            vec![again(args)]
+        }
+        "rename_path" => vec![again(renamed(&text("from"), &text("to")))],
+        "choose_path" => {
+            let directory =
+                ["list_directory", "search_files", "glob"].contains(&tool) || args.get("workspace_root").is_some();
+            let chosen = match text("like") {
+                _ if directory => "d",
+                like if like.contains("exists") && !like.contains("directory that exists") => "g.txt",
+                _ => "chosen.txt",
+            };
+            vec![again(renamed(&text("path"), chosen))]
+        }
+        "leave_out" => match &*text("part") {
+            // Nothing is left of a command.
+            "edit" if tool == EDITOR => Vec::new(),
+            "edit" => {
+                let mut args = args.clone();
+                let index = error["details"]["editIndex"].as_u64().unwrap_or(0) as usize;
+                args["edits"].as_array_mut().expect("edits").remove(index);
+                vec![again(args)]
+            }
+            "not_ascii" => {
+                let ascii: String = args.to_string().chars().filter(char::is_ascii).collect();
+                vec![again(serde_json::from_str(&ascii).expect("JSON"))]
+            }
+            part => panic!("{part} is no part of these"),
+        },
+        "join" => {
+            // The other edit has it all.
+            let mut args = args.clone();
+            let edits = args["edits"].as_array_mut().expect("edits");
+            let other = hint["other"].as_u64().expect("a number") as usize - 1;
+            edits.retain({
+                let mut at = 0;
+                move |_| {
+                    at += 1;
+                    at - 1 == other
+                }
+            });
+            vec![again(args)]
+        }
+        other => panic!("no rule for {other:?}: {hint}"),
+    }
+}
+
+/// Whether the hint is about a patch: `obeyed.rs` obeys those, for every scenario.
+fn of_a_patch(tool: &str, args: &Value) -> bool {
+    ["apply_patch", "edit.patch"].contains(&tool) && args.get("workspace_root").is_none()
+}
+
+/// Gives up before it begins.
+struct Cancelling;
+
+impl Host for Cancelling {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    kinds: BTreeSet<(String, String)>,
+    reasons: BTreeSet<(String, String)>,
+    hints: BTreeSet<String>,
+    obeyed: BTreeSet<String>,
+    failed: Vec<String>,
+}
+
+impl Seen {
+    /// Makes the call, and obeys each hint of its error, unless the tool gave one of this kind for the same reason before. Gives
+    /// whether the call failed, and the workspace is as it was.
+    fn call(&mut self, bench: &Bench, tool: &str, args: &Value) -> bool {
+        let (failed, answer) = bench.run(tool, args);
+        if !failed {
+            return false;
+        }
+        // A line of text; its hints were seen with the same errors of the other tools.
+        if let Some(line) = answer["error"].as_str() {
+            assert!(line.contains("; next: "), "{tool} {args}: {line}");
+            return true;
+        }
+        self.error(tool, &answer);
+        let mut wrong = Vec::new();
+        wrong.extend(consistent(&answer["error"]).err());
+        let words = answer["error"]["suggestedNextAction"].as_str().unwrap_or_default();
+        let foreign: &[&str] = if tool == EDITOR { &["oldText", "newText", "read_file", "--"] } else { &[" `--"] };
+        let person = answer["error"]["hints"][0]["hint"] == "ask_person";
+        wrong.extend(
+            foreign
+                .iter()
+                .filter(|word| words.contains(*word) && !person)
+                .map(|word| format!("{word} is not the caller's")),
+        );
+        for (_, hints) in all_of(&answer["error"]).iter().filter(|_| !of_a_patch(tool, args)) {
+            for hint in hints {
+                let name = hint["hint"].as_str().unwrap_or_default();
+                self.hints.insert(name.to_owned());
+                let reason = answer["error"]["details"]["reason"].as_str().unwrap_or_default();
+                if !self.obeyed.insert(format!("{tool} {reason} {name} {}", hint["tool"])) && !whole() {
+                    continue;
+                }
+                let chain = obeyed(&bench.workspace(), tool, args, &answer["error"], hint);
+                let fresh = Bench::new();
+                let mut now = None;
+                for (tool, mut args) in chain.clone() {
+                    if let Some((_, before)) = &now {
+                        let trashed = |before: &Value| before["data"]["trashedTo"].as_str().map(ToOwned::to_owned);
+                        let text = args.to_string().replace("{trashedTo}", &trashed(before).unwrap_or_default());
+                        args = serde_json::from_str(&text).expect("JSON");
+                    }
+                    now = Some(fresh.run(&tool, &args));
+                }
+                if now.is_some_and(|(failed, now)| failed && now["error"]["message"] == answer["error"]["message"]) {
+                    wrong.push(format!("{hint} changes nothing: {chain:?}"));
+                }
+            }
+        }
+        if !wrong.is_empty() {
+            self.failed.push(format!("--- {tool} {args:.300}\n{}\n{answer:.1500}", wrong.join("\n")));
+        }
+        true
+    }
+
+    fn error(&mut self, tool: &str, answer: &Value) {
+        let error = &answer["error"];
+        let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{tool}: no reason: {answer}")).to_owned();
+        self.kinds.insert((tool.into(), text(&error["kind"])));
+        self.reasons.insert((tool.into(), text(&error["details"]["reason"])));
+    }
+}
+
+#[test]
+fn every_hint_of_the_file_tools_can_be_obeyed() {
+    let mut seen = Seen::default();
+    let mut bench = Bench::new();
+    for (tool, args) in paths().iter().flat_map(|path| with_path(path)).chain(calls()) {
+        // A call that does something leaves another workspace behind.
+        if !seen.call(&bench, tool, &args) {
+            bench = Bench::new();
+        }
+    }
+    // What is read, and changed by someone else.
+    for (tool, args) in with_path("a.txt")
+        .into_iter()
+        .chain([("apply_patch", json!({ "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n" }))])
+    {
+        let fresh = Bench::new();
+        fresh.run("read_file", &json!({ "path": "a.txt" }));
+        fs::write(fresh.workspace().join("a.txt"), "theirs\ntwo\n").expect("a file");
+        seen.call(&fresh, tool, &args);
+    }
+    // What another process holds, and what the caller gives up.
+    let held = session(&bench.workspace(), bench.around.path());
+    let lock = held.workspace().lock(std::time::Duration::ZERO).expect("the lock");
+    for (tool, args) in with_path("a.txt").into_iter().chain(calls()) {
+        let (failed, answer) = bench.run(tool, &args);
+        if failed && answer["error"]["kind"] == "timeout" {
+            seen.error(tool, &answer);
+            seen.failed.extend(consistent(&answer["error"]).err());
+        }
+    }
+    drop(lock);
+    for (tool, args) in with_path(".") {
+        let (failed, answer) = bench.run_as(tool, &args, &mut Cancelling);
+        if failed && answer["error"]["kind"] == "timeout" {
+            seen.error(tool, &answer);
+            seen.failed.extend(consistent(&answer["error"]).err());
+        }
+    }
+    assert!(seen.failed.is_empty(), "{} fail\n{}", seen.failed.len(), seen.failed.join("\n"));
+    seen.complete();
+}
+
+impl Seen {
+    /// Holds what was seen against what the code can give.
+    fn complete(&self) {
+        let mut wrong = Vec::new();
+        for tool in catalogue() {
+            let (_, errors) = tool.description.split_once("\nErrors").expect("every description has them");
+            let errors = errors.split("\nExample").next().unwrap_or_default();
+            let described: BTreeSet<&str> = errors
+                .split(|c: char| !(c.is_ascii_lowercase() || c == '_'))
+                .filter(|word| patch_engine::ErrorKind::ALL.iter().any(|kind| kind.as_str() == *word))
+                .collect();
+            let found: BTreeSet<&str> =
+                self.kinds.iter().filter(|(name, _)| name == tool.name).map(|(_, kind)| &**kind).collect();
+            // Arguments that do not fit, a lock that is held, a file beyond the limit: the same for every tool.
+            let common = BTreeSet::from(["command_failed", "timeout", "file_too_large"]);
+            let missing: Vec<_> = described.difference(&found).collect();
+            let silent: Vec<_> = found.difference(&described).filter(|kind| !common.contains(*kind)).collect();
+            if !missing.is_empty() || !silent.is_empty() {
+                wrong.push(format!("{}: no call fails with {missing:?}; the description lacks {silent:?}", tool.name));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../file-tools/src");
+        let given = |file: &Path| -> Vec<Reason> {
+            let text = fs::read_to_string(file).expect("a source file");
+            let named = |reason: &Reason| text.contains(&format!("Reason::{reason:?}"));
+            Reason::ALL.into_iter().filter(named).collect()
+        };
+        for tool in Tool::ALL.iter().map(|tool| tool.as_str()).chain([EDITOR]) {
+            let file = match tool {
+                EDITOR => folder.join("editor.rs"),
+                tool => folder.join("tools").join(format!("{}.rs", tool.replace('.', "_"))),
+            };
+            for reason in given(&file) {
+                let wanted = (tool.to_owned(), reason.reason().to_owned());
+                assert!(self.reasons.contains(&wanted), "{tool}: no call is refused for {reason:?}");
+            }
+        }
+        let reasons: BTreeSet<&str> = self.reasons.iter().map(|(_, reason)| &**reason).collect();
+        let missing: Vec<_> = Reason::ALL.iter().filter(|reason| !reasons.contains(reason.reason())).collect();
+        assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
+        // These need mounts, another user, roots of a client, a race, or a path that JSON cannot carry: see `tests/hostile`.
+        let elsewhere = ["mount", "other_device", "untrusted_state", "changed", "not_utf8", "io"];
+        let guard = reasons_in(&["fs-guard/src/error.rs", "fs-guard/src/names.rs", "trash/src/error.rs"]);
+        let missing: Vec<_> =
+            guard.iter().filter(|reason| !reasons.contains(&***reason) && !elsewhere.contains(&&***reason)).collect();
+        assert_eq!(missing, [] as [&String; 0], "no path is refused for these");
+        for hint in [
+            "use_tool",
+            "use_argument",
+            "correct_arguments",
+            "add_text",
+            "read_again",
+            "rename_path",
+            "choose_path",
+            "join",
+        ] {
+            assert!(self.hints.contains(hint), "no call gets {hint}: {:?}", self.hints);
+        }
+    }
+}
