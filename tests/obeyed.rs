@@ -212,6 +212,12 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
         "read_again" => {
             let path = text("path");
             let bytes = file(&path);
+            // What was read is what the next patch is written against.
+            let call = &call.with_args(|args| {
+                let base = args.iter().position(|arg| arg == "--base");
+                let other = |at: &usize| base.is_none_or(|base| *at != base && *at != base + 1);
+                args.iter().enumerate().filter(|(at, _)| other(at)).map(|(_, arg)| arg.clone()).collect()
+            });
             if about["reason"] == "stale" {
                 let hash = fs_guard::Sha256::of(&bytes).to_string();
                 let wrong = about["expectedSha256"].as_str().unwrap_or_default();

@@ -11,7 +11,7 @@ use patch_engine::{ApplyError, MAX_PATCH_SIZE};
 
 use crate::approve::{self, Prompt};
 use crate::args::{self, Rules};
-use crate::commands::{options, session};
+use crate::commands::{options_without_base, session};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -76,7 +76,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let flags = Layer { profile: Some(profile), ..Layer::default() };
     let (settings, notes) = Sources::load(&global.root)?.resolve(flags, profile, args::Approve::Never);
     notes.iter().for_each(|note| render::message(&note.to_string()));
-    let options = options(&settings, &Rules::default())?;
+    let options = options_without_base(&settings, &Rules::default())?;
     global.settings = settings;
     let patch = match input.parse(&options.parse) {
         Ok(patch) => patch,

@@ -1,6 +1,7 @@
 //! What a call changed, as data: the shape that the patch tool and the command line answer with.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use patch_engine::transaction::{Outcome, Recovered};
 use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report};
@@ -80,12 +81,42 @@ pub struct PatchData {
     /// What was overlooked, and what a reader should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The hunks that were located in the base, as the file had changed since, and where they went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedHunk>,
     /// Interrupted transactions that were seen to on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<String>,
     /// Diffs or files are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+}
+
+/// A hunk that was located in the base.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedHunk {
+    /// The file.
+    pub path: String,
+    /// The hunk of its section, from 0.
+    pub hunk_index: usize,
+    /// The lines of the base that it changes, and those next to them.
+    pub from: LineRange,
+    /// The lines of the file where it went, or was already, and those next to them.
+    pub to: LineRange,
+    /// The file had all of it already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_there: bool,
+}
+
+/// Lines of a file, from 1, both included.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LineRange {
+    /// The first one.
+    pub start_line: usize,
+    /// The last one.
+    pub end_line: usize,
 }
 
 /// One file that a call changed.
@@ -126,6 +157,7 @@ impl PatchData {
             hunk_count: plan.hunk_count(),
             changed_files: changed_files(plan.images(), detail)?,
             notes: notes(plan),
+            carried: carried(plan).collect(),
             ..Self::default()
         })
     }
@@ -142,6 +174,7 @@ impl PatchData {
             transaction_ids,
             changed_files: reports.iter().flat_map(|report| committed_files(report, detail)).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
+            carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
             ..Self::default()
         }
@@ -211,10 +244,36 @@ fn notes(plan: &Plan) -> Vec<String> {
             PlanNote::Text(warning) => format!("patch {warning}"),
             PlanNote::Encoded { path, encoding } => format!("{path}: stored as {encoding}"),
             PlanNote::Crlf { path, by } => format!("{path}: lines end in CRLF, as {by} has it"),
+            PlanNote::Carried { path, hunk, from, to, already_there } => {
+                format!("{path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
+            }
             PlanNote::Unchanged { path } => format!("{path}: unchanged"),
             PlanNote::Hunk { path, hunk, note } => format!("{path}: hunk {} {}", hunk + 1, note_text(note)),
         })
         .collect()
+}
+
+/// What became of a hunk that was located in the base.
+#[must_use]
+pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, already_there: bool) -> String {
+    let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
+    let what = if already_there { "is there already" } else { "was carried" };
+    format!("{what}: {} of the base are {} now", lines(from), lines(to))
+}
+
+/// The hunks that were located in the base.
+fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
+    let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
+    plan.notes().iter().filter_map(move |note| match note {
+        PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {
+            path: path.clone(),
+            hunk_index: *hunk,
+            from: lines(from),
+            to: lines(to),
+            already_there: *already_there,
+        }),
+        _ => None,
+    })
 }
 
 /// The plan in one line.

@@ -32,13 +32,19 @@ pub use git_tree::Id as CommitId;
 pub struct CommitTree {
     snapshot: Snapshot,
     commit: Id,
+    /// The directory whose files these are, with a slash at its end; empty for all.
+    beneath: String,
 }
 
 impl CommitTree {
     /// The files of a commit; `tree` is its tree.
     #[must_use]
     pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
-        Self { snapshot: repository.snapshot(tree), commit }
+        Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
     }
 
     /// The same with rules, to plan patches for.
@@ -59,7 +65,7 @@ fn file_kind(kind: Kind) -> FileKind {
 
 impl Tree for CommitTree {
     fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
-        let Some(found) = self.snapshot.entry(path).map_err(io::Error::other)? else { return Ok(None) };
+        let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else { return Ok(None) };
         let size = || self.snapshot.size(found.id).map_err(io::Error::other);
         Ok(Some(match found.kind {
             Kind::File => Entry::file(size()?, false),
@@ -71,19 +77,36 @@ impl Tree for CommitTree {
     }
 
     fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {
-        let found = self.snapshot.entry(path).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let found = self.snapshot.entry(self.at(path)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
         let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
         Ok(Arc::new(bytes.to_vec()))
     }
 
     fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
-        let found = self.snapshot.list(dir).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let found = self.snapshot.list(self.at(dir)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
     }
 
     fn id(&self) -> Option<String> {
         Some(self.commit.to_string())
     }
+}
+
+/// The files of a commit in the git repository around a directory, as they are beneath that directory.
+///
+/// # Errors
+///
+/// When there is no repository around it, or no such commit.
+pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
+    let git = |error| git_error(&error);
+    let dir = fs_guard::real_path(dir)?;
+    let top = dir.ancestors().find(|above| Repository::open(above.join(".git"), &OpenOptions::default()).is_ok());
+    let top = top.unwrap_or(&dir);
+    let repository = Repository::open(top, &OpenOptions::default()).map_err(git)?;
+    let found = repository.resolve(revision).map_err(git)?;
+    let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
+    let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
+    Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
 }
 
 /// What is to become of a patch in a repository.
@@ -97,6 +120,9 @@ pub struct GitRequest {
     pub message: Option<String>,
     /// The author, as `Name <address>`; otherwise the one that git would take.
     pub author: Option<String>,
+    /// When the branch has moved on from `onto`: carry the hunks to its newest commit, where it is certain where they
+    /// belong, and try again as often as it moves.
+    pub carry: bool,
     /// Move the branch even if it is checked out; neither index nor files follow.
     pub allow_checked_out: bool,
 }
@@ -124,6 +150,9 @@ pub enum GitError {
     /// It cannot be planned.
     #[error(transparent)]
     Rejected(#[from] Rejects),
+    /// Someone else moved the branch meanwhile.
+    #[error(transparent)]
+    Moved(Box<ToolError>),
     /// Everything else.
     #[error(transparent)]
     Failed(#[from] ToolError),
@@ -133,6 +162,7 @@ impl From<&GitError> for ToolError {
     fn from(error: &GitError) -> Self {
         match error {
             GitError::Rejected(rejects) => Self::rejected(rejects),
+            GitError::Moved(error) => (**error).clone(),
             GitError::Failed(error) => error.clone(),
         }
     }
@@ -180,8 +210,8 @@ impl GitSession {
     ///
     /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
     pub fn plan(&self, patch: &Patch<'_>, options: &Options, request: &GitRequest) -> Result<GitReport, GitError> {
-        let place = self.place(request)?;
-        let plan = self.plan_over(patch, options, place.onto)?;
+        let place = self.place(request, None)?;
+        let plan = self.plan_over(patch, options, &place)?;
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
     }
@@ -222,8 +252,32 @@ impl GitSession {
         log: &mut Recorder<'_>,
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
-        let Place { onto, branch, from } = self.place(request)?;
-        let plan = self.plan_over(patch, options, onto)?;
+        let mut seen = None;
+        loop {
+            let place = self.place(request, seen)?;
+            seen = Some(place.seen);
+            match self.once(patch, options, request, &place, log, host) {
+                Err(GitError::Moved(_)) if request.carry && place.branch.is_some() => {
+                    // What was intended did not happen.
+                    let _ = log.finish(&[], Some((ErrorKind::StaleFile, None)));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn once(
+        &self,
+        patch: &Patch<'_>,
+        options: &Options,
+        request: &GitRequest,
+        place: &Place,
+        log: &mut Recorder<'_>,
+        host: &mut dyn Host,
+    ) -> Result<GitReport, GitError> {
+        let Place { onto, branch, from, .. } = place;
+        let (onto, from) = (*onto, *from);
+        let plan = self.plan_over(patch, options, place)?;
         let nothing = |report| GitReport { commit: None, tree: onto.tree, onto: onto.commit, branch: None, report };
         if plan.is_empty() {
             return Ok(nothing(Report::of_tree(plan, None)));
@@ -250,25 +304,40 @@ impl GitSession {
         });
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
-        let published = match &branch {
+        let published = match branch {
             Some(branch) => self.publish(branch, from, &written, request),
-            None => self.repository.flush().map_err(|error| git_error(&error)),
+            None => self.repository.flush().map_err(|error| git_error(&error).into()),
         };
         published.inspect_err(|_| self.repository.discard())?;
         let report = Report::of_tree(plan, Some(id));
         host.event(&Event::Committed(&report));
-        Ok(GitReport { commit: Some(written.commit), tree: written.tree, onto: onto.commit, branch, report })
+        let (commit, tree, branch) = (Some(written.commit), written.tree, branch.clone());
+        Ok(GitReport { commit, tree, onto: onto.commit, branch, report })
     }
 
-    /// The commit that a patch is for, and the branch that it moves.
-    fn place(&self, request: &GitRequest) -> Result<Place, ToolError> {
+    /// The files of a commit, as those that the author of a patch saw.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit.
+    pub fn base(&self, revision: &str) -> Result<Files, ToolError> {
+        let found = self.repository.resolve(revision).map_err(|error| git_error(&error))?;
+        Ok(CommitTree::new(&self.repository, found).files(Arc::clone(&self.policy)))
+    }
+
+    /// The commit that a patch goes on top of, and the branch that it moves. `seen` is the commit that its author saw, if
+    /// that is known already.
+    fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
         let git = |error| git_error(&error);
-        let onto = self.repository.resolve(&request.onto).map_err(git)?;
+        let onto = match seen {
+            Some(seen) => seen,
+            None => self.repository.resolve(&request.onto).map_err(git)?,
+        };
         let branch = match &request.branch {
             Some(branch) => Some(branch.clone()),
             // A tag and an id are no branches, and a branch that is named like one is not meant.
             None => match self.repository.branch(&request.onto) {
-                Ok(Some(at)) if at == onto.commit => Some(request.onto.clone()),
+                Ok(Some(at)) if at == onto.commit || seen.is_some() => Some(request.onto.clone()),
                 _ => None,
             },
         };
@@ -277,14 +346,29 @@ impl GitSession {
             None => None,
         };
         match (&branch, from) {
-            (Some(branch), Some(at)) if at != onto.commit => Err(moved(branch, Some(onto.commit), Some(at))),
-            _ => Ok(Place { onto, branch, from }),
+            (Some(branch), Some(at)) if at != onto.commit => match request.carry {
+                true => {
+                    let tip = self.repository.commit(at).map_err(git)?;
+                    Ok(Place {
+                        onto: Resolved { commit: at, tree: tip.tree },
+                        seen: onto,
+                        branch: Some(branch.clone()),
+                        from,
+                    })
+                }
+                false => Err(moved(branch, Some(onto.commit), Some(at))),
+            },
+            _ => Ok(Place { onto, seen: onto, branch, from }),
         }
     }
 
-    fn plan_over(&self, patch: &Patch<'_>, options: &Options, onto: Resolved) -> Result<Arc<Plan>, Rejects> {
-        let files = CommitTree::new(&self.repository, onto).files(Arc::clone(&self.policy));
-        Ok(Arc::new(plan(files, patch, options)?))
+    fn plan_over(&self, patch: &Patch<'_>, options: &Options, place: &Place) -> Result<Arc<Plan>, Rejects> {
+        let files = |commit| CommitTree::new(&self.repository, commit).files(Arc::clone(&self.policy));
+        if place.seen == place.onto {
+            return Ok(Arc::new(plan(files(place.onto), patch, options)?));
+        }
+        let options = Options { base: Some(files(place.seen)), ..options.clone() };
+        Ok(Arc::new(plan(files(place.onto), patch, &options)?))
     }
 
     /// Makes the blobs, the trees and the commit of a plan; they are in memory still.
@@ -327,7 +411,7 @@ impl GitSession {
         from: Option<Id>,
         Written { commit, committer, .. }: &Written,
         request: &GitRequest,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), GitError> {
         let began = Instant::now();
         let to = BranchMove {
             branch,
@@ -340,10 +424,12 @@ impl GitSession {
         loop {
             match self.repository.move_branch(&to) {
                 Ok(()) => return Ok(()),
-                Err(git_tree::Error::RefMoved { actual, .. }) => return Err(moved(branch, from, actual)),
+                Err(git_tree::Error::RefMoved { actual, .. }) => {
+                    return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
+                }
                 // It waited itself, as long as git does.
                 Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
-                Err(error) => return Err(git_error(&error)),
+                Err(error) => return Err(git_error(&error).into()),
             }
         }
     }
@@ -352,6 +438,8 @@ impl GitSession {
 /// Where a patch goes.
 struct Place {
     onto: Resolved,
+    /// The commit that the author of the patch saw: `onto`, or one before it.
+    seen: Resolved,
     branch: Option<String>,
     /// Where the branch is; nowhere, if it is to be made.
     from: Option<Id>,
@@ -393,7 +481,7 @@ fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
     });
     ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
         .details(details)
-        .hints([Hint::UseFlag { flag: format!("--onto {branch}") }])
+        .hints([Hint::UseFlag { flag: "--carry".into() }, Hint::UseFlag { flag: format!("--onto {branch}") }])
 }
 
 /// A failure of the repository.

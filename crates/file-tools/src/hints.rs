@@ -285,6 +285,11 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         }
         Problem::Stale { actual: None, .. } => vec![choose(path, "a file that exists: this one is gone")],
         Problem::Stale { .. } => vec![read_again(path)],
+        Problem::Conflict(conflict) => vec![Hint::ReadAgain {
+            path: path.clone(),
+            start_line: Some(conflict.current.lines.start),
+            end_line: Some((conflict.current.lines.end - 1).max(conflict.current.lines.start)),
+        }],
         Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
         Problem::DeleteNotAllowed => {
             vec![

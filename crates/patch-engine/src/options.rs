@@ -8,6 +8,7 @@ use fs_guard::Sha256;
 use patch_grammar::ParseOptions;
 
 use crate::encoding::Encodings;
+use crate::files::Files;
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 
 /// A named preset of [`Options`].
@@ -117,7 +118,11 @@ pub struct Options {
     pub max_memory: u64,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
-    /// What files must be before the patch, by path; files that are not named are not checked.
+    /// The files that the author of the patch saw, where they are known. A hunk of a file that has changed since is located
+    /// there, and [carried](crate::carry) to the file as it is now. None: the files' own lines decide.
+    pub base: Option<Files>,
+    /// What files must be before the patch, by path; files that are not named are not checked. With a base, a file may also
+    /// have changed since it had that hash there.
     pub expected: BTreeMap<String, Expected>,
 }
 
@@ -153,6 +158,7 @@ impl Options {
             max_file_size: MAX_FILE_SIZE,
             max_memory: MAX_MEMORY,
             encodings: Encodings::default(),
+            base: None,
             expected: BTreeMap::new(),
         }
     }

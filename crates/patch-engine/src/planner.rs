@@ -2,11 +2,13 @@
 //! writes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, Metadata, RelPath, Sha256};
+use fs_guard::{Access, Hasher, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
+use crate::carry::{Carried, CarriedHunk, carry};
 use crate::conventions::Conventions;
 use crate::edit;
 use crate::files::Files;
@@ -38,7 +40,8 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
         let path = section.path.text;
         // What is expected of a file is checked before, and its bytes are here then.
-        named[path].len() == 1 && !options.expected.contains_key(path)
+        // Where a base is known, hunks may belong elsewhere than in the file.
+        named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
     });
     let conventions = Conventions::new(files);
     let alone = alone.map(|(index, _)| index).collect();
@@ -53,6 +56,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
             named,
             prefetched: None,
             checked: Vec::new(),
+            bases: HashMap::new(),
             placed: Vec::new(),
             notes: patch
                 .notes
@@ -96,6 +100,8 @@ struct Planner<'a, 'p> {
     prefetched: Option<Prefetched>,
     /// The paths of the section that is planned now.
     checked: Vec<RelPath>,
+    /// What the base has at a path, as the sections so far leave it; `None` where it says nothing about it.
+    bases: HashMap<RelPath, Option<Arc<Vec<u8>>>>,
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
@@ -115,6 +121,10 @@ impl<'p> Planner<'_, 'p> {
                 let found = actual.map_or(Expected::Absent, Expected::Hash);
                 if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
+            let outcome = outcome.or_else(|problem| match (problem, expected) {
+                (Problem::Stale { .. }, Expected::Hash(seen)) if self.base_has(path, seen) => Ok(()),
+                (problem, _) => Err(problem),
+            });
             if let Err(problem) = outcome {
                 if let Ok(checked) = self.files().check(path, Access::Read)
                     && let Ok(entry) = self.builder.entry(&checked, Access::Read)
@@ -122,6 +132,45 @@ impl<'p> Planner<'_, 'p> {
                     entry.rejected = true;
                 }
                 self.rejects.push(Reject::of(path, problem));
+            }
+        }
+    }
+
+    /// What the base has at a path, if it says something about it.
+    fn base_of(&mut self, path: &RelPath) -> Checked<Option<Arc<Vec<u8>>>> {
+        let Some(base) = &self.options.base else { return Ok(None) };
+        if let Some(known) = self.bases.get(path) {
+            return Ok(known.clone());
+        }
+        let found = match base.read(path, self.options.max_file_size) {
+            Ok((bytes, _)) => Some(bytes),
+            Err(error @ fs_guard::Error::Io { .. }) => return Err(Problem::Guard(error)),
+            // What is no file there was not seen as one.
+            Err(_) => None,
+        };
+        self.bases.insert(path.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// What the base has at a path, if that is not what `now` is.
+    fn base_unlike(&mut self, path: &RelPath, now: &PostImage) -> Checked<Option<Arc<Vec<u8>>>> {
+        let base = self.base_of(path)?;
+        Ok(base.filter(|base| base.len() as u64 != now.size || Sha256::of(base) != now.sha256))
+    }
+
+    /// Whether the base has a file with this hash at a path.
+    fn base_has(&mut self, path: &str, sha256: Sha256) -> bool {
+        let Ok(path) = self.files().check(path, Access::Read) else { return false };
+        self.base_of(&path).is_ok_and(|base| base.is_some_and(|base| Sha256::of(&base) == sha256))
+    }
+
+    /// Refuses to take a file away, or to copy it, that is not what the author of the patch saw.
+    fn check_unchanged(&mut self, path: &RelPath, now: &PostImage) -> Checked<()> {
+        match self.base_unlike(path, now)? {
+            None => Ok(()),
+            Some(base) => {
+                let (expected, actual) = (Expected::Hash(Sha256::of(&base)), Some(now.sha256));
+                Err(Problem::Stale { expected, actual })
             }
         }
     }
@@ -182,6 +231,7 @@ impl<'p> Planner<'_, 'p> {
         let Added { bytes, sha256, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);
+        self.bases.insert(path.clone(), None);
         Ok(self.builder.put(&path, bytes, sha256, mode, replaced)?)
     }
 
@@ -195,6 +245,12 @@ impl<'p> Planner<'_, 'p> {
         let path = self.check(section, Access::Delete)?;
         if self.builder.entry(&path, Access::Delete)?.rejected {
             return Err(Vec::new());
+        }
+        if self.options.base.is_some()
+            && let Ok(now) = self.builder.current(&path)
+        {
+            self.check_unchanged(&path, &now.post)?;
+            self.bases.insert(path.clone(), None);
         }
         if let Some(hunks) = hunks {
             self.builder.check_file(&path, Access::Delete)?;
@@ -224,6 +280,7 @@ impl<'p> Planner<'_, 'p> {
             return Err(Vec::new());
         }
         let file = self.builder.original(&path)?.post;
+        self.check_unchanged(&path, &file)?;
         let mut failures = Vec::new();
         let target = self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
         let source = self.builder.source(&path, &file)?;
@@ -259,7 +316,15 @@ impl<'p> Planner<'_, 'p> {
         if self.builder.entry(&path, access)?.rejected {
             return Err(Vec::new());
         }
-        self.builder.check_file(&path, access)?;
+        if let Err(problem) = self.builder.check_file(&path, access) {
+            // It was there when the patch was written.
+            return Err(match (&problem, self.base_of(&path)?) {
+                (Problem::Missing, Some(base)) => {
+                    Problem::Stale { expected: Expected::Hash(Sha256::of(&base)), actual: None }.into()
+                }
+                _ => problem.into(),
+            });
+        }
         let mut failures = Vec::new();
         let target = match move_to.map(|to| self.destination(index, &path, to)).transpose() {
             Ok(target) => target,
@@ -283,7 +348,11 @@ impl<'p> Planner<'_, 'p> {
         }
         match target {
             None => self.builder.write(&path, new),
-            Some((to, replaced)) => self.builder.move_to(&path, &to, new, replaced.is_some()),
+            Some((to, replaced)) => {
+                self.builder.move_to(&path, &to, new, replaced.is_some());
+                let base = self.bases.insert(path, None).flatten();
+                self.bases.insert(to, base);
+            }
         }
         Ok(())
     }
@@ -355,6 +424,11 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
+        if let Some(seen) = self.base_unlike(path, &base.post)? {
+            return self.carried(index, section, path, hunks, base, (&seen, &source));
+        }
+        // What this section makes of it is the base of the next, and the file.
+        self.bases.insert(path.clone(), None);
         // It was made of the file on disk: it holds if that is where this section found it.
         let holds = !self.builder.is_offered();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
@@ -369,6 +443,50 @@ impl<'p> Planner<'_, 'p> {
         self.notes.extend(encoding.map(|encoding| PlanNote::Encoded { path: section.path.text.to_owned(), encoding }));
         self.note_placed(index, section, edit.placed);
         Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
+    }
+
+    /// The file at `path` with hunks applied that are located in its base.
+    fn carried(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        path: &RelPath,
+        hunks: &'p [Hunk<'p>],
+        now: New,
+        (base, source): (&[u8], &[u8]),
+    ) -> Result<New, Vec<Failure>> {
+        let binary = || Problem::Binary { size: now.post.size, sha256: now.post.sha256 };
+        let text = prefetch::text(path, base, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        // Lines of other encodings are not compared as bytes.
+        if text.encoding().is_some() {
+            self.check_unchanged(path, &now.post)?;
+        }
+        let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
+            Ok(edit) => edit,
+            Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
+        };
+        let Carried { splices, hunks: carried } = carry(base, source, &edit).map_err(|conflicts| {
+            let failure = |conflict: crate::carry::Conflict| {
+                let hunk = conflict.hunks.first().copied();
+                let patch_line = hunk.map(|hunk| hunks[hunk].line);
+                Failure { path: None, hunk, patch_line, problem: Problem::Conflict(Box::new(conflict)) }
+            };
+            conflicts.into_iter().map(failure).collect::<Vec<_>>()
+        })?;
+        self.bases.insert(path.clone(), Some(Arc::new(edit.apply(base))));
+        for CarriedHunk { hunk, from, to, already_there } in carried {
+            if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == hunk) {
+                let (first_line, line_count) = (*to.start(), to.end() + 1 - to.start());
+                let placed = Placed { first_line, line_count, ..placed.clone() };
+                self.note_placed(index, section, vec![placed]);
+            }
+            let path = section.path.text.to_owned();
+            self.notes.push(PlanNote::Carried { path, hunk, from, to, already_there });
+        }
+        let mut hasher = Hasher::new();
+        splices.hash(source, 0, &mut hasher);
+        let size = splices.size_of(source.len()) as u64;
+        Ok(self.builder.edited(path, now, source, splices, hasher.finish(), size)?)
     }
 
     fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use fs_guard::Sha256;
 
+use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
 use crate::locate::{Pass, RejectReason};
 use crate::options::Expected;
@@ -101,6 +102,8 @@ pub enum Problem {
         /// What is there; `None` when nothing is.
         actual: Option<Sha256>,
     },
+    /// The file has changed since the base, and it is not certain where the change belongs.
+    Conflict(Box<Conflict>),
     /// The file has a NUL byte in its first 8 KiB.
     Binary {
         /// Its size in bytes.
@@ -145,7 +148,7 @@ impl Reject {
             Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
             Problem::Exists | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => ErrorKind::AlreadyExists,
             Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
-            Problem::Stale { .. } => ErrorKind::StaleFile,
+            Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
             Problem::LeavesLines => ErrorKind::PatchApplyError,
@@ -170,6 +173,7 @@ impl Reject {
             Problem::Collides { .. } => "collision",
             Problem::SamePath => "same_path",
             Problem::Stale { .. } => "stale",
+            Problem::Conflict(_) => "conflict",
             Problem::Binary { .. } => "binary",
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
@@ -230,6 +234,9 @@ impl fmt::Display for Problem {
                     None => write!(f, "expected {expected}, found no file"),
                 }
             }
+            Self::Conflict(conflict) => {
+                write!(f, "the file has changed where the hunk changes it: {}", since(conflict))
+            }
             Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
             Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
             Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
@@ -241,6 +248,22 @@ impl fmt::Display for Problem {
                 write!(f, "{reason}; they are in {file} from line {line}")
             }
         }
+    }
+}
+
+/// What became of the lines of a conflict.
+fn since(conflict: &Conflict) -> String {
+    let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
+        1 => format!("line {} ", excerpt.lines.start),
+        _ => format!("lines {}-{} ", excerpt.lines.start, excerpt.lines.end - 1),
+    };
+    let (base, current) = (&conflict.base, &conflict.current);
+    match (base.lines.is_empty(), current.lines.is_empty()) {
+        (false, false) if base.lines.len() == 1 => format!("{}of the base is {}now", lines(base), lines(current)),
+        (false, false) => format!("{}of the base are {}now", lines(base), lines(current)),
+        (false, true) => format!("{}of the base stood before line {}", lines(base), current.lines.start),
+        (true, false) => format!("before line {} of the base there is {}now", base.lines.start, lines(current)),
+        (true, true) => format!("the lines around line {} of the base are others now", base.lines.start),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::carry::Excerpt;
 use crate::locate::{Advice, Candidate, Nearest, Pass, RejectReason};
 use crate::options::Expected;
 use crate::plan::{Change, Plan};
@@ -90,6 +91,11 @@ fn of_reject(reject: &Reject) -> Value {
             set("expectedSha256", expected.into());
             set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
         }
+        Problem::Conflict(conflict) => {
+            set("base", of_excerpt(&conflict.base));
+            set("current", of_excerpt(&conflict.current));
+            set("wanted", of_excerpt(&conflict.wanted));
+        }
         Problem::Binary { size, sha256 } => {
             set("sizeBytes", (*size).into());
             set("sha256", sha256.to_string().into());
@@ -125,6 +131,22 @@ fn of_reject(reject: &Reject) -> Value {
             }
         }
         _ => {}
+    }
+    value
+}
+
+/// Lines of one side of a conflict; long ones are cut.
+fn of_excerpt(excerpt: &Excerpt) -> Value {
+    /// How many bytes of each side an answer shows.
+    const SHOWN: usize = 2048;
+    let text = &excerpt.text[..excerpt.text.len().min(SHOWN)];
+    let mut value = json!({
+        "startLine": excerpt.lines.start,
+        "endLine": excerpt.lines.end - 1,
+        "text": String::from_utf8_lossy(text),
+    });
+    if text.len() < excerpt.text.len() {
+        value["truncated"] = true.into();
     }
     value
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// The rules of planning: a profile, and every rule on its own.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
     /// Preset of all rules below; `strict` unless set (`codex` for `ops`). `codex` applies what the OpenAI models were trained
@@ -21,6 +21,13 @@ pub(crate) struct Rules {
     /// Read what `--expect` takes from a JSON object of paths and hashes
     #[arg(long, value_name = "FILE.json")]
     pub(crate) expect_from: Option<PathBuf>,
+    /// Directory with the files as the author of the patch saw them: a hunk of a file that has changed since is carried to the
+    /// file as it is now, where that is certain
+    #[arg(long, value_name = "DIR", conflicts_with = "base_rev")]
+    pub(crate) base: Option<PathBuf>,
+    /// The same with the files of a commit of the git repository around the workspace
+    #[arg(long, value_name = "REV")]
+    pub(crate) base_rev: Option<String>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
@@ -59,7 +66,7 @@ pub(crate) fn charset(text: &str) -> Result<String, String> {
 }
 
 /// Options of the guard beside patterns.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Guard {
     /// Which names new files may have: those that every system accepts (`portable`, unless set), or all that this system
     /// accepts (`native`)

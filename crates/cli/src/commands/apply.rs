@@ -18,7 +18,8 @@ use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::{self, Input};
-use crate::{approve, args, events, expect, interactive, json, live, render, settings};
+use crate::settings::Settings;
+use crate::{approve, args, events, expect, interactive, json, live, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -86,7 +87,13 @@ pub(crate) struct CheckArgs {
 }
 
 /// The options that the settings and the expectations of the command line ask for.
-pub(crate) fn options(settings: &settings::Settings, rules: &args::Rules) -> Result<Options, Failure> {
+pub(super) fn options(global: &Global, rules: &args::Rules) -> Result<Options, Failure> {
+    let base = workspace::base(global, rules)?;
+    Ok(Options { base, ..options_without_base(&global.settings, rules)? })
+}
+
+/// The same but for the base.
+pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> Result<Options, Failure> {
     let mut options = Options::new(settings.profile.into());
     options.parse.environment = rules.environment.clone();
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
@@ -148,7 +155,7 @@ pub(super) enum Rest {
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    let options = options(&global.settings, &args.rules)?;
+    let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
     with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
@@ -185,7 +192,7 @@ fn run(
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
     args.detail.check(global.json)?;
-    let options = options(&global.settings, &args.rules)?;
+    let options = options(global, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
     let asks = asked != ApprovalPolicy::Never;

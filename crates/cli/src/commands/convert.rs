@@ -41,7 +41,7 @@ pub(crate) enum Form {
 }
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
-    let options = apply::options(&global.settings, &args.rules)?;
+    let options = apply::options(global, &args.rules)?;
     let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
     if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
         input = written(&input, &options.parse, global.quiet)?;

@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
-    let options = apply::options(&global.settings, &args.rules)?;
+    let options = apply::options(global, &args.rules)?;
     let session = workspace::session(global)?;
     apply::with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);

@@ -30,7 +30,7 @@ use crate::{approve, args, events, form, input, json, render};
     apply-patch git --onto v1.2 --branch fix -m 'Fix it' answer.patch\n  \
     apply-patch git --git-dir project.git --onto main -n answer.patch\n  \
     apply-patch git --batch < requests.jsonl > answers.jsonl\n\n\
-    A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message` and `author`, which go before\n\
+    A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message`, `author` and `carry`, which go before\n\
     the flags. Each line gets one as an answer, with its `id`.")]
 pub(crate) struct GitArgs {
     #[command(flatten)]
@@ -53,6 +53,9 @@ pub(crate) struct GitArgs {
     /// Author of the commit; unless set, the one that git would take
     #[arg(long, value_name = "NAME <ADDRESS>")]
     pub(crate) author: Option<String>,
+    /// When the branch has moved on from `--onto`: carry the hunks to its newest commit, where it is certain where they belong
+    #[arg(long, conflicts_with_all = ["base", "base_rev"])]
+    pub(crate) carry: bool,
     /// Move the branch even if it is checked out; the files that are checked out stay as they are
     #[arg(long)]
     pub(crate) allow_checked_out: bool,
@@ -86,6 +89,7 @@ impl GitArgs {
             branch: self.branch.clone(),
             message: self.message.clone(),
             author: self.author.clone(),
+            carry: self.carry,
             allow_checked_out: self.allow_checked_out,
         }
     }
@@ -101,7 +105,12 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
     let audit = Audit::new(SessionName::cli(), None);
     let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
         .map_err(|error| Failure::Tool(Box::new(error)))?;
-    let options = apply::options(&global.settings, &args.rules)?;
+    // A base is a commit of this repository.
+    let base_rev = args.rules.base_rev.clone();
+    let options = apply::options(global, &args::Rules { base_rev: None, ..args.rules.clone() })?;
+    let base = base_rev.map(|revision| session.base(&revision)).transpose();
+    let base = base.map_err(|error| Failure::Tool(Box::new(error)))?;
+    let options = Options { base: base.or(options.base.clone()), ..options };
     if args.batch {
         return batch(&session, args, &options);
     }
@@ -255,6 +264,7 @@ struct Line {
     branch: Option<String>,
     message: Option<String>,
     author: Option<String>,
+    carry: Option<bool>,
     patch: String,
 }
 
@@ -305,7 +315,7 @@ fn answered(
     line: &[u8],
 ) -> (Value, Result<GitReport, ToolError>) {
     let usage = |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
-    let Line { id, onto, branch, message, author, patch } = match serde_json::from_slice(line) {
+    let Line { id, onto, branch, message, author, carry, patch } = match serde_json::from_slice(line) {
         Ok(line) => line,
         Err(error) => {
             let id = serde_json::from_slice::<Value>(line).ok().and_then(|mut line| Some(line.get_mut("id")?.take()));
@@ -318,6 +328,7 @@ fn answered(
         branch: branch.or(given.branch),
         message: message.or(given.message),
         author: author.or(given.author),
+        carry: carry.unwrap_or(given.carry),
         ..given
     };
     if request.onto.is_empty() {

@@ -19,7 +19,7 @@ mod trash;
 mod undo;
 mod workspace;
 
-pub(crate) use apply::options;
+pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
 use std::ffi::OsString;

@@ -1,7 +1,12 @@
 //! What the commands that open a workspace share.
 
+use std::sync::Arc;
+
 use file_tools::audit::Audit;
+use file_tools::git::enclosing;
 use file_tools::{Session, SessionName, SessionSettings};
+use fs_guard::Root;
+use patch_engine::Files;
 use patch_engine::transaction::{Durability, Recovered, TransactionId, Workspace};
 
 use crate::args;
@@ -43,6 +48,17 @@ pub(super) fn durability(settings: &Settings) -> Durability {
         args::Durability::Process => Durability::Process,
         args::Durability::None => Durability::None,
     }
+}
+
+/// The files that the author of the patch saw, if the command line names them.
+pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>, Failure> {
+    if let Some(dir) = &rules.base {
+        let root = Root::open(dir, global.settings.policy()?)?;
+        return Ok(Some(Files::from(&Arc::new(root))));
+    }
+    let Some(revision) = &rules.base_rev else { return Ok(None) };
+    let tree = enclosing(&global.root, revision).map_err(|error| Failure::Tool(Box::new(error)))?;
+    Ok(Some(tree.files(global.settings.policy()?)))
 }
 
 /// The session of a command that only looks, after [`tidy`].

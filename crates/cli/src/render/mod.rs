@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 
 pub(crate) use diff::write_diff;
+use file_tools::changes::carried_text;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use html::page;
@@ -103,6 +104,9 @@ pub(crate) fn notes(plan: &Plan) {
             PlanNote::Text(warning) => format!("warning: patch {warning}"),
             PlanNote::Encoded { path, encoding } => format!("note: {path}: it is stored as {encoding}"),
             PlanNote::Crlf { path, by } => format!("note: {path}: its lines end in CRLF, as {by} has it"),
+            PlanNote::Carried { path, hunk, from, to, already_there } => {
+                format!("note: {path}: hunk {} {}", hunk + 1, carried_text(from, to, *already_there))
+            }
             PlanNote::Unchanged { path } => format!("warning: {path}: the patch changes nothing in it"),
             PlanNote::Hunk { path, hunk, note } => format!("note: {path}: hunk {} {}", hunk + 1, note_text(note)),
         });

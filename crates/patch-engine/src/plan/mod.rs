@@ -12,6 +12,7 @@ mod splices;
 mod tests;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
@@ -351,6 +352,19 @@ pub enum PlanNote {
         path: String,
         /// The name of the file that says so.
         by: &'static str,
+    },
+    /// A hunk was located in the base, and carried to the file as it is now.
+    Carried {
+        /// The file.
+        path: String,
+        /// The 0-based hunk of its section.
+        hunk: usize,
+        /// The 1-based lines of the base that it changes, and those next to them.
+        from: RangeInclusive<usize>,
+        /// The 1-based lines of the file where it went, or was already, and those next to them.
+        to: RangeInclusive<usize>,
+        /// The file had everything already that the hunk changes.
+        already_there: bool,
     },
     /// A section changes nothing.
     Unchanged {
