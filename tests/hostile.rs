@@ -10,8 +10,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use file_tools::Tool;
 use serde_json::{Value, json};
 
+use crate::obeyed::{self, Call, Way};
+use crate::obeyed_tools;
 use crate::scenarios::{STATE, step, unescape};
 use crate::share::whole;
 use crate::tree::{self, Tree};
@@ -222,20 +225,38 @@ fn operation(op: &str, path: &[u8]) -> (Vec<&'static str>, Vec<u8>) {
     }
 }
 
-/// A workspace, and what lies around it.
-fn surroundings() -> tempfile::TempDir {
-    let around = temp();
-    for dir in ["ws/d", "outside/dir"] {
-        fs::create_dir_all(around.path().join(dir)).expect("a new directory");
-    }
-    for (path, text) in [("ws/a.txt", "one\n"), ("ws/d/b.txt", "one\n")] {
-        fs::write(around.path().join(path), text).expect("a new file");
-    }
-    for path in ["outside/secret", "outside/dir/secret"] {
-        fs::write(around.path().join(path), format!("{CANARY}\none\n")).expect("a new file");
-    }
-    around
+/// The workspace of an attack, and what is around it.
+struct World {
+    around: tempfile::TempDir,
+    _home: tempfile::TempDir,
+    mounts: String,
+    env: Vec<(String, String)>,
 }
+
+impl World {
+    fn ws(&self) -> PathBuf {
+        self.around.path().join("ws")
+    }
+
+    /// Runs the program in it.
+    fn run(&self, json: bool, args: &[Vec<u8>], input: &[u8]) -> Result<Ended, Outcome> {
+        let (id, outside) = (newest(&self.ws()), self.around.path().join("outside"));
+        let mut command = shell(&self.mounts, &self.ws(), &self.env);
+        if json {
+            command.arg("--json");
+        }
+        for arg in args {
+            let arg = String::from_utf8_lossy(arg)
+                .replace("{id}", &id)
+                .replace("{outside}", outside.to_str().expect("UTF-8"));
+            command.arg(arg);
+        }
+        finish(command.spawn().expect("a shell"), input)
+    }
+}
+
+/// The arguments of a run, and its input.
+type Step = (Vec<Vec<u8>>, Vec<u8>);
 
 impl Attack {
     /// The workspace, and what is around it; `None` when it takes more than files.
@@ -244,17 +265,21 @@ impl Attack {
         if self.setup.iter().any(|line| kernel.contains(&line.split(' ').next().unwrap_or_default())) {
             return None;
         }
-        let (around, home) = (surroundings(), temp());
-        let ws = around.path().join("ws");
-        for line in &self.setup {
-            self.prepare(&ws, home.path(), line, &mut String::new(), &mut Vec::new()).ok()?;
-        }
-        Some(around)
+        self.world().ok().map(|world| world.around)
     }
 
-    fn run(&self) -> Result<(), Outcome> {
-        let (around, home) = (surroundings(), temp());
+    /// Makes the workspace that is attacked.
+    fn world(&self) -> Result<World, Outcome> {
+        let (around, home) = (temp(), temp());
         let (ws, outside) = (around.path().join("ws"), around.path().join("outside"));
+        fs::create_dir_all(ws.join("d")).expect("a new directory");
+        fs::create_dir_all(outside.join("dir")).expect("a new directory");
+        for (path, text) in [("ws/a.txt", "one\n"), ("ws/d/b.txt", "one\n")] {
+            fs::write(around.path().join(path), text).expect("a new file");
+        }
+        for path in ["outside/secret", "outside/dir/secret"] {
+            fs::write(around.path().join(path), format!("{CANARY}\none\n")).expect("a new file");
+        }
         let mut mounts = String::new();
         let home_text = home.path().to_str().expect("UTF-8");
         let mut env = vec![("HOME".to_owned(), home_text.to_owned())];
@@ -262,29 +287,124 @@ impl Attack {
         for line in &self.setup {
             self.prepare(&ws, home.path(), line, &mut mounts, &mut env)?;
         }
-        let id = newest(&ws);
-        let before = tree::look(around.path(), true);
-        let mut command = shell(&mounts, &ws, &env);
-        if self.json {
-            command.arg("--json");
-        }
-        for arg in &self.args {
-            let arg = String::from_utf8_lossy(arg)
-                .replace("{id}", &id)
-                .replace("{outside}", outside.to_str().expect("UTF-8"));
-            command.arg(arg);
-        }
-        let run = finish(command.spawn().expect("a shell"), &self.input)?;
-        let after = tree::look(around.path(), true);
+        Ok(World { around, _home: home, mounts, env })
+    }
+
+    fn run(&self) -> Result<(), Outcome> {
+        let world = self.world()?;
+        let before = tree::look(world.around.path(), true);
+        let run = world.run(self.json, &self.args, &self.input)?;
+        let after = tree::look(world.around.path(), true);
         let mut wrong = Vec::new();
         self.answered(&run, &mut wrong);
-        self.kept(&before, &after, &mut wrong);
-        audited(&ws, &mut wrong);
+        self.kept(self.exit == 0, &before, &after, &mut wrong);
+        audited(&world.ws(), &mut wrong);
+        if let (true, Ok(answer)) = (self.json && wrong.is_empty() && self.exit != 2, serde_json::from_slice(&run.1)) {
+            self.obey(&answer, &mut wrong)?;
+        }
         if wrong.is_empty() {
             return Ok(());
         }
         let cut = |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(1500)]).into_owned();
         Err(Outcome::Failed(format!("{}\nexit {:?}\n{}\n{}", wrong.join("\n"), run.0, cut(&run.1), cut(&run.2))))
+    }
+
+    /// Does what each hint of the answer says, in a workspace made anew: the answer is another then, and still nothing gets out.
+    fn obey(&self, answer: &Value, wrong: &mut Vec<String>) -> Result<(), Outcome> {
+        for (about, hints) in obeyed::all_of(&answer["error"]) {
+            for hint in hints {
+                let world = self.world()?;
+                let Some(ways) = self.obedient(&world.ws(), &answer["error"], &about, &hint) else {
+                    wrong.push(format!("{hint} is nothing that this command can do"));
+                    continue;
+                };
+                let (mut changed, mut answers) = (ways.is_empty(), Vec::new());
+                for steps in ways {
+                    let world = self.world()?;
+                    let before = tree::look(world.around.path(), true);
+                    let mut last = Value::Null;
+                    for (args, input) in steps {
+                        let trashed = last["data"]["trashedTo"].as_str().unwrap_or_default();
+                        let input = match std::str::from_utf8(&input) {
+                            Ok(text) => text.replace("{trashedTo}", trashed).into_bytes(),
+                            Err(_) => input,
+                        };
+                        let (code, stdout, stderr) = world.run(true, &args, &input)?;
+                        if [&stdout, &stderr].into_iter().any(|text| String::from_utf8_lossy(text).contains(CANARY)) {
+                            wrong.push(format!("{hint} brings out what is outside"));
+                        }
+                        last = serde_json::from_slice(&stdout).unwrap_or(Value::Null);
+                        if code == Some(2) && last["error"]["details"]["reason"].is_null() {
+                            wrong.push(format!("{hint} comes to a call that makes no sense: {args:?}: {last}"));
+                        }
+                    }
+                    self.kept(true, &before, &tree::look(world.around.path(), true), wrong);
+                    changed |= last != *answer;
+                    answers.push(last);
+                }
+                if !changed {
+                    wrong.push(format!("{hint} changes nothing: {answers:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a caller runs that does what the hint says: several ways, each some runs one after the other. None where the command
+    /// has nothing of the kind.
+    fn obedient(&self, ws: &Path, error: &Value, about: &Value, hint: &Value) -> Option<Vec<Vec<Step>>> {
+        let args: Vec<String> = self.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+        let words: Vec<&str> = args.iter().map(String::as_str).collect();
+        let bytes = |args: Vec<String>| args.into_iter().map(String::into_bytes).collect::<Vec<_>>();
+        let call = |tool: &str, args: &Value| -> Step {
+            let words = ["tool", tool, "--session", "obedient", "--args", "-"].map(str::to_owned);
+            (bytes(words.to_vec()), args.to_string().into_bytes())
+        };
+        if let Some(command) = hint["command"].as_str() {
+            let words = command.split(' ').skip(1).map(str::to_owned).collect();
+            return Some(vec![vec![(bytes(words), Vec::new())]]);
+        }
+        Some(match words[..] {
+            [command, ..] if hint["arguments"][0]["argument"] == "the input" => {
+                let operation = json!({ "type": "delete_file", "path": "a.txt" });
+                let item = json!({ "type": "apply_patch_call", "call_id": "1", "operation": operation });
+                let input = match command == "ops" || words.contains(&"openai") {
+                    true => item.to_string(),
+                    false => "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n".into(),
+                };
+                vec![vec![(self.args.clone(), input.into_bytes())]]
+            }
+            ["tool", name, ..] if words.contains(&"--args") => {
+                let given = words.iter().skip_while(|word| **word != "--args").nth(1).copied().unwrap_or("-");
+                let given = if given == "-" { &self.input } else { given.as_bytes() };
+                let mut args = serde_json::from_slice::<Value>(given).ok()?;
+                let Some(tool @ Tool::ApplyPatch) = Tool::named(name) else {
+                    let chain = obeyed_tools::obeyed(ws, name, &args, error, hint);
+                    let chain: Vec<_> = chain.iter().map(|(tool, args)| call(tool, args)).collect();
+                    return Some(if chain.is_empty() { Vec::new() } else { vec![chain] });
+                };
+                let patch = args["patch"].take().as_str().unwrap_or_default().as_bytes().to_vec();
+                let sent = Call { way: Way::Tool(tool, args), patch };
+                let ways = obeyed::obeyed(&sent, ws, about, hint);
+                ways.iter().filter_map(|way| Some(vec![call(name, &way.tool_args()?)])).collect()
+            }
+            ["apply" | "check" | "parse", ..] => {
+                let sent = Call { way: Way::Program(args), patch: self.input.clone() };
+                let ways = obeyed::obeyed(&sent, ws, about, hint).into_iter();
+                ways.filter_map(|way| match way.way {
+                    Way::Program(args) => Some(vec![(bytes(args), way.patch)]),
+                    _ => None,
+                })
+                .collect()
+            }
+            ["trash", "restore", entry, ..] if hint["hint"] == "choose_path" => {
+                let words = ["trash", "restore", entry, "chosen.txt"].map(str::to_owned);
+                vec![vec![(bytes(words.to_vec()), Vec::new())]]
+            }
+            // A person has to decide, or time has to pass.
+            _ if ["ask_person", "leave_alone", "try_again"].iter().any(|name| hint["hint"] == **name) => Vec::new(),
+            _ => return None,
+        })
     }
 
     /// Does one line of the setup.
@@ -366,7 +486,7 @@ impl Attack {
                 wrong.push(format!("{name} has what is outside"));
             }
             let exact = self.piped && name == "stdout";
-            if let Some(c) = text.chars().find(|&c| obeyed(c) && !exact) {
+            if let Some(c) = text.chars().find(|&c| is_obeyed(c) && !exact) {
                 wrong.push(format!("{name} has {c:?}, which a terminal obeys"));
             }
             for absent in self.absent.iter().filter(|absent| text.contains(absent.as_str())) {
@@ -399,11 +519,11 @@ impl Attack {
     }
 
     /// Looks for what must not have changed.
-    fn kept(&self, before: &Tree, after: &Tree, wrong: &mut Vec<String>) {
+    fn kept(&self, done: bool, before: &Tree, after: &Tree, wrong: &mut Vec<String>) {
         let state = format!("ws/{STATE}");
         let ours = |path: &str| path == state || path.starts_with(&format!("{state}/"));
         let inside = |path: &str| path == "ws" || path.starts_with("ws/");
-        let matters = |path: &str| if self.exit == 0 { !inside(path) } else { !ours(path) };
+        let matters = |path: &str| if done { !inside(path) } else { !ours(path) };
         let keep = |tree: &Tree| -> Tree {
             tree.iter().filter(|(path, _)| matters(path)).map(|(path, entry)| (path.clone(), entry.clone())).collect()
         };
@@ -456,7 +576,7 @@ fn audited(ws: &Path, wrong: &mut Vec<String>) {
 }
 
 /// Whether a terminal does something else with it than show it.
-fn obeyed(c: char) -> bool {
+fn is_obeyed(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }

@@ -80,7 +80,7 @@ impl Call {
         }
     }
 
-    fn tool_args(&self) -> Option<Value> {
+    pub(crate) fn tool_args(&self) -> Option<Value> {
         let Way::Tool(_, args) = &self.way else { return None };
         let mut args = args.clone();
         args["patch"] = String::from_utf8(self.patch.clone()).ok()?.into();
@@ -159,6 +159,9 @@ impl Lines {
     }
 }
 
+/// How the lines of a patch begin that name files.
+const HEADERS: &[&str] = &["*** ", "diff --", "--- ", "+++ ", "rename ", "copy ", "Index: "];
+
 /// The calls of a caller that does what the hint says; none when a person has to decide, or only time helps.
 pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value) -> Vec<Call> {
     let mut lines = Lines::of(call);
@@ -184,7 +187,7 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             .0
             .iter()
             .enumerate()
-            .map(|(at, line_text)| match line_text.starts_with("*** ") {
+            .map(|(at, line_text)| match HEADERS.iter().any(|header| line_text.starts_with(header)) {
                 true if from.contains('…') && at == line => {
                     let head = line_text.split_once(": ").map_or("", |(head, _)| head);
                     format!("{head}: {to}")
@@ -193,8 +196,18 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 false => line_text.clone(),
             })
             .collect();
-        let args = |args: Vec<String>| args.iter().map(|arg| arg.replace(from, to)).collect();
-        vec![call.with_lines(&lines).with_args(args)]
+        // `--expect PATH=…`
+        let expected =
+            |arg: &str| arg.strip_prefix(from).filter(|rest| rest.starts_with('=')).map(|rest| format!("{to}{rest}"));
+        let args = |args: Vec<String>| args.into_iter().map(|arg| expected(&arg).unwrap_or(arg)).collect();
+        let mut renamed = call.with_lines(&lines).with_args(args);
+        if let Way::Tool(_, args) = &mut renamed.way
+            && let Some(expected) = args["expectedSha256ByPath"].as_object_mut()
+            && let Some(hash) = expected.remove(from)
+        {
+            expected.insert(to.into(), hash);
+        }
+        vec![renamed]
     };
     match hint["hint"].as_str().expect("a hint has a name") {
         "use_flag" => flagged(&text("flag")),
@@ -363,7 +376,10 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
         }
         "split" => {
             let headers: Vec<usize> = (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
-            lines.0.drain(headers[headers.len() / 2]..headers[headers.len() - 1]);
+            match headers[..] {
+                [_, _, .., last] => drop(lines.0.drain(headers[headers.len() / 2]..last)),
+                _ => lines.0.truncate(lines.0.len() / 2),
+            }
             vec![call.with_lines(&lines.0)]
         }
         other => panic!("no rule for {other:?}: {hint}"),

@@ -1,6 +1,6 @@
 //! Why a command ends without doing what it should.
 
-use file_tools::{ErrorKind, FailureClass, ToolError};
+use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, ToolError};
 use patch_engine::transaction;
 use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
 
@@ -71,12 +71,13 @@ impl Failure {
         match self {
             Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
             Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
-            Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message),
+            Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
+                .hints([give("the input", "one patch, one diff, or the operations of one response")]),
             Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                .hints([file_tools::Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }]),
+                .hints([Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }]),
             Self::TooLong => {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
-                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
+                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message).hints([Hint::Split {}])
             }
             Self::Parse(parse) if parse.0.diff.is_none() => ToolError::parse_sent(&parse.0.bytes, &parse.1),
             Self::Parse(parse) => ToolError::parse(&parse.1),
@@ -87,4 +88,10 @@ impl Failure {
             Self::Failed(failed) => ToolError::failed(&failed.1),
         }
     }
+}
+
+/// Gives an argument, or what stands for one, another value.
+fn give(argument: &str, wanted: &str) -> Hint {
+    let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
+    Hint::CorrectArguments { arguments: vec![change] }
 }

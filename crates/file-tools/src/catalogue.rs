@@ -51,7 +51,7 @@ pub fn catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::info).collect()
 }
 
-/// The same in a third of the size: what each tool does, an example, and its arguments by name. What an error means is said by the error.
+/// The same in a third of the size: what each tool does, an example, and its arguments by name. An error explains itself.
 #[must_use]
 pub fn brief_catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::brief_info).collect()

@@ -209,7 +209,14 @@ impl ToolError {
     #[must_use]
     pub fn workspace(error: &transaction::Error) -> Self {
         if let transaction::Error::Rejected(rejects) = error {
-            return Self::rejected(rejects);
+            // Only what is brought back is rejected here, and that never replaces a file.
+            let rejected = Self::rejected(rejects);
+            let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists));
+            return match there {
+                _ if rejects[0].path.starts_with(patch_engine::STATE_DIR) => rejected.hints([hints::doctor()]),
+                Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
+                None => rejected,
+            };
         }
         let (class, details) = match error {
             transaction::Error::Drifted { drifts, .. } => (

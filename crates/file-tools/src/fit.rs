@@ -101,7 +101,7 @@ impl ToolError {
     }
 }
 
-/// What is said of a reject when there are many.
+/// A reject in short, for when there are many.
 fn in_a_line(reject: &Value, path: &str) -> Value {
     let mut line = json!({ "patchLine": reject["patchLine"], "reason": reject["reason"] });
     if reject["path"] != path {

@@ -331,7 +331,7 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         }
         Error::ReadOnly { .. } => ask("make the file writable", None),
         Error::OtherDevice { .. } | Error::Mount { .. } => ask("choose another root (`-C`)", None),
-        Error::UntrustedState { .. } => ask("look at the state directory with `apply-patch doctor`", None),
+        Error::UntrustedState { .. } => doctor(),
         Error::Collision { path, existing } => Hint::RenamePath { from: path.clone(), to: existing.clone() },
         Error::NotAFile { kind: fs_guard::FileKind::Directory, .. } => choose(path, "a file, not a directory"),
         Error::NotAFile { .. } => Hint::LeaveAlone { path: path.into() },
@@ -381,7 +381,7 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
             see(format!("apply-patch show {id}"))
         }
         transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
-            guard_hints(error)
+            file_hints(error)
         }
         transaction::Error::NothingTo(_)
         | transaction::Error::Aborted(_)
@@ -392,15 +392,37 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
         }
-        _ => vec![ask("look at the state directory with `apply-patch doctor`", None)],
+        _ => vec![doctor()],
     }
+}
+
+/// What can be done about a file, which may be one that the program keeps.
+fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
+    use fs_guard::Error;
+    match error {
+        Error::NotFound { path } | Error::NotAFile { path, .. } | Error::NotADirectory { path, .. }
+            if path.starts_with(patch_engine::STATE_DIR) =>
+        {
+            vec![doctor()]
+        }
+        error => guard_hints(error),
+    }
+}
+
+/// The state directory is not as the program left it.
+pub(crate) fn doctor() -> Hint {
+    ask("look at the state directory with `apply-patch doctor`", None)
 }
 
 /// What can be done about a plan that could not be committed.
 pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
     match error {
+        // A displaced file that is another one by now.
+        CommitError::Stale(drift) if drift.path.starts_with(patch_engine::STATE_DIR) => {
+            vec![doctor()]
+        }
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
-        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => guard_hints(error),
+        CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
         error if !error.is_rolled_back() => {
             vec![ask("look at the files that are named, then run `apply-patch recover`", None)]
         }
@@ -443,6 +465,10 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
                 hints.extend(
                     place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }),
                 );
+                // No lines around them tell the places apart.
+                if hints.is_empty() && matches!(reason, RejectReason::MultipleMatches { .. }) {
+                    hints.push(flag("--ambiguous first"));
+                }
                 if hints.is_empty() {
                     hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
                 }

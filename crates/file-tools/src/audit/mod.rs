@@ -14,7 +14,7 @@
 //! A line is an [`Event`] with its place in the chain. Those of commits are put together from bytes (`json.rs`), to the
 //! byte as `serde_json` would write them: a patch of thousands of files has two lines for each.
 //!
-//! Limitations: who can read the user's key can forge all of this, and who can put back an older log
+//! Limitations: anyone who can read the user's key can forge all of this, and anyone who can put back an older log
 //! together with its older head is not noticed. A log written where there is no place for a key is not signed.
 
 mod chain;

@@ -332,7 +332,7 @@ impl<'f> Edits<'f> {
         }
         match expected {
             None => hints.push(set(format!("edits[{index}].replaceAll"), true)),
-            // Of places that overlap it cannot be said which one is meant.
+            // No number of occurrences means one of two places that overlap.
             Some(_) if starts.len() == 1 => {}
             Some(_) => hints.push(set(format!("edits[{index}].expectedOccurrences"), starts.len())),
         }

@@ -1,6 +1,6 @@
 //! Whether a hunk that has no place is applied already.
 //!
-//! Whoever is told so leaves the hunk out, and loses its change when it is not true. So it takes evidence, and lines that
+//! A caller that reads this leaves the hunk out, and loses its change if it is not true. So it takes evidence, and lines that
 //! happen to stand somewhere are none: all that the hunk wants stands in one place, what it replaces stands nowhere else.
 
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,7 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     let start = blocks.next(Pass::Exact, 0, 0)?;
     let place = start..start + new.len();
     let evident = blocks.next(Pass::Exact, 0, start + 1).is_none()
-        && stands_as_said(lines, needle, &wanted, &place)
+        && stands_as_wanted(lines, needle, &wanted, &place)
         && says_enough(lines, &wanted)
         && nothing_to_replace(lines, hunk)
         && in_scope(lines, needle, start);
@@ -71,7 +71,7 @@ fn every_change_shows(hunk: &[Line<'_>]) -> bool {
 }
 
 /// Whether the place is where the hunk says itself, with the line ends that it says.
-fn stands_as_said(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], place: &Range<usize>) -> bool {
+fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], place: &Range<usize>) -> bool {
     let fixed = match needle.fixed {
         None => true,
         Some(Fixed::Start) => place.start == 0,
@@ -79,9 +79,9 @@ fn stands_as_said(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], 
     };
     fixed
         && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
-            LineKind::Insert => needle.terminator(line).is_none_or(|said| {
+            LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
                 let found = lines.terminator(index);
-                said == found || (found.is_empty() && index + 1 == lines.len())
+                wanted == found || (found.is_empty() && index + 1 == lines.len())
             }),
             _ => !line.crlf || lines.terminator(index) == b"\r\n",
         })
