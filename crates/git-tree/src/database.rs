@@ -1,6 +1,7 @@
 //! The object database: reading, what is still to be written, and writing that durably.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +19,9 @@ const PACK_FROM: usize = 16;
 
 /// How many packs and indices of packs the library makes room for, unless there are more when it opens.
 const SLOTS: usize = 2048;
+
+/// How often what is in memory is written anew when directories vanish meanwhile.
+const ATTEMPTS: usize = 16;
 
 /// The name of the tree that has no entries.
 const EMPTY_TREE: Id = Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x4b\xf8\xd6\x92\x88\xfb\xee\x49\x04");
@@ -164,6 +168,17 @@ impl Objects {
     /// Writes what is pending; all of it is durable afterwards.
     pub(crate) fn flush(&self) -> Result<()> {
         let _flushing = lock(&self.flushing);
+        for _ in 0..ATTEMPTS {
+            match self.try_flush() {
+                // git packs objects, and removes their directories, while new ones are put there.
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                other => return other,
+            }
+        }
+        self.try_flush()
+    }
+
+    fn try_flush(&self) -> Result<()> {
         let pending: Vec<(Id, Object)> = lock(&self.pending).iter().map(|(id, object)| (*id, object.clone())).collect();
         if pending.is_empty() {
             return Ok(());
@@ -217,6 +232,7 @@ impl Objects {
         });
         match same {
             Ok(Some(true)) => Ok(true),
+            Ok(None) => Ok(false),
             _ => Err(Error::CorruptObject { id, problem: format!("{} has other bytes; remove it", path.display()) }),
         }
     }

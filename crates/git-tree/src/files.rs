@@ -171,11 +171,11 @@ impl Temporary {
         self.0.as_file().sync_all()
     }
 
-    /// Gives it its name, unless a file has that already.
+    /// Gives it its name; if another program was faster, its file, which has the same contents, is made durable instead.
     pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => freshen(path).map(drop),
             Err(failed) => Err(failed.error),
         }
     }

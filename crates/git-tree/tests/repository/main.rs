@@ -8,8 +8,10 @@
     reason = "tests look at files from outside"
 )]
 
+mod branches;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+mod killed;
 mod shapes;
 #[path = "../../../../tests/share.rs"]
 mod share;
