@@ -11,6 +11,8 @@
 mod branches;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+#[cfg(unix)]
+mod hostile;
 mod killed;
 mod shapes;
 #[path = "../../../../tests/share.rs"]
