@@ -30,8 +30,16 @@ fn path(at: usize) -> String {
     format!("src/d{:02}/e{}/file{at}.txt", at % 50, at / 50 % 10)
 }
 
+/// Sixty lines that have little to do with those of other files.
 fn text(at: usize) -> String {
-    (0..60).fold(String::new(), |text, line| text + &format!("line {line} of file {at}, as long as lines are\n"))
+    const WORDS: [&str; 8] = ["let", "value", "= ", "return(", "x);", "if", "some_function", "&mut"];
+    let mut seed = at as u64 + 1;
+    (0..60 * 8).fold(String::new(), |mut text, word| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let number = seed >> 40;
+        write!(text, "{}{}", WORDS[number as usize % 8], number / 8 % 1000).unwrap();
+        text + if word % 8 == 7 { "\n" } else { " " }
+    })
 }
 
 /// Appends a line to so many files, spread over the tree, and moves `main`.
@@ -155,6 +163,8 @@ fn main() {
         let at = dir.path().join("copy");
         let _ = std::fs::remove_dir_all(&at);
         assert!(Command::new("cp").arg("-r").arg(&made).arg(&at).status().unwrap().success());
+        // Nobody's sync has to write the copy as well.
+        assert!(Command::new("sync").status().unwrap().success());
         at
     };
     let exe = std::env::current_exe().unwrap();

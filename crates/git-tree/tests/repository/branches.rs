@@ -199,7 +199,7 @@ fn logs_are_written_where_git_writes_them() {
         (false, Some("false"), true),
         (true, Some("always"), false),
     ] {
-        let logs = |git: bool| {
+        let logs = |git: bool, message: &str| {
             let fixture = if bare { Fixture::bare() } else { Fixture::new(&[]) };
             fixture.import("main", &files(&[("a", "1")]));
             if let Some(setting) = setting {
@@ -229,7 +229,6 @@ fn logs_are_written_where_git_writes_them() {
                     ]);
                 } else {
                     let by = me();
-                    let message = "a  test\nof it";
                     repository
                         .move_branch(&BranchMove { branch, from, to, by: &by, message, allow_checked_out: true })
                         .unwrap();
@@ -238,7 +237,9 @@ fn logs_are_written_where_git_writes_them() {
             ["HEAD", "refs/heads/d/x", "refs/heads/main"]
                 .map(|log| fs::read_to_string(git_dir.join("logs").join(log)).ok())
         };
-        assert_eq!(logs(false), logs(true), "bare {bare}, {setting:?}, existing {existing}");
+        let message = "a  test
+of it";
+        assert_eq!(logs(false, message), logs(true, message), "bare {bare}, {setting:?}, existing {existing}");
     }
 }
 

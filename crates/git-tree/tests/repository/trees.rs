@@ -116,6 +116,34 @@ fn a_commit_is_the_one_that_git_makes() {
     assert!(matches!(repository.write_commit(&NewCommit { parents: &parents, ..new }), Err(Error::WrongKind { .. })));
 }
 
+#[test]
+fn times_are_those_of_git_and_of_the_machine() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::bare();
+    for text in [
+        "1700000000 +0130",
+        "@1700000000 -0800",
+        "2023-11-14T22:13:20Z",
+        "2023-11-14 22:13:20 -0330",
+        "Tue, 14 Nov 2023 22:13:20 +0000",
+    ] {
+        let time = Time::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let output =
+            command(&fixture.at).args(["var", "GIT_AUTHOR_IDENT"]).env("GIT_AUTHOR_DATE", text).output().unwrap();
+        let wanted = String::from_utf8(output.stdout).unwrap();
+        let (hours, minutes) = (time.offset_minutes.abs() / 60, time.offset_minutes.abs() % 60);
+        let sign = if time.offset_minutes < 0 { '-' } else { '+' };
+        let found = format!("A U Thor <a@example.com> {} {sign}{hours:02}{minutes:02}\n", time.seconds);
+        assert_eq!(found, wanted, "{text}");
+    }
+    assert!(Time::parse("some day").is_err());
+    let zone = std::process::Command::new("date").arg("+%z").output().unwrap();
+    let zone: i32 = String::from_utf8(zone.stdout).unwrap().trim().parse().unwrap();
+    assert_eq!(Time::now().offset_minutes, zone / 100 * 60 + zone % 100);
+}
+
 /// Tries changes on a small tree; returns the paths of the new tree, or the kind of the error.
 fn check(changes: &[(&str, Change<'_>)]) -> Result<Vec<String>, ErrorKind> {
     let fixture = Fixture::with(&files(&[("a", "1"), ("d/b", "2"), ("d/e/c", "3")]));
