@@ -255,3 +255,48 @@ fn names_that_git_refuses_are_refused() {
         assert!(check(&[(path, X)]).is_ok(), "{path:?}");
     }
 }
+
+#[test]
+fn submodules_that_git_refuses_are_refused() {
+    if !git_is_there() {
+        return;
+    }
+    let submodule =
+        |name: &str, rest: &str| format!("[submodule \"{name}\"]\n\tpath = x\n\turl = https://example.com/x\n{rest}");
+    for (text, good) in [
+        (submodule("x", ""), true),
+        (submodule("x/y..z", "\tupdate = rebase\n"), true),
+        ("not = [a config\n".into(), true),
+        (submodule("..", ""), false),
+        (submodule("a/../../b", ""), false),
+        (submodule("a\\\\..\\\\b", ""), false),
+        (submodule("", ""), false),
+        (submodule("x", "\turl = -u./payload\n"), false),
+        (submodule("x", "\turl = \"https://example.com/a\\nb\"\n"), false),
+        (submodule("x", "\turl = https://example.com/%0ahost=x\n"), false),
+        (submodule("x", "\tpath = -x\n"), false),
+        (submodule("x", "\tupdate = !touch x\n"), false),
+    ] {
+        let theirs = Fixture::with(&files(&[(".gitmodules", &text)]));
+        let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
+        assert_eq!(fsck.0, good, "{text}: {}", fsck.1);
+        for name in [".gitmodules", "d/.gitmodules", ".GITMODULES", "gitmod~1"] {
+            let change = Change::Write(Kind::File, text.as_bytes());
+            assert_eq!(check(&[(name, change)]).err(), (!good).then_some(ErrorKind::InvalidInput), "{name}: {text}");
+        }
+        // Moved there from another name.
+        let fixture = Fixture::with(&files(&[("a", &text)]));
+        let repository = fixture.open();
+        let tree = repository.resolve("main").unwrap().tree;
+        let moved = Change::Set(repository.snapshot(tree).entry("a").unwrap().unwrap());
+        assert_eq!(repository.write_tree(tree, [(".gitmodules", moved)]).is_ok(), good);
+    }
+    for (length, good) in [(2047, true), (2048, false)] {
+        let text = format!("x\n{}\n", "y".repeat(length));
+        let theirs = Fixture::with(&files(&[("d/.gitattributes", &text)]));
+        let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
+        assert_eq!(fsck.0, good, "{length}: {}", fsck.1);
+        let change = Change::Write(Kind::File, text.as_bytes());
+        assert_eq!(check(&[("d/.gitattributes", change)]).is_ok(), good);
+    }
+}
