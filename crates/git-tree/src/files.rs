@@ -51,6 +51,11 @@ pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
+/// Returns a path without links and `..`; none if it leads nowhere.
+pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
+}
+
 /// Lists the names in a directory; none if there is no such directory.
 pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
     let list = || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();

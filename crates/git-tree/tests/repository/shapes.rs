@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository, Role};
 
+use crate::share::share;
 use crate::support::*;
 
 /// Reads `main` of a repository, and adds a commit to a new branch of it.
@@ -63,6 +64,8 @@ fn work_trees_linked_work_trees_and_separate_git_directories() {
     for place in ["", ".git"] {
         let fixture = Fixture::new(&[]);
         fixture.import("main", &files);
+        fs::write(fixture.at.join("HEAD"), "a file of the work tree").unwrap();
+        fixture.git(&["config", "--unset", "core.bare"]);
         check(&fixture.at.join(place), &files);
         assert!(!fixture.open().is_bare());
     }
@@ -75,6 +78,12 @@ fn work_trees_linked_work_trees_and_separate_git_directories() {
     assert_eq!(repository.head_branch().unwrap().as_deref(), Some("refs/heads/other"));
     assert_eq!(fixture.open().head_branch().unwrap().as_deref(), Some("refs/heads/main"));
     check(&linked, &files);
+
+    let fixture = Fixture::new(&[]);
+    fixture.import("main", &files);
+    let linked = with_worktree(&fixture);
+    fixture.git(&["config", "--unset", "core.bare"]);
+    assert!(!open(&linked).is_bare());
 
     let dir = tempfile::tempdir().unwrap();
     git_in(dir.path(), &["init", "-q", "-b", "main", "--separate-git-dir", "kept", "tree"], b"");
@@ -311,6 +320,71 @@ fn files_have_the_modes_that_git_gives_them() {
         };
         assert_eq!(modes(false), modes(true), "{shared}");
     }
+}
+
+#[test]
+fn only_the_directories_on_the_way_are_read() {
+    if !git_is_there() {
+        return;
+    }
+    let all: Files = (0..60)
+        .map(|at| (format!("d{}/e{}/f{at}", at % 5, at % 3), (Kind::File, format!("{at}").into_bytes())))
+        .collect();
+    let (fixture, theirs) = (Fixture::with(&all), Fixture::bare());
+    let mut after = all.clone();
+    after.insert("d1/e1/f1".into(), (Kind::File, b"new".to_vec()));
+    theirs.import("main", &after);
+    let needed: Vec<String> = ["main", "main^{tree}", "main:d1", "main:d1/e1", "main:d1/e1/f1"]
+        .map(|name| fixture.git(&["rev-parse", name]))
+        .to_vec();
+    let objects = fixture.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+    let others = objects.lines().filter(|id| !needed.iter().any(|needed| needed == id));
+    let mut removed = 0;
+    for id in others {
+        fs::remove_file(fixture.at.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
+        removed += 1;
+    }
+    assert!(removed > 60);
+    let repository = fixture.open();
+    let tip = repository.resolve("main").unwrap();
+    let entry = repository.snapshot(tip.tree).entry("d1/e1/f1").unwrap().unwrap();
+    assert_eq!(*repository.blob(entry.id, 9).unwrap(), *b"1");
+    let tree = repository.write_tree(tip.tree, [("d1/e1/f1", Change::Write(Kind::File, b"new"))]).unwrap();
+    assert_eq!(tree.to_string(), theirs.git(&["rev-parse", "main^{tree}"]));
+    assert_eq!(repository.snapshot(tip.tree).entry("d2/e2/f2").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn there_may_be_more_packs_than_there_was_room_for() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1")]));
+    let repository = fixture.open();
+    let mut tree = repository.resolve("main").unwrap().tree;
+    let mut first = None;
+    for round in 0..share(2200) {
+        let texts: Vec<String> = (0..16).map(|at| format!("{round} {at}")).collect();
+        let changes =
+            texts.iter().enumerate().map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
+        tree = repository.write_tree(tree, changes).unwrap();
+        repository.flush().unwrap();
+        first.get_or_insert(tree);
+    }
+    let packs = fs::read_dir(fixture.at.join("objects/pack")).unwrap().count();
+    assert_eq!(packs as u32, 2 * share(2200));
+    for repository in [repository, fixture.open()] {
+        for tree in [first.unwrap(), tree] {
+            assert_eq!(read(&repository, tree).len(), 17);
+        }
+    }
+}
+
+#[test]
+fn threads_may_share_a_repository_and_a_tree() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Repository>();
+    shared::<git_tree::Snapshot>();
 }
 
 #[test]
