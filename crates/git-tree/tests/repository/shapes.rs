@@ -266,7 +266,6 @@ fn objects_are_written_as_files_or_as_a_pack_and_once() {
         .write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))]);
     let new = commit(&again, tree.unwrap(), &[new], "again");
     go(&again, "second", None, new).unwrap();
-    again.discard();
     fixture.fsck();
     let temporary = fixture.git(&["count-objects", "-v"]);
     assert!(temporary.contains("garbage: 0"), "{temporary}");
@@ -378,6 +377,38 @@ fn there_may_be_more_packs_than_there_was_room_for() {
             assert_eq!(read(&repository, tree).len(), 17);
         }
     }
+}
+
+#[test]
+fn what_is_written_apart_is_forgotten_with_it() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1"), ("d/b", "2")]));
+    let repository = fixture.open();
+    let tip = repository.resolve("main").unwrap();
+    let apart = repository.isolated();
+    let tree = apart.write_tree(tip.tree, [("d/e/new", Change::Write(Kind::File, b"new"))]).unwrap();
+    assert_eq!(read(&apart, tree).len(), 3);
+    assert_eq!(read(&apart.clone(), tree).len(), 3);
+    let entry = apart.snapshot(tree).entry("d/e/new").unwrap().unwrap();
+    assert_eq!(apart.blob(entry.id, 2).unwrap_err().kind(), ErrorKind::TooLarge);
+    let new = commit(&apart, tree, &[tip.commit], "new");
+    // Neither it, nor a tree that has a part of it, can become a branch of the other.
+    let elsewhere = |repository: &Repository| {
+        let change = [("x", Change::Write(Kind::File, b"x"))];
+        assert_eq!(repository.write_tree(tree, change).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(repository.commit(new).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(go(repository, "main", Some(tip.commit), new).unwrap_err().kind(), ErrorKind::NotFound);
+        repository.flush().unwrap();
+    };
+    elsewhere(&repository);
+    let forgotten = apart.isolated();
+    elsewhere(&forgotten);
+    go(&apart, "main", Some(tip.commit), new).unwrap();
+    drop(apart);
+    assert_eq!(read(&repository, tree).len(), 3);
+    fixture.fsck();
 }
 
 #[test]
