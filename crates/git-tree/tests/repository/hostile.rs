@@ -324,13 +324,11 @@ fn configurations_that_cannot_be_read_are_errors() {
     }
     let fixture = Fixture::bare();
     let config = fixture.at.join("config");
-    let long = format!("[include]\npath = {}\n", config.display());
     for text in [
         "[core",
         "[core]\nbare = perhaps\n",
         "[core]\nrepositoryformatversion = x\n",
         "[core]\nsharedRepository = 0100\n",
-        &long,
     ] {
         fs::write(&config, text).unwrap();
         let error = try_open(&fixture.at).unwrap_err();
