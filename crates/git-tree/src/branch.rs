@@ -172,7 +172,8 @@ impl Repository {
         let create = matches!(wanted, LogUpdates::Usual | LogUpdates::All);
         let old = to.from.unwrap_or(Id::new([0; Id::LEN]));
         let words: Vec<&str> = to.message.split_whitespace().collect();
-        let line = format!("{old} {} {}\t{}\n", to.to, to.by.to_line()?, words.join(" "));
+        let tab = if words.is_empty() { "" } else { "\t" };
+        let line = format!("{old} {} {}{tab}{}\n", to.to, to.by.to_line()?, words.join(" "));
         let mut logs = vec![name];
         if matches!(refs::read(self.layout(), "HEAD"), Ok(Some(Ref::Symbolic(target))) if target == name) {
             logs.push("HEAD");

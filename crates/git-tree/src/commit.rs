@@ -1,8 +1,10 @@
 //! Commits: what is read of them, and how one is written.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::id::Id;
 use crate::settings::Settings;
 
@@ -30,7 +32,9 @@ impl Time {
     /// Returns the present time, in the time zone of the machine.
     #[must_use]
     pub fn now() -> Self {
-        Self::from_gix(gix_date::Time::now_local_or_utc())
+        let now = jiff::Timestamp::now();
+        let offset = local_zone().to_offset(now).seconds();
+        Self { seconds: now.as_second(), offset_minutes: offset / 60 }
     }
 
     fn from_gix(time: gix_date::Time) -> Self {
@@ -47,6 +51,16 @@ impl Time {
         let time = gix_date::parse(text.strip_prefix('@').unwrap_or(text), None);
         time.map(Self::from_gix).map_err(|_| invalid(text, "it is no time"))
     }
+}
+
+/// The time zone of the machine, from the one file that has it: asked for it, the library looks through all time zones that there are.
+fn local_zone() -> jiff::tz::TimeZone {
+    let system = jiff::tz::TimeZone::system;
+    if std::env::var_os("TZ").is_some() {
+        return system();
+    }
+    let file = files::read(Path::new("/etc/localtime"), 1 << 20).ok().flatten();
+    file.and_then(|bytes| jiff::tz::TimeZone::tzif("local", &bytes).ok()).unwrap_or_else(system)
 }
 
 fn invalid(value: &str, problem: &'static str) -> Error {

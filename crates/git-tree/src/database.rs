@@ -1,6 +1,7 @@
 //! The object database: reading, what is still to be written, and writing that durably.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,9 @@ const PACK_FROM: usize = 16;
 /// How many packs and indices of packs the library makes room for, unless there are more when it opens.
 const SLOTS: usize = 2048;
 
+/// How often what is in memory is written anew when directories vanish meanwhile.
+const ATTEMPTS: usize = 16;
+
 /// The name of the tree that has no entries.
 const EMPTY_TREE: Id = Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x4b\xf8\xd6\x92\x88\xfb\xee\x49\x04");
 
@@ -31,7 +35,7 @@ pub(crate) struct Objects {
     limit: u64,
     level: gix_zlib::Compression,
     /// Handles that no thread uses now, each with its caches; all are of one store.
-    idle: Mutex<Vec<Handle>>,
+    idle: Arc<Mutex<Vec<Handle>>>,
     pending: Mutex<HashMap<Id, Object>>,
     /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
     flushing: Mutex<()>,
@@ -49,13 +53,26 @@ impl Objects {
             shared,
             limit,
             level,
-            idle: Mutex::default(),
+            idle: Arc::default(),
             pending: Mutex::default(),
             flushing: Mutex::default(),
         };
         let first = objects.new_store(Slots::Given(SLOTS as u16))?;
         lock(&objects.idle).push(first);
         Ok(objects)
+    }
+
+    /// Returns the same objects with nothing in memory.
+    pub(crate) fn isolated(&self) -> Self {
+        Self {
+            directory: self.directory.clone(),
+            shared: self.shared,
+            limit: self.limit,
+            level: self.level,
+            idle: self.idle.clone(),
+            pending: Mutex::default(),
+            flushing: Mutex::default(),
+        }
     }
 
     fn new_store(&self, slots: Slots) -> Result<Handle> {
@@ -91,36 +108,39 @@ impl Objects {
         if let Some(object) = self.in_memory(id) {
             return Ok(Some((object.kind, object.bytes.len() as u64)));
         }
+        self.header_on_disk(id)
+    }
+
+    fn header_on_disk(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
         self.ask(id, |handle| {
             let header = handle.try_header(&id.to_gix())?;
             Ok(header.map(|header| (ObjectKind::from_gix(header.kind), header.size)))
         })
     }
 
-    fn in_memory(&self, id: Id) -> Option<Object> {
+    /// Returns an object that need not be read.
+    pub(crate) fn in_memory(&self, id: Id) -> Option<Object> {
         // git has the empty tree in every repository, whether it is on the disk or not.
         let empty = || (id == EMPTY_TREE).then(|| Object::new(ObjectKind::Tree, Vec::new()));
         lock(&self.pending).get(&id).cloned().or_else(empty)
     }
 
-    /// Reads an object of at most `limit` bytes, and no more than the repository was opened for.
+    /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was opened for.
     pub(crate) fn read(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Arc<[u8]>> {
-        let object = self.read_any(id, limit)?;
-        if object.kind != wanted {
-            return Err(Error::WrongKind { id, found: object.kind, wanted });
-        }
-        Ok(object.bytes)
+        self.read_any(id, limit)?.expect(id, wanted)
     }
 
     pub(crate) fn read_any(&self, id: Id, limit: u64) -> Result<Object> {
-        if let Some(object) = self.in_memory(id) {
-            return Ok(object);
+        match self.in_memory(id) {
+            Some(object) => self.check_size(id, object.bytes.len() as u64, limit).map(|()| object),
+            None => self.read_disk(id, limit),
         }
-        let limit = limit.min(self.limit);
-        let (_, size) = self.header(id)?.ok_or(Error::MissingObject { id })?;
-        if size > limit {
-            return Err(Error::TooLarge { id, size, limit });
-        }
+    }
+
+    /// Reads an object that is durable, or was written by git.
+    pub(crate) fn read_disk(&self, id: Id, limit: u64) -> Result<Object> {
+        let (_, size) = self.header_on_disk(id)?.ok_or(Error::MissingObject { id })?;
+        self.check_size(id, size, limit)?;
         let read = self.ask(id, |handle| {
             let mut bytes = Vec::new();
             let kind = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?.map(|found| found.kind);
@@ -131,6 +151,11 @@ impl Objects {
             return Err(Error::CorruptObject { id, problem: "its bytes do not have this name".into() });
         }
         Ok(object)
+    }
+
+    fn check_size(&self, id: Id, size: u64, limit: u64) -> Result<()> {
+        let limit = limit.min(self.limit);
+        if size > limit { Err(Error::TooLarge { id, size, limit }) } else { Ok(()) }
     }
 
     /// Returns the only object whose name starts with these digits.
@@ -156,14 +181,20 @@ impl Objects {
         lock(&self.pending).entry(id).or_insert(object);
     }
 
-    /// Forgets what was not written.
-    pub(crate) fn discard(&self) {
-        lock(&self.pending).clear();
-    }
-
     /// Writes what is pending; all of it is durable afterwards.
     pub(crate) fn flush(&self) -> Result<()> {
         let _flushing = lock(&self.flushing);
+        for _ in 0..ATTEMPTS {
+            match self.try_flush() {
+                // git packs objects, and removes their directories, while new ones are put there.
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                other => return other,
+            }
+        }
+        self.try_flush()
+    }
+
+    fn try_flush(&self) -> Result<()> {
         let pending: Vec<(Id, Object)> = lock(&self.pending).iter().map(|(id, object)| (*id, object.clone())).collect();
         if pending.is_empty() {
             return Ok(());
@@ -217,6 +248,7 @@ impl Objects {
         });
         match same {
             Ok(Some(true)) => Ok(true),
+            Ok(None) => Ok(false),
             _ => Err(Error::CorruptObject { id, problem: format!("{} has other bytes; remove it", path.display()) }),
         }
     }

@@ -51,6 +51,11 @@ pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
+/// Returns a path without links and `..`; none if it leads nowhere.
+pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
+}
+
 /// Lists the names in a directory; none if there is no such directory.
 pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
     let list = || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
@@ -171,11 +176,11 @@ impl Temporary {
         self.0.as_file().sync_all()
     }
 
-    /// Gives it its name, unless a file has that already.
+    /// Gives it its name; if another program was faster, its file, which has the same contents, is made durable instead.
     pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => freshen(path).map(drop),
             Err(failed) => Err(failed.error),
         }
     }

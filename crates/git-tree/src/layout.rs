@@ -22,7 +22,8 @@ impl Layout {
     pub(crate) fn find(path: &Path) -> Result<Self> {
         let missing = |problem| Error::NotARepository { path: path.to_owned(), problem };
         let mut git_dir = path.to_owned();
-        if !path.join("HEAD").exists() && path.join(".git").exists() {
+        // A work tree may well have a file `HEAD`, or a directory `objects`.
+        if path.join(".git").exists() && !(path.join("HEAD").exists() && path.join("objects").is_dir()) {
             git_dir.push(".git");
         }
         if git_dir.is_file() {
@@ -35,7 +36,11 @@ impl Layout {
         let git_dir = std::path::absolute(&git_dir).map_err(files::failed("find", &git_dir))?;
         let common_dir = match files::read(&git_dir.join("commondir"), LINE)? {
             None => git_dir.clone(),
-            Some(line) => git_dir.join(to_path(&line).ok_or_else(|| missing("its `commondir` cannot be read"))?),
+            Some(line) => {
+                let common = git_dir.join(to_path(&line).ok_or_else(|| missing("its `commondir` cannot be read"))?);
+                // Its last component says whether it is a work tree's.
+                files::canonical(&common).ok_or_else(|| missing("its `commondir` leads nowhere"))?
+            }
         };
         if !git_dir.is_dir() {
             return Err(missing("there is no such directory"));

@@ -17,6 +17,11 @@ impl Object {
         Self { kind, bytes: bytes.into() }
     }
 
+    /// Returns the bytes of an object that has to be of one kind.
+    pub(crate) fn expect(self, id: Id, wanted: ObjectKind) -> Result<Arc<[u8]>> {
+        if self.kind == wanted { Ok(self.bytes) } else { Err(Error::WrongKind { id, found: self.kind, wanted }) }
+    }
+
     /// Returns its name.
     pub(crate) fn id(&self) -> Result<Id> {
         hash(self.kind, &self.bytes)

@@ -34,17 +34,21 @@ impl Default for OpenOptions {
     }
 }
 
-/// An open repository; clones share what they have read and what they are to write.
+/// An open repository; clones share what they have read and what they are to write, until [`isolated`](Self::isolated).
 ///
 /// Any number of threads may use it.
 #[derive(Clone)]
 pub struct Repository(Arc<Inner>);
 
 struct Inner {
+    common: Arc<Common>,
+    objects: Objects,
+}
+
+struct Common {
     layout: Layout,
     settings: Settings,
     user: bool,
-    objects: Objects,
     trees: Mutex<Trees>,
 }
 
@@ -56,7 +60,7 @@ struct Trees {
 
 impl fmt::Debug for Repository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Repository").field(&self.0.layout.git_dir).finish()
+        f.debug_tuple("Repository").field(&self.0.common.layout.git_dir).finish()
     }
 }
 
@@ -81,19 +85,20 @@ impl Repository {
             settings.compression,
         )?;
         let user = options.user_configuration;
-        Ok(Self(Arc::new(Inner { layout, settings, user, objects, trees: Mutex::default() })))
+        let common = Arc::new(Common { layout, settings, user, trees: Mutex::default() });
+        Ok(Self(Arc::new(Inner { common, objects })))
     }
 
     /// Returns the git directory.
     #[must_use]
     pub fn git_dir(&self) -> &Path {
-        &self.0.layout.git_dir
+        &self.0.common.layout.git_dir
     }
 
     /// Returns whether there is no main work tree.
     #[must_use]
     pub fn is_bare(&self) -> bool {
-        self.0.settings.bare
+        self.0.common.settings.bare
     }
 
     /// Reads the tree and the parents of a commit.
@@ -132,7 +137,7 @@ impl Repository {
     /// [`NoIdentity`](crate::Error::NoIdentity): nothing is guessed from the name of the user or the machine;
     /// [`InvalidIdentity`](crate::Error::InvalidIdentity) for a time that cannot be read.
     pub fn signature(&self, role: Role) -> Result<Signature> {
-        role.signature(&self.0.settings, self.0.user)
+        role.signature(&self.0.common.settings, self.0.common.user)
     }
 
     /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are durable.
@@ -148,17 +153,20 @@ impl Repository {
         self.0.objects.flush()
     }
 
-    /// Forgets the objects that are in memory.
-    pub fn discard(&self) {
-        self.0.objects.discard();
+    /// Returns the same repository with nothing in memory: what is written to it stays apart, and is forgotten with it.
+    ///
+    /// What has been read from the disk is shared. A plan that may come to nothing is made in one of these, and dropped.
+    #[must_use]
+    pub fn isolated(&self) -> Self {
+        Self(Arc::new(Inner { common: self.0.common.clone(), objects: self.0.objects.isolated() }))
     }
 
     pub(crate) fn layout(&self) -> &Layout {
-        &self.0.layout
+        &self.0.common.layout
     }
 
     pub(crate) fn settings(&self) -> &Settings {
-        &self.0.settings
+        &self.0.common.settings
     }
 
     pub(crate) fn put(&self, id: Id, object: Object) {
@@ -173,13 +181,18 @@ impl Repository {
         self.0.objects.abbreviated(hex)
     }
 
-    /// Reads a tree, once.
+    /// Reads a tree, once if it is on the disk.
     pub(crate) fn tree(&self, id: Id) -> Result<Arc<Tree>> {
-        let trees = || self.0.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = || self.0.common.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tree) = trees().by_id.get(&id) {
             return Ok(tree.clone());
         }
-        let tree = Arc::new(Tree::parse(id, self.0.objects.read(id, ObjectKind::Tree, u64::MAX)?)?);
+        if let Some(object) = self.0.objects.in_memory(id) {
+            return Ok(Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?));
+        }
+        // Only what is on the disk is kept: the rest may never get there, and no other tree must be made with it then.
+        let object = self.0.objects.read_disk(id, u64::MAX)?;
+        let tree = Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?);
         let mut trees = trees();
         if trees.size + tree.size() > TREES {
             *trees = Trees::default();

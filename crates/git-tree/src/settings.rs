@@ -64,16 +64,18 @@ impl Settings {
                 }
             }
         }
+        // What a repository includes, it makes others read: whoever sent it may have put a device there, or a pipe.
+        let own = Options::default();
         let config = layout.common_dir.join("config");
         let mut local = File::default();
-        append(&mut local, &config, Source::Local, Options::default())?;
+        append(&mut local, &config, Source::Local, own)?;
         check_format(&local)?;
-        append(&mut file, &config, Source::Local, options)?;
+        append(&mut file, &config, Source::Local, own)?;
         let mut bare = file.clone();
         if local.boolean("extensions.worktreeConfig").map_err(|error| failed(&error))? == Some(true) {
             // Whether the main work tree is bare is for its own file to say, also when a linked one is open.
-            append(&mut bare, &layout.common_dir.join("config.worktree"), Source::Worktree, options)?;
-            append(&mut file, &layout.git_dir.join("config.worktree"), Source::Worktree, options)?;
+            append(&mut bare, &layout.common_dir.join("config.worktree"), Source::Worktree, own)?;
+            append(&mut file, &layout.git_dir.join("config.worktree"), Source::Worktree, own)?;
         }
         if user {
             let environment = File::from_env(options).map_err(|error| failed(&error))?;

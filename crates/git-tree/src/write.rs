@@ -167,6 +167,7 @@ fn apply_node(
     if is_directory(before) || node.change == Some(Change::Remove) {
         return Err(conflict(path, "it is a directory"));
     }
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     match node.change {
         None | Some(Change::Remove) => Ok(None),
         Some(Change::Write(kind, bytes)) => {
@@ -176,6 +177,9 @@ fn apply_node(
             if kind == Kind::Symlink && (bytes.is_empty() || bytes.contains(&0)) {
                 return Err(conflict(path, "a link leads to a path"));
             }
+            if kind != Kind::Symlink && names::has_rules(name) {
+                names::check_bytes(name, bytes).map_err(|problem| names::invalid(path, problem))?;
+            }
             let id = put(repository, before.map(|entry| entry.id), ObjectKind::Blob, bytes)?;
             Ok(Some(Entry { kind, id }))
         }
@@ -184,6 +188,10 @@ fn apply_node(
                 Kind::Directory => return Err(conflict(path, "a directory is made by what is in it")),
                 Kind::Submodule if entry.id == Id::new([0; Id::LEN]) => return Err(conflict(path, "the id is null")),
                 Kind::Submodule => {}
+                Kind::File | Kind::Executable if names::has_rules(name) => {
+                    let bytes = repository.blob(entry.id, u64::MAX)?;
+                    names::check_bytes(name, &bytes).map_err(|problem| names::invalid(path, problem))?;
+                }
                 _ => check_object(repository, entry.id, ObjectKind::Blob)?,
             }
             Ok(Some(entry))

@@ -8,8 +8,12 @@
     reason = "tests look at files from outside"
 )]
 
+mod branches;
 #[path = "../../../../tests/holds.rs"]
 mod holds;
+#[cfg(unix)]
+mod hostile;
+mod killed;
 mod shapes;
 #[path = "../../../../tests/share.rs"]
 mod share;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository, Role};
 
+use crate::share::share;
 use crate::support::*;
 
 /// Reads `main` of a repository, and adds a commit to a new branch of it.
@@ -63,6 +64,8 @@ fn work_trees_linked_work_trees_and_separate_git_directories() {
     for place in ["", ".git"] {
         let fixture = Fixture::new(&[]);
         fixture.import("main", &files);
+        fs::write(fixture.at.join("HEAD"), "a file of the work tree").unwrap();
+        fixture.git(&["config", "--unset", "core.bare"]);
         check(&fixture.at.join(place), &files);
         assert!(!fixture.open().is_bare());
     }
@@ -75,6 +78,12 @@ fn work_trees_linked_work_trees_and_separate_git_directories() {
     assert_eq!(repository.head_branch().unwrap().as_deref(), Some("refs/heads/other"));
     assert_eq!(fixture.open().head_branch().unwrap().as_deref(), Some("refs/heads/main"));
     check(&linked, &files);
+
+    let fixture = Fixture::new(&[]);
+    fixture.import("main", &files);
+    let linked = with_worktree(&fixture);
+    fixture.git(&["config", "--unset", "core.bare"]);
+    assert!(!open(&linked).is_bare());
 
     let dir = tempfile::tempdir().unwrap();
     git_in(dir.path(), &["init", "-q", "-b", "main", "--separate-git-dir", "kept", "tree"], b"");
@@ -216,11 +225,13 @@ fn who_commits_is_configured_or_an_error() {
     assert!(matches!(error, Error::NoIdentity { role: "author", .. }), "{error}");
     fixture.git(&["config", "user.name", "Us Er"]);
     assert_eq!(fixture.open().signature(Role::Author).unwrap_err().kind(), ErrorKind::NoIdentity);
-    fs::write(fixture.dir.path().join("more"), "[user]\nemail = included@example.com\n").unwrap();
-    fixture.git(&["config", "include.path", fixture.dir.path().join("more").to_str().unwrap()]);
+    fixture.git(&["config", "user.email", "own@example.com"]);
+    // Included by a repository, it is not read: it could be anything.
     fixture.git(&["config", "committer.name", "Only Committer"]);
+    let config = fixture.at.join("config");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + "[include]\npath = /dev/zero\n").unwrap();
     let author = fixture.open().signature(Role::Author).unwrap();
-    assert_eq!((&*author.name, &*author.email), ("Us Er", "included@example.com"));
+    assert_eq!((&*author.name, &*author.email), ("Us Er", "own@example.com"));
     assert_eq!(fixture.open().signature(Role::Committer).unwrap().name, "Only Committer");
 }
 
@@ -257,7 +268,6 @@ fn objects_are_written_as_files_or_as_a_pack_and_once() {
         .write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2")), ("c", Change::Write(Kind::File, b"many/7"))]);
     let new = commit(&again, tree.unwrap(), &[new], "again");
     go(&again, "second", None, new).unwrap();
-    again.discard();
     fixture.fsck();
     let temporary = fixture.git(&["count-objects", "-v"]);
     assert!(temporary.contains("garbage: 0"), "{temporary}");
@@ -311,6 +321,103 @@ fn files_have_the_modes_that_git_gives_them() {
         };
         assert_eq!(modes(false), modes(true), "{shared}");
     }
+}
+
+#[test]
+fn only_the_directories_on_the_way_are_read() {
+    if !git_is_there() {
+        return;
+    }
+    let all: Files = (0..60)
+        .map(|at| (format!("d{}/e{}/f{at}", at % 5, at % 3), (Kind::File, format!("{at}").into_bytes())))
+        .collect();
+    let (fixture, theirs) = (Fixture::with(&all), Fixture::bare());
+    let mut after = all.clone();
+    after.insert("d1/e1/f1".into(), (Kind::File, b"new".to_vec()));
+    theirs.import("main", &after);
+    let needed: Vec<String> = ["main", "main^{tree}", "main:d1", "main:d1/e1", "main:d1/e1/f1"]
+        .map(|name| fixture.git(&["rev-parse", name]))
+        .to_vec();
+    let objects = fixture.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+    let others = objects.lines().filter(|id| !needed.iter().any(|needed| needed == id));
+    let mut removed = 0;
+    for id in others {
+        fs::remove_file(fixture.at.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
+        removed += 1;
+    }
+    assert!(removed > 60);
+    let repository = fixture.open();
+    let tip = repository.resolve("main").unwrap();
+    let entry = repository.snapshot(tip.tree).entry("d1/e1/f1").unwrap().unwrap();
+    assert_eq!(*repository.blob(entry.id, 9).unwrap(), *b"1");
+    let tree = repository.write_tree(tip.tree, [("d1/e1/f1", Change::Write(Kind::File, b"new"))]).unwrap();
+    assert_eq!(tree.to_string(), theirs.git(&["rev-parse", "main^{tree}"]));
+    assert_eq!(repository.snapshot(tip.tree).entry("d2/e2/f2").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn there_may_be_more_packs_than_there_was_room_for() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1")]));
+    let repository = fixture.open();
+    let mut tree = repository.resolve("main").unwrap().tree;
+    let mut first = None;
+    for round in 0..share(2200) {
+        let texts: Vec<String> = (0..16).map(|at| format!("{round} {at}")).collect();
+        let changes =
+            texts.iter().enumerate().map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
+        tree = repository.write_tree(tree, changes).unwrap();
+        repository.flush().unwrap();
+        first.get_or_insert(tree);
+    }
+    let packs = fs::read_dir(fixture.at.join("objects/pack")).unwrap().count();
+    assert_eq!(packs as u32, 2 * share(2200));
+    for repository in [repository, fixture.open()] {
+        for tree in [first.unwrap(), tree] {
+            assert_eq!(read(&repository, tree).len(), 17);
+        }
+    }
+}
+
+#[test]
+fn what_is_written_apart_is_forgotten_with_it() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1"), ("d/b", "2")]));
+    let repository = fixture.open();
+    let tip = repository.resolve("main").unwrap();
+    let apart = repository.isolated();
+    let tree = apart.write_tree(tip.tree, [("d/e/new", Change::Write(Kind::File, b"new"))]).unwrap();
+    assert_eq!(read(&apart, tree).len(), 3);
+    assert_eq!(read(&apart.clone(), tree).len(), 3);
+    let entry = apart.snapshot(tree).entry("d/e/new").unwrap().unwrap();
+    assert_eq!(apart.blob(entry.id, 2).unwrap_err().kind(), ErrorKind::TooLarge);
+    let new = commit(&apart, tree, &[tip.commit], "new");
+    // Neither it, nor a tree that has a part of it, can become a branch of the other.
+    let elsewhere = |repository: &Repository| {
+        let change = [("x", Change::Write(Kind::File, b"x"))];
+        assert_eq!(repository.write_tree(tree, change).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(repository.commit(new).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(go(repository, "main", Some(tip.commit), new).unwrap_err().kind(), ErrorKind::NotFound);
+        repository.flush().unwrap();
+    };
+    elsewhere(&repository);
+    let forgotten = apart.isolated();
+    elsewhere(&forgotten);
+    go(&apart, "main", Some(tip.commit), new).unwrap();
+    drop(apart);
+    assert_eq!(read(&repository, tree).len(), 3);
+    fixture.fsck();
+}
+
+#[test]
+fn threads_may_share_a_repository_and_a_tree() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Repository>();
+    shared::<git_tree::Snapshot>();
 }
 
 #[test]

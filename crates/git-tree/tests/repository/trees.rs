@@ -116,6 +116,34 @@ fn a_commit_is_the_one_that_git_makes() {
     assert!(matches!(repository.write_commit(&NewCommit { parents: &parents, ..new }), Err(Error::WrongKind { .. })));
 }
 
+#[test]
+fn times_are_those_of_git_and_of_the_machine() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::bare();
+    for text in [
+        "1700000000 +0130",
+        "@1700000000 -0800",
+        "2023-11-14T22:13:20Z",
+        "2023-11-14 22:13:20 -0330",
+        "Tue, 14 Nov 2023 22:13:20 +0000",
+    ] {
+        let time = Time::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let output =
+            command(&fixture.at).args(["var", "GIT_AUTHOR_IDENT"]).env("GIT_AUTHOR_DATE", text).output().unwrap();
+        let wanted = String::from_utf8(output.stdout).unwrap();
+        let (hours, minutes) = (time.offset_minutes.abs() / 60, time.offset_minutes.abs() % 60);
+        let sign = if time.offset_minutes < 0 { '-' } else { '+' };
+        let found = format!("A U Thor <a@example.com> {} {sign}{hours:02}{minutes:02}\n", time.seconds);
+        assert_eq!(found, wanted, "{text}");
+    }
+    assert!(Time::parse("some day").is_err());
+    let zone = std::process::Command::new("date").arg("+%z").output().unwrap();
+    let zone: i32 = String::from_utf8(zone.stdout).unwrap().trim().parse().unwrap();
+    assert_eq!(Time::now().offset_minutes, zone / 100 * 60 + zone % 100);
+}
+
 /// Tries changes on a small tree; returns the paths of the new tree, or the kind of the error.
 fn check(changes: &[(&str, Change<'_>)]) -> Result<Vec<String>, ErrorKind> {
     let fixture = Fixture::with(&files(&[("a", "1"), ("d/b", "2"), ("d/e/c", "3")]));
@@ -225,5 +253,50 @@ fn names_that_git_refuses_are_refused() {
     }
     for path in [".gitx", "git", "git~12", ".gitignore", ".gitmodules", "con", "a:b", "a\\b", "\u{200c}", "a\n"] {
         assert!(check(&[(path, X)]).is_ok(), "{path:?}");
+    }
+}
+
+#[test]
+fn submodules_that_git_refuses_are_refused() {
+    if !git_is_there() {
+        return;
+    }
+    let submodule =
+        |name: &str, rest: &str| format!("[submodule \"{name}\"]\n\tpath = x\n\turl = https://example.com/x\n{rest}");
+    for (text, good) in [
+        (submodule("x", ""), true),
+        (submodule("x/y..z", "\tupdate = rebase\n"), true),
+        ("not = [a config\n".into(), true),
+        (submodule("..", ""), false),
+        (submodule("a/../../b", ""), false),
+        (submodule("a\\\\..\\\\b", ""), false),
+        (submodule("", ""), false),
+        (submodule("x", "\turl = -u./payload\n"), false),
+        (submodule("x", "\turl = \"https://example.com/a\\nb\"\n"), false),
+        (submodule("x", "\turl = https://example.com/%0ahost=x\n"), false),
+        (submodule("x", "\tpath = -x\n"), false),
+        (submodule("x", "\tupdate = !touch x\n"), false),
+    ] {
+        let theirs = Fixture::with(&files(&[(".gitmodules", &text)]));
+        let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
+        assert_eq!(fsck.0, good, "{text}: {}", fsck.1);
+        for name in [".gitmodules", "d/.gitmodules", ".GITMODULES", "gitmod~1"] {
+            let change = Change::Write(Kind::File, text.as_bytes());
+            assert_eq!(check(&[(name, change)]).err(), (!good).then_some(ErrorKind::InvalidInput), "{name}: {text}");
+        }
+        // Moved there from another name.
+        let fixture = Fixture::with(&files(&[("a", &text)]));
+        let repository = fixture.open();
+        let tree = repository.resolve("main").unwrap().tree;
+        let moved = Change::Set(repository.snapshot(tree).entry("a").unwrap().unwrap());
+        assert_eq!(repository.write_tree(tree, [(".gitmodules", moved)]).is_ok(), good);
+    }
+    for (length, good) in [(2047, true), (2048, false)] {
+        let text = format!("x\n{}\n", "y".repeat(length));
+        let theirs = Fixture::with(&files(&[("d/.gitattributes", &text)]));
+        let fsck = try_git(&theirs.at, &["fsck", "--strict"], b"");
+        assert_eq!(fsck.0, good, "{length}: {}", fsck.1);
+        let change = Change::Write(Kind::File, text.as_bytes());
+        assert_eq!(check(&[("d/.gitattributes", change)]).is_ok(), good);
     }
 }
