@@ -18,8 +18,9 @@
 
 use std::ops::Range;
 
-/// How many points are computed at most: enough for nearly 2900 lines without a match. Each takes 16 bytes.
-const MAX_POINTS: usize = 1 << 22;
+/// How many lines without a match a path may have. It takes the square of it, a quarter of 16 bytes each, to keep what is
+/// reached.
+const MAX_COST: isize = 4096;
 
 /// How often the files may be compared, altogether. It takes files that repeat themselves to do so more than once.
 const MAX_PASSES: usize = 8;
@@ -54,7 +55,11 @@ impl Run {
 /// The runs of lines that are matched in every minimal alignment, in file order; `None` when the files differ too much
 /// to find out.
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
-    let waves = Waves::new(base, current)?;
+    let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
+    if !fits(base) || !fits(current) {
+        return None;
+    }
+    let waves = Waves::new(Files { base, current })?;
     let [mut left, mut right] =
         [Side::Base, Side::Current].map(|side| waves.outermost(side).into_iter().rev().peekable());
     let mut runs: Vec<Run> = Vec::new();
@@ -98,6 +103,8 @@ struct Point {
     current: u32,
 }
 
+const START: Point = Point { line: 0, base: 0, current: 0 };
+
 /// What is reached on one diagonal at one cost: the point after the last step that costs, and the line to which the
 /// matches go from there.
 #[derive(Debug, Clone, Copy)]
@@ -115,60 +122,16 @@ impl Reach {
     }
 }
 
-/// The furthest points for each cost, up to the cost of the end.
-struct Waves<'f> {
+/// The two files.
+#[derive(Debug, Clone, Copy)]
+struct Files<'f> {
     base: &'f [u8],
     current: &'f [u8],
-    /// For cost 0, 1, 2, …: the diagonals from `-cost` to `cost`, every second one.
-    reached: Vec<Reach>,
-    cost: usize,
-    end: Point,
-    diagonal: isize,
 }
 
-impl<'f> Waves<'f> {
-    fn new(base: &'f [u8], current: &'f [u8]) -> Option<Self> {
-        let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
-        if !fits(base) || !fits(current) {
-            return None;
-        }
-        let mut waves = Self {
-            base,
-            current,
-            reached: Vec::new(),
-            cost: 0,
-            end: Point { line: 0, base: 0, current: 0 },
-            diagonal: 0,
-        };
-        let mut left = MAX_PASSES * (base.len() + current.len()) + FREE_BYTES;
-        let (mut last, mut front): (Vec<Option<Point>>, Vec<Option<Point>>) = (Vec::new(), Vec::new());
-        for cost in 0.. {
-            if waves.reached.len() + cost + 1 > MAX_POINTS {
-                return None;
-            }
-            std::mem::swap(&mut last, &mut front);
-            front.clear();
-            for nth in 0..=cost {
-                let start = match cost {
-                    0 => Some((Point { line: 0, base: 0, current: 0 }, 0)),
-                    _ => waves.start(nth.checked_sub(1).and_then(|nth| last[nth]), last.get(nth).copied().flatten()),
-                };
-                let Some((start, searched)) = start else {
-                    waves.reached.push(Reach::NONE);
-                    front.push(None);
-                    continue;
-                };
-                let (end, compared) = waves.follow(start);
-                left = left.checked_sub(searched + compared)?;
-                waves.reached.push(Reach { start, end: end.line });
-                front.push(Some(end));
-                if end.base as usize == base.len() && end.current as usize == current.len() {
-                    (waves.cost, waves.end, waves.diagonal) = (cost, end, diagonal(cost, nth));
-                    return Some(waves);
-                }
-            }
-        }
-        unreachable!("the end is reached at last")
+impl Files<'_> {
+    fn is_end(&self, point: Point) -> bool {
+        point.base as usize == self.base.len() && point.current as usize == self.current.len()
     }
 
     /// The further of the two points that one step leads to: past a line of the base from `below`, past a line of the
@@ -197,29 +160,139 @@ impl<'f> Waves<'f> {
     #[inline]
     fn follow(&self, from: Point) -> (Point, usize) {
         let (base, current) = (&self.base[from.base as usize..], &self.current[from.current as usize..]);
+        if let Some(same) = unequal_first_lines(base, current) {
+            return (from, same);
+        }
         let same = common(base, current);
         let whole = same == base.len() && same == current.len();
         let len = if whole { same } else { memchr::memrchr(b'\n', &base[..same]).map_or(0, |at| at + 1) };
-        if len == 0 {
-            return (from, same);
-        }
-        let lines = memchr::memchr_iter(b'\n', &base[..len]).count() + usize::from(!base[..len].ends_with(b"\n"));
-        let to =
-            Point { line: from.line + lines as u32, base: from.base + len as u32, current: from.current + len as u32 };
+        let lines =
+            memchr::memchr_iter(b'\n', &base[..len]).count() + usize::from(whole && len > 0 && !base.ends_with(b"\n"));
+        let passed = len as u32;
+        let to = Point { line: from.line + lines as u32, base: from.base + passed, current: from.current + passed };
         (to, same)
     }
 
-    /// What is reached at `cost` on a diagonal.
+    /// What some path costs. It is not the cheapest: as soon as enough lines match, it goes on from there, and it
+    /// gives up where that takes long. `None` when the files differ too much.
+    fn bound(&self, left: &mut usize) -> Option<Bound> {
+        /// So many lines are unlikely to match by accident.
+        const ENOUGH: u32 = 16;
+        let mut bound = Bound { cost: 0, diagonal: 0 };
+        let mut from = self.follow(START).0;
+        'on: while !self.is_end(from) {
+            let mut last = Front { lowest: 0, points: vec![Some(from)] };
+            for cost in 1.. {
+                let mut front = Front { lowest: -cost, points: Vec::with_capacity(cost as usize + 1) };
+                for diagonal in (-cost..=cost).step_by(2) {
+                    let Some((start, passed)) = last.next(*self, diagonal) else {
+                        front.points.push(None);
+                        continue;
+                    };
+                    let (end, compared) = self.follow(start);
+                    *left = left.checked_sub(passed + compared)?;
+                    if self.is_end(end) || end.line - start.line >= ENOUGH {
+                        bound.cost += cost;
+                        bound.diagonal += diagonal;
+                        from = end;
+                        continue 'on;
+                    }
+                    front.points.push(Some(end));
+                }
+                if bound.cost + cost > MAX_COST {
+                    return None;
+                }
+                last = front;
+            }
+        }
+        Some(bound)
+    }
+}
+
+/// The furthest points of one cost: those of every second diagonal, from the lowest on.
+#[derive(Debug, Default)]
+struct Front {
+    lowest: isize,
+    points: Vec<Option<Point>>,
+}
+
+impl Front {
+    fn get(&self, diagonal: isize) -> Option<Point> {
+        let nth = usize::try_from(diagonal - self.lowest).ok()? / 2;
+        self.points.get(nth).copied().flatten()
+    }
+
+    /// The point where the next cost begins on a diagonal, and how many bytes the line has that was passed.
+    #[inline]
+    fn next(&self, files: Files<'_>, diagonal: isize) -> Option<(Point, usize)> {
+        files.start(self.get(diagonal - 1), self.get(diagonal + 1))
+    }
+}
+
+/// What one path costs, and the diagonal that it ends on.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    cost: isize,
+    diagonal: isize,
+}
+
+/// The furthest points for each cost, up to the cost of the end.
+struct Waves<'f> {
+    files: Files<'f>,
+    /// For each cost the lowest diagonal, and where its points begin.
+    waves: Vec<(isize, usize)>,
+    reached: Vec<Reach>,
+    end: Point,
+    diagonal: isize,
+}
+
+impl<'f> Waves<'f> {
+    fn new(files: Files<'f>) -> Option<Self> {
+        let mut left = MAX_PASSES * (files.base.len() + files.current.len()) + FREE_BYTES;
+        let bound = files.bound(&mut left)?;
+        let mut waves = Self { files, waves: Vec::new(), reached: Vec::new(), end: START, diagonal: 0 };
+        let (mut last, mut front) = (Front::default(), Front::default());
+        for cost in 0..=bound.cost {
+            // From any other diagonal the end is too far away.
+            let near = bound.cost - cost;
+            front.lowest = (-cost).max(bound.diagonal - near);
+            let highest = cost.min(bound.diagonal + near);
+            waves.waves.push((front.lowest, waves.reached.len()));
+            for diagonal in (front.lowest..=highest).step_by(2) {
+                let start = if cost == 0 { Some((START, 0)) } else { last.next(files, diagonal) };
+                let Some((start, passed)) = start else {
+                    waves.reached.push(Reach::NONE);
+                    front.points.push(None);
+                    continue;
+                };
+                let (end, compared) = files.follow(start);
+                left = left.checked_sub(passed + compared)?;
+                waves.reached.push(Reach { start, end: end.line });
+                front.points.push(Some(end));
+                if files.is_end(end) {
+                    (waves.end, waves.diagonal) = (end, diagonal);
+                    return Some(waves);
+                }
+            }
+            std::mem::swap(&mut last, &mut front);
+            front.points.clear();
+        }
+        unreachable!("BUG: no path is as cheap as one that was found")
+    }
+
+    /// What is reached at a cost on a diagonal.
     fn reach(&self, cost: usize, diagonal: isize) -> Option<&Reach> {
-        let nth = usize::try_from(diagonal + cost as isize).ok()? / 2;
-        let reach = (nth <= cost).then(|| &self.reached[cost * (cost + 1) / 2 + nth])?;
-        reach.is_some().then_some(reach)
+        let (lowest, first) = self.waves[cost];
+        let end = self.waves.get(cost + 1).map_or(self.reached.len(), |wave| wave.1);
+        let nth = usize::try_from(diagonal - lowest).ok()? / 2;
+        self.reached[first..end].get(nth).filter(|reach| reach.is_some())
     }
 
     /// The matches of an outermost cheapest path, from the last to the first. Seen from the end, it leaves out lines of
     /// that side as early as it can.
     fn outermost(&self, side: Side) -> Vec<Run> {
-        let (mut at, mut diagonal, mut cost) = (self.end, self.diagonal, self.cost);
+        let Files { base, current } = self.files;
+        let (mut at, mut diagonal, mut cost) = (self.end, self.diagonal, self.waves.len() - 1);
         let mut runs = Vec::new();
         loop {
             let reach = self.reach(cost, diagonal).expect("the path was reached");
@@ -236,9 +309,7 @@ impl<'f> Waves<'f> {
                 Side::Base => (past_base, past_current),
                 Side::Current => (past_current, past_base),
             };
-            if !chosen
-                && let Some(len) = equal_last_line(&self.base[..at.base as usize], &self.current[..at.current as usize])
-            {
+            if !chosen && let Some(len) = equal_last_line(&base[..at.base as usize], &current[..at.current as usize]) {
                 let above = Point { line: at.line - 1, base: at.base - len as u32, current: at.current - len as u32 };
                 add(&mut runs, diagonal, above, at);
                 at = above;
@@ -246,20 +317,15 @@ impl<'f> Waves<'f> {
             }
             assert!(chosen || other, "BUG: no step leads to line {} on diagonal {diagonal}", at.line);
             if chosen == (side == Side::Base) {
-                at = Point { line: at.line - 1, base: line_start(self.base, at.base), ..at };
+                at = Point { line: at.line - 1, base: line_start(base, at.base), ..at };
                 diagonal -= 1;
             } else {
-                at = Point { current: line_start(self.current, at.current), ..at };
+                at = Point { current: line_start(current, at.current), ..at };
                 diagonal += 1;
             }
             cost = before;
         }
     }
-}
-
-/// The diagonal with that number, of those that are reached at a cost.
-fn diagonal(cost: usize, nth: usize) -> isize {
-    2 * nth as isize - cost as isize
 }
 
 /// Puts matches before those that were found already.
@@ -310,22 +376,35 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes two texts have in common at their beginnings.
+/// How many bytes two texts have in common at their beginnings, when these are few and end no line: the most frequent case by
+/// far, and answered with a few instructions.
 #[inline]
+fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
+    const FEEDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
+    let words = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
+    for (nth, (one, other)) in words.take(8).enumerate() {
+        let word = u64::from_le_bytes(*one);
+        let differ = word ^ u64::from_le_bytes(*other);
+        // The lowest bit that is set belongs to the first line feed; above it there may be bits for nothing.
+        let no_feed = word ^ FEEDS;
+        let feeds = no_feed.wrapping_sub(0x0101_0101_0101_0101) & !no_feed & 0x8080_8080_8080_8080;
+        let same = differ.trailing_zeros() / 8;
+        if feeds.trailing_zeros() / 8 < same {
+            return None;
+        }
+        if differ != 0 {
+            return Some(8 * nth + same as usize);
+        }
+    }
+    None
+}
+
+/// How many bytes two texts have in common at their beginnings.
 fn common(one: &[u8], other: &[u8]) -> usize {
-    /// Whole blocks are compared at first with a few instructions, and with a call when they are worth it.
+    /// A whole block is compared with one call; smaller ones at first, since most texts soon differ.
     const LARGEST: usize = 4096;
     let len = one.len().min(other.len());
-    let (one, other) = (&one[..len], &other[..len]);
-    let mut at = 0;
-    for (left, right) in one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0).take(8) {
-        let differ = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
-        if differ != 0 {
-            return at + differ.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    let mut block = 64;
+    let (mut at, mut block) = (0, 64);
     while at < len {
         let end = (at + block).min(len);
         if one[at..end] != other[at..end] {

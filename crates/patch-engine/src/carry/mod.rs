@@ -35,6 +35,8 @@
 
 mod alignment;
 #[cfg(test)]
+mod slowly;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,124 @@
+//! Carrying by the rule, word by word: slow, and for small files.
+
+use std::ops::Range;
+
+/// Matched lines of two files.
+pub(crate) type Pairs = Vec<(usize, usize)>;
+
+/// The lines of a text, with their terminators.
+pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// The pairs of lines that every minimal alignment matches, from the costs of all points of the grid: of the steps of
+/// cheapest paths, a match that is in all of them is the only one between two neighbouring antidiagonals.
+pub(crate) fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
+    let (base, current) = (lines(base), lines(current));
+    let (n, m) = (base.len(), current.len());
+    let equal = |i: usize, j: usize| base[i] == current[j];
+    let mut there = vec![vec![0; m + 1]; n + 1];
+    let mut back = there.clone();
+    for i in 0..=n {
+        for j in 0..=m {
+            let mut costs = vec![i + j];
+            costs.extend(i.checked_sub(1).map(|i| there[i][j] + 1));
+            costs.extend(j.checked_sub(1).map(|j| there[i][j] + 1));
+            if i > 0 && j > 0 && equal(i - 1, j - 1) {
+                costs.push(there[i - 1][j - 1]);
+            }
+            there[i][j] = costs.into_iter().min().expect("one");
+        }
+    }
+    for i in (0..=n).rev() {
+        for j in (0..=m).rev() {
+            let mut costs = vec![n - i + m - j];
+            costs.extend(back.get(i + 1).map(|row| row[j] + 1));
+            costs.extend(back[i].get(j + 1).map(|cost| cost + 1));
+            if i < n && j < m && equal(i, j) {
+                costs.push(back[i + 1][j + 1]);
+            }
+            back[i][j] = costs.into_iter().min().expect("one");
+        }
+    }
+    let cheapest = there[n][m];
+    // For each pair of neighbouring antidiagonals, the steps between them that cheapest paths take.
+    let mut steps: Vec<Vec<Option<(usize, usize)>>> = vec![Vec::new(); n + m];
+    for i in 0..=n {
+        for j in 0..=m {
+            if i < n && j < m && equal(i, j) && there[i][j] + back[i + 1][j + 1] == cheapest {
+                steps[i + j].push(Some((i, j)));
+                steps[i + j + 1].push(Some((i, j)));
+            }
+            let single = [(i < n).then_some((i + 1, j)), (j < m).then_some((i, j + 1))];
+            for (i_then, j_then) in single.into_iter().flatten() {
+                if there[i][j] + 1 + back[i_then][j_then] == cheapest {
+                    steps[i + j].push(None);
+                }
+            }
+        }
+    }
+    let mut pairs: Pairs = steps.iter().filter(|steps| steps.len() == 1).filter_map(|steps| steps[0]).collect();
+    pairs.dedup();
+    pairs
+}
+
+/// Lines `lines` become `new`.
+#[derive(Debug, Clone)]
+pub(crate) struct Replaced {
+    pub(crate) lines: Range<usize>,
+    pub(crate) new: Vec<u8>,
+}
+
+/// The rule, word by word, over the pairs that all minimal alignments have: the current file with the changes, or nothing.
+pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Option<Vec<u8>> {
+    let certain = certain_pairs(base, current);
+    let (old, now) = (lines(base), lines(current));
+    let place = |line: usize| certain.iter().find(|pair| pair.0 == line).map(|pair| pair.1);
+    // What replaces which lines of the current file.
+    let mut placed: Vec<(Range<usize>, &[u8])> = Vec::new();
+    let is_carried = |change: &Replaced| {
+        let footprint = change.lines.start.saturating_sub(1)..old.len().min(change.lines.end + 1);
+        let places: Vec<usize> = footprint.clone().map(place).collect::<Option<_>>()?;
+        let together = places.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let start = change.lines.start > 0 || places.first().map_or(now.is_empty(), |&first| first == 0);
+        let end = change.lines.end < old.len() || places.last().map_or(now.is_empty(), |&last| last + 1 == now.len());
+        let first = places.first().map_or(0, |first| first + change.lines.start - footprint.start);
+        (together && start && end).then(|| first..first + change.lines.len())
+    };
+    // Between lines that are certain and stay, either each change is carried, or all that is wanted is there.
+    let stays = |line: usize| changes.iter().all(|change| !change.lines.contains(&line));
+    let mut posts: Vec<(isize, isize)> = vec![(-1, -1)];
+    posts.extend(certain.iter().filter(|pair| stays(pair.0)).map(|&(i, j)| (i as isize, j as isize)));
+    posts.push((old.len() as isize, now.len() as isize));
+    for pair in posts.windows(2) {
+        let [(above, now_above), (below, now_below)] = pair else { unreachable!("pairs") };
+        let (first, end) = ((above + 1) as usize, *below as usize);
+        let inside: Vec<&Replaced> =
+            changes.iter().filter(|change| first <= change.lines.start && change.lines.end <= end).collect();
+        let ways: Vec<_> = inside.iter().map(|change| is_carried(change)).collect();
+        if ways.iter().all(Option::is_some) {
+            placed.extend(ways.into_iter().flatten().zip(inside.iter().map(|change| &change.new[..])));
+            continue;
+        }
+        let mut wanted = Vec::new();
+        let mut at = first;
+        for change in inside {
+            wanted.extend(old[at..change.lines.start].concat());
+            wanted.extend_from_slice(&change.new);
+            at = change.lines.end;
+        }
+        wanted.extend(old[at..end].concat());
+        if now[(now_above + 1) as usize..*now_below as usize].concat() != wanted {
+            return None;
+        }
+    }
+    let mut result = Vec::new();
+    let mut at = 0;
+    for (lines, new) in placed {
+        result.extend(now[at..lines.start].concat());
+        result.extend_from_slice(new);
+        at = lines.end;
+    }
+    result.extend(now[at..].concat());
+    Some(result)
+}
