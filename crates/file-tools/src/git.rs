@@ -293,7 +293,9 @@ impl GitSession {
         }
         log.planned(&plan);
         host.event(&Event::Planned(&plan));
-        let written = self.write(&plan, onto, request).inspect_err(|_| self.repository.discard())?;
+        // What comes to nothing leaves no objects behind.
+        let repository = self.repository.isolated();
+        let written = write(&repository, &plan, onto, request)?;
         let id = TransactionId::new(SystemTime::now(), None)?;
         host.event(&Event::Staged(id));
         log.of_commit(GitFields {
@@ -305,10 +307,10 @@ impl GitSession {
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
         let published = match branch {
-            Some(branch) => self.publish(branch, from, &written, request),
-            None => self.repository.flush().map_err(|error| git_error(&error).into()),
+            Some(branch) => self.publish(&repository, branch, from, &written, request),
+            None => repository.flush().map_err(|error| git_error(&error).into()),
         };
-        published.inspect_err(|_| self.repository.discard())?;
+        published?;
         let report = Report::of_tree(plan, Some(id));
         host.event(&Event::Committed(&report));
         let (commit, tree, branch) = (Some(written.commit), written.tree, branch.clone());
@@ -371,42 +373,10 @@ impl GitSession {
         Ok(Arc::new(plan(files(place.onto), patch, &options)?))
     }
 
-    /// Makes the blobs, the trees and the commit of a plan; they are in memory still.
-    fn write(&self, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
-        let git = |error| git_error(&error);
-        let changed = plan.images().changed()?;
-        let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
-            let change = match after {
-                None => Change::Remove,
-                Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
-                Some(content) if content.mode & 0o100 != 0 => Change::Write(Kind::Executable, &content.bytes),
-                Some(content) => Change::Write(Kind::File, &content.bytes),
-            };
-            (path.as_str(), change)
-        });
-        let tree = self.repository.write_tree(onto.tree, changes).map_err(git)?;
-        let committer = self.repository.signature(Role::Committer).map_err(git)?;
-        let author = match &request.author {
-            Some(author) => Signature::parse(author, committer.time).map_err(git)?,
-            None => self.repository.signature(Role::Author).map_err(git)?,
-        };
-        let named;
-        let message = match &request.message {
-            Some(message) => message.as_str(),
-            None => {
-                named = message_of(plan);
-                &named
-            }
-        };
-        let parents = [onto.commit];
-        let commit = NewCommit { tree, parents: &parents, author: &author, committer: &committer, message };
-        let commit = self.repository.write_commit(&commit).map_err(git)?;
-        Ok(Written { commit, tree, committer })
-    }
-
     /// Moves the branch, with everything that it leads to durable before.
     fn publish(
         &self,
+        repository: &Repository,
         branch: &str,
         from: Option<Id>,
         Written { commit, committer, .. }: &Written,
@@ -422,7 +392,7 @@ impl GitSession {
             allow_checked_out: request.allow_checked_out,
         };
         loop {
-            match self.repository.move_branch(&to) {
+            match repository.move_branch(&to) {
                 Ok(()) => return Ok(()),
                 Err(git_tree::Error::RefMoved { actual, .. }) => {
                     return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
@@ -450,6 +420,39 @@ struct Written {
     commit: Id,
     tree: Id,
     committer: Signature,
+}
+
+/// Makes the blobs, the trees and the commit of a plan; they are in memory still.
+fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
+    let git = |error| git_error(&error);
+    let changed = plan.images().changed()?;
+    let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
+        let change = match after {
+            None => Change::Remove,
+            Some(content) if content.link => Change::Write(Kind::Symlink, &content.bytes),
+            Some(content) if content.mode & 0o100 != 0 => Change::Write(Kind::Executable, &content.bytes),
+            Some(content) => Change::Write(Kind::File, &content.bytes),
+        };
+        (path.as_str(), change)
+    });
+    let tree = repository.write_tree(onto.tree, changes).map_err(git)?;
+    let committer = repository.signature(Role::Committer).map_err(git)?;
+    let author = match &request.author {
+        Some(author) => Signature::parse(author, committer.time).map_err(git)?,
+        None => repository.signature(Role::Author).map_err(git)?,
+    };
+    let named;
+    let message = match &request.message {
+        Some(message) => message.as_str(),
+        None => {
+            named = message_of(plan);
+            &named
+        }
+    };
+    let parents = [onto.commit];
+    let commit = NewCommit { tree, parents: &parents, author: &author, committer: &committer, message };
+    let commit = repository.write_commit(&commit).map_err(git)?;
+    Ok(Written { commit, tree, committer })
 }
 
 /// A message that names what changes.
