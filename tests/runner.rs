@@ -18,6 +18,7 @@ mod conformance;
 mod dialects;
 mod docs;
 mod forms;
+mod git;
 mod hostile;
 mod imports;
 mod interactive;

@@ -1,0 +1,224 @@
+//! `apply-patch git`: what it makes is what git would make, and nobody's commit is lost.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program;
+use crate::share::whole;
+
+/// A bare repository whose branch `main` has one commit.
+struct Bench {
+    dir: tempfile::TempDir,
+}
+
+fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git").args(args).current_dir(dir).output().expect("git");
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+impl Bench {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let work = dir.path().join("work");
+        fs::create_dir_all(&work).expect("a folder");
+        git(&work, &["init", "-q", "-b", "main"]);
+        for (path, text) in files {
+            let path = work.join(path);
+            fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        for (name, value) in [("user.name", "A"), ("user.email", "a@example.com")] {
+            git(&work, &["config", name, value]);
+        }
+        git(&work, &["add", "-A"]);
+        git(&work, &["commit", "-q", "-m", "first"]);
+        git(dir.path(), &["clone", "-q", "--bare", "work", "bare.git"]);
+        Self { dir }
+    }
+
+    fn bare(&self) -> PathBuf {
+        self.dir.path().join("bare.git")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        command.args(["git", "--git-dir"]).arg(self.bare()).args(args).current_dir(self.dir.path());
+        command.env("HOME", self.dir.path()).env("XDG_STATE_HOME", self.dir.path().join("state"));
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "M").env(format!("GIT_{role}_EMAIL"), "m@example.com");
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> program::Run {
+        let child = self.command(args).spawn().expect("the program");
+        ended(child, input)
+    }
+
+    fn is_sound(&self) {
+        assert_eq!(git(&self.bare(), &["fsck", "--strict", "--no-dangling"]), "");
+    }
+}
+
+fn ended(mut child: Child, input: &str) -> program::Run {
+    // It may end before it has read all.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    program::Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+const FILES: &[(&str, &str)] = &[("a.txt", "one\ntwo\nthree\n"), ("d/b.txt", "b\n"), ("d/gone", "g\n")];
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** Add File: d/new\n+n\n*** Delete File: d/gone\n\
+    *** Update File: d/b.txt\n*** Move to: d/moved.txt\n*** End Patch\n";
+
+#[test]
+fn a_patch_becomes_the_commit_that_git_would_make() {
+    let bench = Bench::new(FILES);
+    let first = git(&bench.bare(), &["rev-parse", "main"]);
+    let shown = bench.run(&["--onto", "main", "-n"], PATCH);
+    assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), first, "-n writes nothing");
+    let run = bench.run(&["--onto", "main", "-m", "a message", "--author", "B <b@example.com>"], PATCH);
+    assert_eq!((run.code, &*run.stderr), (0, ""), "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-parse", "main"]), run.stdout);
+    bench.is_sound();
+    let log = git(&bench.bare(), &["log", "-1", "--format=%an %ae %cn %P %B", "main"]);
+    assert_eq!(log, format!("B b@example.com M {} a message\n\n", first.trim()));
+    // git makes the same tree of the diff that was shown.
+    let work = bench.dir.path().join("work");
+    fs::write(work.join("../shown.diff"), shown.stdout).expect("a file");
+    git(&work, &["apply", "--index", "../shown.diff"]);
+    assert_eq!(git(&work, &["write-tree"]), git(&bench.bare(), &["rev-parse", "main^{tree}"]));
+}
+
+#[test]
+fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
+    let bench = Bench::new(FILES);
+    let first = git(&bench.bare(), &["rev-parse", "main"]).trim().to_owned();
+    // A commit alone.
+    let run = bench.run(&["--onto", &first], PATCH);
+    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "main"]).trim()), (0, &*first), "{run:?}");
+    // A new branch.
+    let run = bench.run(&["--onto", &first, "--branch", "fix"], PATCH);
+    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "fix"])), (0, run.stdout.clone()), "{run:?}");
+    // One that is elsewhere already.
+    let second = "*** Begin Patch\n*** Add File: other\n+o\n*** End Patch\n";
+    let run = bench.run(&["--onto", &first, "--branch", "fix"], second);
+    assert_eq!(run.code, 4, "{run:?}");
+    let run = bench.run(&["--onto", &first, "--branch", "fix", "--carry"], second);
+    assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "fix"])), (0, run.stdout.clone()), "{run:?}");
+    assert_eq!(git(&bench.bare(), &["rev-list", "--count", "fix"]), "3\n");
+    // One that is checked out.
+    let work = bench.dir.path().join("work").display().to_string();
+    let run = bench.run(&["--git-dir", &work, "--onto", "main"], second);
+    assert_eq!(run.code, 2, "--git-dir is there twice: {run:?}");
+    bench.is_sound();
+}
+
+#[test]
+fn requests_are_answered_line_by_line() {
+    let bench = Bench::new(FILES);
+    let line = |id: i32, patch: &str| json!({ "id": id, "onto": "main", "patch": patch, "message": format!("m{id}") });
+    let update =
+        |from: &str, to: &str| format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{from}\n+{to}\n*** End Patch\n");
+    let lines = [
+        line(1, &update("two", "2")).to_string(),
+        line(2, &update("two", "3")).to_string(),
+        "{\"id\":3,\"frobnicate\":1}".to_owned(),
+        "no JSON".to_owned(),
+        line(5, &update("three", "3")).to_string(),
+    ];
+    let run = bench.run(&["--batch"], &lines.join("\n"));
+    let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let shown: Vec<_> = answers.iter().map(|answer| (answer["id"].as_i64(), answer["ok"].as_bool())).collect();
+    let wanted = [(Some(1), true), (Some(2), false), (Some(3), false), (None, false), (Some(5), true)];
+    assert_eq!(shown, wanted.map(|(id, ok)| (id, Some(ok))), "{run:?}");
+    assert_eq!(run.code, 6, "some landed");
+    assert_eq!(git(&bench.bare(), &["log", "--format=%s", "main"]), "m5\nm1\nfirst\n");
+    assert_eq!(answers[4]["data"]["commit"], git(&bench.bare(), &["rev-parse", "main"]).trim());
+    bench.is_sound();
+}
+
+/// Many writers, some of them killed: what lands is there once and whole, the others get an answer.
+#[test]
+fn patches_of_many_processes_land_once() {
+    let (processes, each) = (16, if whole() { 50 } else { 4 });
+    let apart = 3;
+    let count = processes * each;
+    let text: String = (0..count * apart + 2).map(|line| format!("line {line}\n")).collect();
+    let bench = Bench::new(&[("a", &text), ("b", &text)]);
+    let onto = git(&bench.bare(), &["rev-parse", "main"]).trim().to_owned();
+    // Every tenth inserts where another one does.
+    let place = |number: usize| if number % 10 == 9 { number - 1 } else { number } * apart;
+    let patch = |number: usize| {
+        let hunk = |file: &str| {
+            let (above, below) = (place(number), place(number) + 1);
+            format!("*** Update File: {file}\n@@\n line {above}\n+new {number}.\n line {below}\n")
+        };
+        format!("*** Begin Patch\n{}{}*** End Patch\n", hunk("a"), hunk("b"))
+    };
+    let killed = 3;
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let process = |process: usize| {
+            let (bench, onto, patch) = (&bench, &onto, &patch);
+            scope.spawn(move || {
+                let request = |number: usize| {
+                    let patch = patch(number);
+                    json!({ "id": number, "onto": onto, "branch": "main", "carry": true, "patch": patch }).to_string()
+                };
+                let lines: Vec<_> = (0..each).map(|nth| request(nth * processes + process) + "\n").collect();
+                let mut child = bench.command(&["--batch", "--lock-timeout", "120"]).spawn().expect("the program");
+                if process < killed {
+                    let mut input = child.stdin.take().expect("it is piped");
+                    for line in &lines {
+                        let _ = input.write_all(line.as_bytes());
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(150 * (process as u64 + 1)));
+                    child.kill().expect("it can be killed");
+                    let output = child.wait_with_output().expect("it ends");
+                    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+                    return lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<Value>>();
+                }
+                let run = ended(child, &lines.concat());
+                run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+            })
+        };
+        let threads: Vec<_> = (0..processes).map(process).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    });
+    bench.is_sound();
+    let files = ["a", "b"].map(|file| git(&bench.bare(), &["show", &format!("main:{file}")]));
+    let landed = |text: &str| {
+        let all: Vec<&str> = text.lines().filter(|line| line.starts_with("new ")).collect();
+        let once: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(all.len(), once.len(), "nothing is there twice");
+        once.into_iter().map(ToOwned::to_owned).collect::<BTreeSet<String>>()
+    };
+    let [a, b] = files.each_ref().map(|text| landed(text));
+    assert_eq!(a, b, "no patch is there by half");
+    assert_eq!(git(&bench.bare(), &["rev-list", "--count", "main"]).trim(), (a.len() + 1).to_string());
+    for answer in &answers {
+        let name = format!("new {}.", answer["id"]);
+        let said = answer["ok"] == true && !answer["data"]["commit"].is_null();
+        assert_eq!(a.contains(&name), said, "{answer}");
+        assert!(said || answer["error"]["details"]["reason"] == "conflict", "{answer}");
+    }
+    assert!(answers.len() >= (processes - killed) * each, "{} answers", answers.len());
+    let conflicts = answers.iter().filter(|answer| answer["ok"] == false).count();
+    assert!(conflicts > 0 && conflicts <= count / 10 + 1, "{conflicts} conflicts");
+    // The base is what stays when the new lines are taken away.
+    let old: String =
+        files[0].lines().filter(|line| !line.starts_with("new ")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(old, text);
+}
