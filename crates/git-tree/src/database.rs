@@ -20,6 +20,10 @@ const PACK_FROM: usize = 16;
 /// How many packs and indices of packs the library makes room for, unless there are more when it opens.
 const SLOTS: usize = 2048;
 
+/// How many of the objects that were written last are kept in memory, and how large one may be.
+const WRITTEN: usize = 4096;
+const SMALL: usize = 16 << 10;
+
 /// How often what is in memory is written anew when directories vanish meanwhile.
 const ATTEMPTS: usize = 16;
 
@@ -37,6 +41,8 @@ pub(crate) struct Objects {
     /// Handles that no thread uses now, each with its caches; all are of one store.
     idle: Arc<Mutex<Vec<Handle>>>,
     pending: Mutex<HashMap<Id, Object>>,
+    /// What was written last: read again, it need not be looked for among all packs, of which there is one more.
+    written: Arc<Mutex<HashMap<Id, Object>>>,
     /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
     flushing: Mutex<()>,
 }
@@ -55,6 +61,7 @@ impl Objects {
             level,
             idle: Arc::default(),
             pending: Mutex::default(),
+            written: Arc::default(),
             flushing: Mutex::default(),
         };
         let first = objects.new_store(Slots::Given(SLOTS as u16))?;
@@ -71,6 +78,7 @@ impl Objects {
             level: self.level,
             idle: self.idle.clone(),
             pending: Mutex::default(),
+            written: self.written.clone(),
             flushing: Mutex::default(),
         }
     }
@@ -112,6 +120,9 @@ impl Objects {
     }
 
     fn header_on_disk(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
+        if let Some(object) = lock(&self.written).get(&id) {
+            return Ok(Some((object.kind, object.bytes.len() as u64)));
+        }
         self.ask(id, |handle| {
             let header = handle.try_header(&id.to_gix())?;
             Ok(header.map(|header| (ObjectKind::from_gix(header.kind), header.size)))
@@ -141,6 +152,9 @@ impl Objects {
     pub(crate) fn read_disk(&self, id: Id, limit: u64) -> Result<Object> {
         let (_, size) = self.header_on_disk(id)?.ok_or(Error::MissingObject { id })?;
         self.check_size(id, size, limit)?;
+        if let Some(object) = lock(&self.written).get(&id) {
+            return Ok(object.clone());
+        }
         let read = self.ask(id, |handle| {
             let mut bytes = Vec::new();
             let kind = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?.map(|found| found.kind);
@@ -216,9 +230,15 @@ impl Objects {
         for directory in &changed {
             files::sync_dir(directory).map_err(failed("sync", directory))?;
         }
-        let mut rest = lock(&self.pending);
-        for (id, _) in &pending {
-            rest.remove(id);
+        let (mut rest, mut written) = (lock(&self.pending), lock(&self.written));
+        if written.len() + pending.len() > WRITTEN {
+            written.clear();
+        }
+        for (id, object) in pending {
+            rest.remove(&id);
+            if object.bytes.len() <= SMALL && written.len() < WRITTEN {
+                written.insert(id, object);
+            }
         }
         Ok(())
     }

@@ -12,14 +12,16 @@
 //!
 //! The costs are those of the greedy algorithm of Myers (1986): for each cost and diagonal, the furthest point that is
 //! reached. Costs never fall along a diagonal, so the furthest points tell the cost of every other, and the outermost
-//! paths are found by going back from the end. No line is indexed or hashed: what is equal is compared in
-//! blocks, and lines are looked for where the paths come to them. The time is that of comparing the files, and the
-//! square of the number of lines without a match.
+//! paths are found by going back from the end. What is equal is compared in blocks, and lines are looked for where the
+//! paths come to them.
+//!
+//! This takes the time to compare the files, and the square of the number of lines without a match. Large files with many
+//! changes are cut first (see `pieces`), where enough lines that are unique tell that the answer stays the same.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-/// How many lines without a match a path may have. It takes the square of it, a quarter of 16 bytes each, to keep what is
-/// reached.
+/// How many lines without a match a path may have. What is reached takes 4 bytes for each of the square of it.
 const MAX_COST: isize = 4096;
 
 /// How often the files may be compared, altogether. It takes files that repeat themselves to do so more than once.
@@ -50,38 +52,61 @@ impl Run {
     fn diagonal(&self) -> isize {
         self.lines.start as isize - self.current_line as isize
     }
+
+    /// What of the run is between two lines of the base.
+    fn within(self, from: Point, to: Point) -> Option<Self> {
+        let lines = self.lines.start.max(from.line as usize)..self.lines.end.min(to.line as usize);
+        let bytes = self.bytes.start.max(from.base as usize)..self.bytes.end.min(to.base as usize);
+        (!lines.is_empty()).then(|| Self {
+            current_line: (lines.start as isize - self.diagonal()) as usize,
+            current_byte: self.current(bytes.start),
+            lines,
+            bytes,
+        })
+    }
 }
 
 /// The runs of lines that are matched in every minimal alignment, in file order; `None` when the files differ too much
 /// to find out.
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
+    /// A smaller cost is not worth a cut.
+    const WORTH_CUTTING: isize = 256;
+    certain_in_pieces(base, current, WORTH_CUTTING)
+}
+
+/// The same; files are cut where some path costs at least `worth_cutting`.
+pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isize) -> Option<Vec<Run>> {
     let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
     if !fits(base) || !fits(current) {
         return None;
     }
-    let waves = Waves::new(Files { base, current })?;
-    let [mut left, mut right] =
-        [Side::Base, Side::Current].map(|side| waves.outermost(side).into_iter().rev().peekable());
+    let files = Files { base, current };
+    let mut left = MAX_PASSES * (base.len() + current.len()) + FREE_BYTES;
+    let snakes = files.rough_path(&mut left)?;
     let mut runs: Vec<Run> = Vec::new();
-    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
-        let end = one.lines.end.min(other.lines.end);
-        if one.diagonal() == other.diagonal() {
-            let later = if one.lines.start < other.lines.start { other } else { one };
-            let ends_first = if one.lines.end == end { one } else { other };
-            if later.lines.start < end {
-                runs.push(Run {
-                    lines: later.lines.start..end,
-                    bytes: later.bytes.start..ends_first.bytes.end,
-                    ..*later
-                });
+    for piece in files.pieces(&snakes, worth_cutting) {
+        let (first, last) = (&snakes[piece.snakes.start], &snakes[piece.snakes.end - 1]);
+        let bound = Bound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
+        let part = Files {
+            base: &base[first.from.base as usize..last.to.base as usize],
+            current: &current[first.from.current as usize..last.to.current as usize],
+        };
+        let (line, byte) = (first.from.line as usize, first.from.base as usize);
+        let (current_line, current_byte) = ((line as isize - first.diagonal) as usize, first.from.current as usize);
+        for run in Waves::new(part, bound, &mut left)?.common_runs() {
+            let run = Run {
+                lines: run.lines.start + line..run.lines.end + line,
+                bytes: run.bytes.start + byte..run.bytes.end + byte,
+                current_line: run.current_line + current_line,
+                current_byte: run.current_byte + current_byte,
+            };
+            let Some(run) = run.within(piece.from, piece.to) else { continue };
+            match runs.last_mut() {
+                Some(last) if last.lines.end == run.lines.start && last.diagonal() == run.diagonal() => {
+                    (last.lines.end, last.bytes.end) = (run.lines.end, run.bytes.end);
+                }
+                _ => runs.push(run),
             }
-        }
-        let (one_ends, other_ends) = (one.lines.end == end, other.lines.end == end);
-        if one_ends {
-            left.next();
-        }
-        if other_ends {
-            right.next();
         }
     }
     Some(runs)
@@ -173,40 +198,139 @@ impl Files<'_> {
         (to, same)
     }
 
-    /// What some path costs. It is not the cheapest: as soon as enough lines match, it goes on from there, and it
-    /// gives up where that takes long. `None` when the files differ too much.
-    fn bound(&self, left: &mut usize) -> Option<Bound> {
+    /// Some path, maybe not a cheapest one: as soon as enough lines match, it goes on from there. `None` when it costs too
+    /// much.
+    ///
+    /// What is given of it are its longer rows of matches, and those at both ends of the files, which may be empty.
+    fn rough_path(&self, left: &mut usize) -> Option<Vec<Snake>> {
         /// So many lines are unlikely to match by accident.
         const ENOUGH: u32 = 16;
-        let mut bound = Bound { cost: 0, diagonal: 0 };
-        let mut from = self.follow(START).0;
-        'on: while !self.is_end(from) {
-            let mut last = Front { lowest: 0, points: vec![Some(from)] };
+        let mut last = Snake { from: START, to: self.follow(START).0, diagonal: 0, cost: 0 };
+        let mut snakes = vec![last];
+        'on: while !self.is_end(last.to) {
+            let mut front = Front { lowest: 0, points: vec![Some(last.to)] };
             for cost in 1.. {
-                let mut front = Front { lowest: -cost, points: Vec::with_capacity(cost as usize + 1) };
+                let mut next = Front { lowest: -cost, points: Vec::with_capacity(cost as usize + 1) };
                 for diagonal in (-cost..=cost).step_by(2) {
-                    let Some((start, passed)) = last.next(*self, diagonal) else {
-                        front.points.push(None);
+                    let Some((start, passed)) = front.next(*self, diagonal) else {
+                        next.points.push(None);
                         continue;
                     };
                     let (end, compared) = self.follow(start);
                     *left = left.checked_sub(passed + compared)?;
                     if self.is_end(end) || end.line - start.line >= ENOUGH {
-                        bound.cost += cost;
-                        bound.diagonal += diagonal;
-                        from = end;
+                        let (diagonal, cost) = (last.diagonal + diagonal, last.cost + cost);
+                        last = Snake { from: start, to: end, diagonal, cost };
+                        snakes.push(last);
                         continue 'on;
                     }
-                    front.points.push(Some(end));
+                    next.points.push(Some(end));
                 }
-                if bound.cost + cost > MAX_COST {
+                if last.cost + cost > MAX_COST {
                     return None;
                 }
-                last = front;
+                front = next;
             }
         }
-        Some(bound)
+        Some(snakes)
     }
+
+    /// Cuts the files along a rough path, so that what is certain in a piece is certain in the whole, and the reverse.
+    ///
+    /// A *unique pair* is a match of the rough path whose line is there once in the base and once in the current file, as
+    /// far up and down as any path can come that is as cheap as the rough one. A path that lacks the pair leaves both lines
+    /// without a match, and pays 2 for that. So a cheapest path lacks at most half as many unique pairs as the rough path
+    /// costs, and of more than that cost, any two cheapest paths have one in common.
+    ///
+    /// A cut is between two stretches of the rough path that have so many unique pairs each. Both stretches belong to both
+    /// pieces. So a cheapest path of the whole and one of a piece meet above and below the part that is taken from the
+    /// piece: in the stretch above its first cut and in the one below its last. Between the meetings both are equally
+    /// cheap, and either could go the way of the other. A match in this part that one cheapest path of the whole lacks is
+    /// lacking in one of the piece too, and the reverse.
+    fn pieces(&self, snakes: &[Snake], worth_cutting: isize) -> Vec<Piece> {
+        /// Many pieces take less time themselves, and more for the cuts.
+        const PIECES: isize = 8;
+        let end = snakes[snakes.len() - 1];
+        let mut pieces = Vec::new();
+        let (mut first, mut from, mut nth) = (0, START, 0);
+        while nth < snakes.len() && end.cost >= worth_cutting {
+            if snakes[nth].cost - snakes[first].cost < end.cost / PIECES {
+                nth += 1;
+                continue;
+            }
+            // Every second line at least has to be unique.
+            let stretch = |from: usize| {
+                let mut lines = 0;
+                let long = |snake: &Snake| {
+                    lines += snake.to.line as isize - snake.from.line as isize;
+                    lines > 2 * end.cost
+                };
+                snakes[from..].iter().position(long).map(|nth| from + nth + 1)
+            };
+            let Some((middle, last)) = stretch(nth).and_then(|middle| Some((middle, stretch(middle)?))) else { break };
+            if self.can_be_cut(&snakes[nth..last], middle - nth, end.cost as usize) {
+                let to = snakes[middle - 1].to;
+                pieces.push(Piece { snakes: first..last, from, to });
+                (first, from) = (nth, to);
+            }
+            nth = middle;
+        }
+        pieces.push(Piece { snakes: first..snakes.len(), from, to: end.to });
+        pieces
+    }
+
+    /// Whether there are more than `cost` unique pairs among the first `middle` snakes, and among the others.
+    fn can_be_cut(&self, snakes: &[Snake], middle: usize, cost: usize) -> bool {
+        let (first, last) = (snakes[0].from, snakes[snakes.len() - 1].to);
+        let mut counts: HashMap<&[u8], [u32; 2], foldhash::fast::RandomState> = HashMap::default();
+        for (nth, (file, from, to)) in
+            [(self.base, first.base, last.base), (self.current, first.current, last.current)].into_iter().enumerate()
+        {
+            // The lines of two paths of this cost are at most as many lines apart.
+            let (from, to) = (from as usize, to as usize);
+            let from = memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
+            let to = memchr::memchr_iter(b'\n', &file[to..]).nth(cost).map_or(file.len(), |feed| to + feed + 1);
+            for line in lines(&file[from..to]) {
+                counts.entry(line).or_default()[nth] += 1;
+            }
+        }
+        let unique = |snake: &Snake| {
+            let matches = &self.base[snake.from.base as usize..snake.to.base as usize];
+            lines(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
+        };
+        let (above, below) = snakes.split_at(middle);
+        [above, below].iter().all(|snakes| snakes.iter().map(unique).sum::<usize>() > cost)
+    }
+}
+
+/// Lines with their terminators.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (line, behind) = rest.split_at(first_line(rest));
+        rest = behind;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+/// A row of matches of the rough path, and what that path costs before it.
+#[derive(Debug, Clone, Copy)]
+struct Snake {
+    from: Point,
+    to: Point,
+    diagonal: isize,
+    cost: isize,
+}
+
+/// A part of the files that is looked at on its own.
+#[derive(Debug)]
+struct Piece {
+    /// It goes from the beginning of the first to the end of the last of these.
+    snakes: Range<usize>,
+    /// The line of the base from which on its answer counts.
+    from: Point,
+    /// The line up to which it counts.
+    to: Point,
 }
 
 /// The furthest points of one cost: those of every second diagonal, from the lowest on.
@@ -247,9 +371,8 @@ struct Waves<'f> {
 }
 
 impl<'f> Waves<'f> {
-    fn new(files: Files<'f>) -> Option<Self> {
-        let mut left = MAX_PASSES * (files.base.len() + files.current.len()) + FREE_BYTES;
-        let bound = files.bound(&mut left)?;
+    /// Some path has to cost what `bound` says.
+    fn new(files: Files<'f>, bound: Bound, left: &mut usize) -> Option<Self> {
         let mut waves = Self { files, waves: Vec::new(), reached: Vec::new(), end: START, diagonal: 0 };
         let (mut last, mut front) = (Front::default(), Front::default());
         for cost in 0..=bound.cost {
@@ -266,7 +389,7 @@ impl<'f> Waves<'f> {
                     continue;
                 };
                 let (end, compared) = files.follow(start);
-                left = left.checked_sub(passed + compared)?;
+                *left = left.checked_sub(passed + compared)?;
                 waves.reached.push(Reach { start, end: end.line });
                 front.points.push(Some(end));
                 if files.is_end(end) {
@@ -286,6 +409,32 @@ impl<'f> Waves<'f> {
         let end = self.waves.get(cost + 1).map_or(self.reached.len(), |wave| wave.1);
         let nth = usize::try_from(diagonal - lowest).ok()? / 2;
         self.reached[first..end].get(nth).filter(|reach| reach.is_some())
+    }
+
+    /// The matches that both outermost cheapest paths have.
+    fn common_runs(&self) -> Vec<Run> {
+        let [mut left, mut right] =
+            [Side::Base, Side::Current].map(|side| self.outermost(side).into_iter().rev().peekable());
+        let mut runs = Vec::new();
+        while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+            let end = one.lines.end.min(other.lines.end);
+            if one.diagonal() == other.diagonal() {
+                let later = if one.lines.start < other.lines.start { other } else { one };
+                let earlier_end = one.bytes.end.min(other.bytes.end);
+                if later.lines.start < end {
+                    let (lines, bytes) = (later.lines.start..end, later.bytes.start..earlier_end);
+                    runs.push(Run { lines, bytes, ..*later });
+                }
+            }
+            let (one_ends, other_ends) = (one.lines.end == end, other.lines.end == end);
+            if one_ends {
+                left.next();
+            }
+            if other_ends {
+                right.next();
+            }
+        }
+        runs
     }
 
     /// The matches of an outermost cheapest path, from the last to the first. Seen from the end, it leaves out lines of
@@ -424,4 +573,12 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
         if one[first..middle] == other[first..middle] { first = middle } else { last = middle }
     }
     first + one[first..last].iter().zip(&other[first..last]).take_while(|(left, right)| left == right).count()
+}
+
+/// Into how many pieces two files are cut.
+#[cfg(test)]
+pub(super) fn pieces(base: &[u8], current: &[u8], worth_cutting: isize) -> usize {
+    let files = Files { base, current };
+    let snakes = files.rough_path(&mut usize::MAX.clone()).expect("they are small");
+    files.pieces(&snakes, worth_cutting).len()
 }

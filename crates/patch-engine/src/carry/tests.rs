@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use std::cell::Cell;
+
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::Index;
 
-use super::alignment::certain;
+use super::alignment::{certain, certain_in_pieces, pieces};
 use super::carry;
 use super::slowly::{self, Pairs, Replaced, lines};
 use crate::edit::Edit;
@@ -53,6 +55,63 @@ fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
         pairs.extend(run.lines.clone().map(|line| (line, line - run.lines.start + run.current_line)));
     }
     pairs
+}
+
+/// The same, and then a block of it is moved, or copied, or equal blocks are put in two places.
+fn text_and_moved(
+    base_and_later: impl Strategy<Value = (Vec<u8>, Vec<u8>)>,
+) -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
+    let block = (any::<Index>(), 0..40usize, any::<Index>(), weighted(0.5));
+    (base_and_later, vec(block, 0..3)).prop_map(|((base, later), blocks)| {
+        let mut moved: Vec<&[u8]> = lines(&later);
+        for (from, len, to, stays) in blocks {
+            let from = from.index(moved.len() + 1);
+            let end = (from + len).min(moved.len());
+            let block = moved[from..end].to_vec();
+            if !stays {
+                moved.drain(from..end);
+            }
+            let to = to.index(moved.len() + 1);
+            moved.splice(to..to, block);
+        }
+        let moved = moved.concat();
+        (base, moved)
+    })
+}
+
+/// Sixty blocks of the same lines, but for one in each, and the next sixty; every fourth has another line that is in both
+/// at the same place. In each block the two differ in one line only; but it takes less to drop the first block.
+#[test]
+fn files_are_not_cut_along_lines_that_are_there_often() {
+    for landmarks in [false, true] {
+        let blocks = |from: u8| {
+            let line = |block: u8, line: u8| match line {
+                10 => 30 + from + block,
+                5 if landmarks && block % 4 == 2 => 100 + block / 4,
+                _ => line,
+            };
+            let lines: Vec<u8> = (0..60).flat_map(|block| (0..20).map(move |nth| line(block, nth))).collect();
+            text(&lines, true)
+        };
+        let (base, current) = (blocks(0), blocks(1));
+        let whole = certain_in_pieces(&base, &current, isize::MAX).expect("they are small");
+        assert!(whole.iter().any(|run| run.lines.start == run.current_line + 20), "{whole:?}");
+        assert_eq!(certain_in_pieces(&base, &current, 0), Some(whole));
+    }
+}
+
+#[test]
+fn what_is_certain_in_a_piece_is_certain_in_the_whole() {
+    let cut = Cell::new(0);
+    let cases = [text_and_moved(text_and_later(80, 100)).boxed(), text_and_moved(text_and_later(300, 150)).boxed()];
+    for cases in cases {
+        holds(share(5000), &cases, |(base, current)| {
+            let whole = certain_in_pieces(&base, &current, isize::MAX);
+            assert_eq!(certain_in_pieces(&base, &current, 0), whole);
+            cut.set(cut.get() + u32::from(pieces(&base, &current, 0) > 1));
+        });
+    }
+    assert!(cut.get() * 10 > share(15_000), "only {} were cut", cut.get());
 }
 
 /// All texts of so many lines of so many kinds.
@@ -148,7 +207,8 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     Edit { sources: (0..changes.len()).map(|change| vec![change]).collect(), splices, placed: Vec::new() }
 }
 
-/// Base, current and changes of the base. Between two changes there is a line; before a line that has no line feed nothing is put.
+/// Base, current and changes of the base. Between two changes there is a line, and nothing comes after a last line that
+/// has no line feed.
 fn cases(longest: usize, kinds: u8) -> impl Strategy<Value = (Vec<u8>, Vec<u8>, Vec<Replaced>)> {
     let changes = vec((0..4usize, 0..3usize, vec(0..kinds + 1, 0..3)), 1..4);
     let shares = weighted(0.3);
