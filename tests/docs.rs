@@ -236,10 +236,12 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
             ("patch-grammar/src/error.rs", "as_str"),
             ("patch-engine/src/locate/reject.rs", "as_str"),
             ("shell-intercept/src/verdict.rs", "kind"),
+            ("git-tree/src/error.rs", "as_str"),
         ];
         let also = also.into_iter().filter(|(end, _)| file.ends_with(end)).map(|(_, name)| name);
         for name in also.chain(["reason"]) {
-            for (at, head) in text.match_indices(&format!("fn {name}(&self) -> &'static str {{")) {
+            let heads = ["&self", "self"].map(|of| format!("fn {name}({of}) -> &'static str {{"));
+            for (at, head) in heads.iter().flat_map(|head| text.match_indices(head.as_str())) {
                 let body = text[at + head.len()..].split("\n    }\n").next().unwrap_or_default();
                 reasons.extend(body.split('"').skip(1).step_by(2).filter(is_name).map(ToOwned::to_owned));
             }

@@ -153,7 +153,7 @@ fn requests_are_answered_line_by_line() {
 /// Many writers, some of them killed: what lands is there once and whole, the others get an answer.
 #[test]
 fn patches_of_many_processes_land_once() {
-    let (processes, each) = (16, if whole() { 50 } else { 4 });
+    let (processes, each) = (16, if whole() { 12 } else { 4 });
     let apart = 3;
     let count = processes * each;
     let text: String = (0..count * apart + 2).map(|line| format!("line {line}\n")).collect();
@@ -178,7 +178,7 @@ fn patches_of_many_processes_land_once() {
                     json!({ "id": number, "onto": onto, "branch": "main", "carry": true, "patch": patch }).to_string()
                 };
                 let lines: Vec<_> = (0..each).map(|nth| request(nth * processes + process) + "\n").collect();
-                let mut child = bench.command(&["--batch", "--lock-timeout", "120"]).spawn().expect("the program");
+                let mut child = bench.command(&["--batch", "--lock-timeout", "120", "--durability", "process"]).spawn().expect("the program");
                 if process < killed {
                     let mut input = child.stdin.take().expect("it is piped");
                     for line in &lines {

@@ -23,7 +23,7 @@ use crate::approve;
 use crate::args::{Approve, GlobalArgs, InputArgs, Profile};
 use crate::settings::Layer;
 
-/// Applies the patches that language models write: all or nothing, never a guess, undoable.
+/// Applies the patches of language models: all or nothing, never a guess, undoable.
 #[derive(Debug, Parser)]
 #[command(
     name = "apply-patch",
@@ -52,9 +52,9 @@ pub(crate) enum Command {
     Parse(ParseArgs),
     /// Explain what each hunk does, where it goes and why
     Explain(Box<CheckArgs>),
-    /// Apply a patch to a commit in a git repository, without a checkout: make a commit and move a branch
+    /// Apply a patch to a commit in git, without a checkout
     ///
-    /// Prints the id of the commit. Nothing is moved unless the branch is where it was.
+    /// Makes a commit, moves the branch to it if it is where it was, and prints the id of the commit.
     Git(Box<GitArgs>),
     /// Undo a transaction
     ///
