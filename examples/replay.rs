@@ -17,9 +17,14 @@
 //! `git merge-file` gives without conflict (alike), or refuse, or give something else (wrong). Only what is carried has to be
 //! never wrong.
 //!
+//! `--bare` makes the commits anew in the object database of a clone: git's diff of each, planned over the tree of its parent, has to give
+//! the very tree of the commit, and `git fsck --strict` to find nothing.
+//!
 //! Ends with an error if anything came out wrong or was applied in part.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr, reason = "it measures from outside")]
 
+#[path = "../tests/replay/bare.rs"]
+mod bare;
 #[path = "../tests/replay/history.rs"]
 mod history;
 #[path = "../tests/replay/merges.rs"]
@@ -53,6 +58,7 @@ struct Args {
     keep: Option<PathBuf>,
     from_git: bool,
     merges: bool,
+    bare: bool,
     dirs: Vec<PathBuf>,
 }
 
@@ -65,6 +71,9 @@ fn main() -> ExitCode {
         }
     };
     let temporary = tempfile::tempdir().expect("a temporary directory");
+    if args.bare {
+        return in_the_database(&args, temporary.path());
+    }
     if args.merges {
         return merged(&args, temporary.path());
     }
@@ -151,6 +160,31 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
             tally.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
             tally.partial.iter().for_each(|what| println!("  PARTIAL    {what}"));
         }
+    }
+    if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Makes commits anew in the object database alone.
+fn in_the_database(args: &Args, temporary: &Path) -> ExitCode {
+    let mut bad = false;
+    for (number, dir) in args.dirs.iter().enumerate() {
+        let scratch = temporary.join(number.to_string());
+        fs::create_dir(&scratch).expect("a folder of ours");
+        let bare::Replayed { tally, time, fsck } = match bare::replay(dir, &scratch, 1) {
+            Ok(replayed) => replayed,
+            Err(error) => {
+                eprintln!("replay: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        println!("{}: {tally}", dir.display());
+        println!(
+            "  {:.1} s without git's own; fsck: {}",
+            time.as_secs_f64(),
+            if fsck.is_empty() { "clean" } else { &fsck }
+        );
+        tally.wrong.iter().for_each(|what| println!("  WRONG      {what}"));
+        bad |= !tally.wrong.is_empty() || !fsck.is_empty();
     }
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -263,7 +297,8 @@ fn files_of(diff: &[u8]) -> Vec<usize> {
 fn read_args() -> Result<Args, String> {
     let mut args = std::env::args().skip(1);
     let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
-    let (mut road, mut keep, mut from_git, mut merges, mut dirs) = (20, None, false, false, Vec::new());
+    let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
+    let (mut merges, mut bare) = (false, false);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
@@ -273,6 +308,7 @@ fn read_args() -> Result<Args, String> {
             "--headers" => headers = true,
             "--from-git" => from_git = true,
             "--merges" => merges = true,
+            "--bare" => bare = true,
             "--end-of-file" => end_of_file = true,
             "--road" => road = number(value()?)?,
             "--keep" => keep = Some(PathBuf::from(value()?)),
@@ -296,7 +332,7 @@ fn read_args() -> Result<Args, String> {
             }
         }
     }
-    Ok(Args { styles, road, keep, from_git, merges, dirs })
+    Ok(Args { styles, road, keep, from_git, merges, bare, dirs })
 }
 
 fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {

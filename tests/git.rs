@@ -178,7 +178,10 @@ fn patches_of_many_processes_land_once() {
                     json!({ "id": number, "onto": onto, "branch": "main", "carry": true, "patch": patch }).to_string()
                 };
                 let lines: Vec<_> = (0..each).map(|nth| request(nth * processes + process) + "\n").collect();
-                let mut child = bench.command(&["--batch", "--lock-timeout", "120", "--durability", "process"]).spawn().expect("the program");
+                let mut child = bench
+                    .command(&["--batch", "--lock-timeout", "120", "--durability", "process"])
+                    .spawn()
+                    .expect("the program");
                 if process < killed {
                     let mut input = child.stdin.take().expect("it is piped");
                     for line in &lines {

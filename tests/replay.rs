@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other histories.
 
+mod bare;
 mod history;
 mod merges;
 mod outcome;
@@ -77,4 +78,22 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
     for carried in &ways[..2] {
         assert!(carried.wrong.is_empty(), "{carried:#?}");
     }
+}
+
+/// Without a checkout: git's diff of each commit, over the tree of its parent, gives the very tree of the commit.
+#[test]
+fn commits_are_made_again_in_the_object_database() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !repository.join(".git").exists() {
+        eprintln!("skipped: this is no git repository");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, dir.path(), 1) {
+        Ok(replayed) => replayed,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    eprintln!("in the object database: {tally}");
+    assert!(tally.wrong.is_empty() && tally.refused.is_empty(), "{tally:#?}");
+    assert_eq!(fsck, "");
 }
