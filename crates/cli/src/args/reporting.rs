@@ -1,9 +1,8 @@
 //! How the outcome is reported.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use file_tools::changes::DiffDetail;
-
-use crate::failure::Failure;
 
 /// How a program around the agent is informed.
 #[derive(Debug, Args)]
@@ -23,15 +22,23 @@ pub(crate) struct Reporting {
 pub(crate) struct Detail {
     /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or all of it. Unless given: `none`, or
     /// `full` where nothing is written
-    #[arg(long, value_name = "DETAIL", value_parser = super::one_of(DiffDetail::ALL, DiffDetail::as_str))]
+    #[arg(long, value_name = "DETAIL", value_parser = details())]
     pub(crate) diff: Option<DiffDetail>,
+}
+
+/// Reads a detail by its name; clap lists the names.
+fn details() -> impl TypedValueParser<Value = DiffDetail> {
+    PossibleValuesParser::new(DiffDetail::ALL.map(DiffDetail::as_str)).map(|text| {
+        let named = DiffDetail::ALL.into_iter().find(|detail| detail.as_str() == text);
+        named.expect("clap took one of the names")
+    })
 }
 
 impl Detail {
     /// Refuses what only `--json` shows without it: clap does not see a `--json` before the command.
-    pub(crate) fn check(&self, json: bool) -> Result<(), Failure> {
+    pub(crate) fn check(&self, json: bool) -> Result<(), String> {
         match self.diff {
-            Some(_) if !json => Err(Failure::Usage("`--diff` is for `--json`; `-n` and `show` print the diff".into())),
+            Some(_) if !json => Err("`--diff` is for `--json`; `-n` and `show` print the diff".into()),
             _ => Ok(()),
         }
     }
