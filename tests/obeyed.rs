@@ -374,6 +374,11 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             push(&|lines| lines.insert(at, "+".into()));
             calls
         }
+        "correct_arguments" => {
+            assert_eq!(hint["arguments"][0]["argument"], "patch", "{hint}");
+            let patch = b"*** Begin Patch\n*** Add File: chosen.txt\n+new\n*** End Patch\n".to_vec();
+            vec![Call { patch, ..call.clone() }]
+        }
         "split" => {
             let headers: Vec<usize> = (0..lines.0.len()).filter(|&at| Lines::is_header(&lines.0[at])).collect();
             match headers[..] {

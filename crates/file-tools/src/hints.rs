@@ -527,10 +527,7 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
     match (hint, caller) {
         (_, Caller::Terminal) => same(),
         (Hint::UseFlag { flag }, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch)) if flag == "--from auto" => {
-            Some(Hint::CorrectLine {
-                line: 1,
-                wanted: "`*** Begin Patch`: this tool takes no other form of a patch".into(),
-            })
+            Some(give("patch", "a patch from `*** Begin Patch` to `*** End Patch`, not a diff"))
         }
         (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
         (Hint::UseFlag { .. } | Hint::UseCommand { .. }, _) => None,

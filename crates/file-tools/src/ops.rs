@@ -219,10 +219,12 @@ fn section(call: &PatchCall) -> String {
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
     let text = envelope(section);
-    let patch = patch_grammar::parse(&text, &parse_options()).map_err(|error| {
+    let patch = patch_grammar::parse(&text, &parse_options()).map_err(|mut error| {
         // The line of the diff, not of the envelope around it.
         let headers = 2 + u32::from(matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. }));
-        bad(format!("diff line {}: {error}", error.line.saturating_sub(headers)))
+        error.line = error.line.saturating_sub(headers).max(1);
+        let hints = hints::addressed(&hints::parse_hints(&error), Caller::Operations);
+        bad(format!("in the diff, {error}\nnext: {}", hints::words(&hints, Caller::Operations)))
     })?;
     let own = match &patch.sections[..] {
         [only] => match (&call.operation, &only.operation) {

@@ -371,17 +371,15 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
         return Err(hidden(&String::from_utf8_lossy(&text)));
     }
     let several = |found: Vec<Found>| {
-        NotReceived::Several(DetectError::Several(
-            found.into_iter().map(|one| (one.detected.kind, one.lines)).collect(),
-        ))
+        NotReceived::Several(DetectError::Several(found.into_iter().map(|one| (one.kind, one.lines)).collect()))
     };
     let there = found.len();
     let Detected { kind, text, notes: more } = match part {
         Part::Only if there > 1 => return Err(several(found)),
         Part::Nth(wanted) if wanted == 0 || wanted > there => return Err(NotReceived::NoSuchPart { wanted, there }),
         Part::All if there > 1 => joined(found)?,
-        Part::Only | Part::All => found.into_iter().next().expect("it is not empty").detected,
-        Part::Nth(wanted) => found.into_iter().nth(wanted - 1).expect("there are as many").detected,
+        Part::Only | Part::All => found.into_iter().next().expect("it is not empty").into_detected(),
+        Part::Nth(wanted) => found.into_iter().nth(wanted - 1).expect("there are as many").into_detected(),
     };
     notes.extend(more);
     let form = match kind {
@@ -399,14 +397,14 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
 
 /// All parts as one patch.
 fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
-    let kind = found[0].detected.kind;
-    if found.iter().any(|one| one.detected.kind != kind) {
+    let kind = found[0].kind;
+    if found.iter().any(|one| one.kind != kind) {
         return Err(NotReceived::MixedParts);
     }
     let notes = vec![format!("took all {} parts as one", found.len())];
     let mut text = Vec::new();
     for one in found {
-        let body = one.detected.text.trim_ascii_start().to_vec();
+        let body = one.text.trim_ascii_start().to_vec();
         // A part that is stored with CRLF has carriage returns that say nothing.
         let framed = kind == DetectedKind::Envelope
             && body.split_inclusive(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"));

@@ -114,19 +114,32 @@ pub fn is_bare(text: &[u8]) -> bool {
 /// When nothing looks like a patch, or several things do.
 pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
     match <[Found; 1]>::try_from(find_all(text)) {
-        Ok([found]) => Ok(found.detected),
+        Ok([found]) => Ok(found.into_detected()),
         Err(none) if none.is_empty() => Err(DetectError::Nothing),
-        Err(all) => Err(DetectError::Several(all.into_iter().map(|one| (one.detected.kind, one.lines)).collect())),
+        Err(all) => Err(DetectError::Several(all.into_iter().map(|one| (one.kind, one.lines)).collect())),
     }
 }
 
 /// One of the patches of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The patch.
-    pub detected: Detected,
+    /// What it looks like.
+    pub kind: DetectedKind,
     /// Its 1-based lines, last excluded.
     pub lines: Range<usize>,
+    /// The patch alone.
+    pub text: Vec<u8>,
+    notes: Vec<String>,
+}
+
+impl Found {
+    /// The patch after an empty line for each line before it. There may be as many patches as lines, so not every one gets them.
+    #[must_use]
+    pub fn into_detected(self) -> Detected {
+        let mut text = vec![b'\n'; self.lines.start - 1];
+        text.extend_from_slice(&self.text);
+        Detected { kind: self.kind, text, notes: self.notes }
+    }
 }
 
 /// Finds all patches in `text`, in their order.
@@ -137,24 +150,23 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     // Only ASCII characters decide what a line looks like.
     let shapes: Vec<Cow<'_, str>> = whole.iter().map(|line| String::from_utf8_lossy(line)).collect();
     let lines: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
+    let says = |line: &&str| !line.trim().is_empty();
+    let (first, last) = (lines.iter().position(says), lines.iter().rposition(says));
     let found = |one: Candidate| {
-        let left_out: Vec<_> = [0..one.lines.start, one.lines.end..lines.len()]
-            .into_iter()
-            .filter(|lines_of| lines[lines_of.clone()].iter().any(|line| !line.trim().is_empty()))
-            .map(|lines| shown(&numbers(&lines)))
-            .collect();
+        let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
+        let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
+        let left_out: Vec<_> = before.into_iter().chain(after).map(|lines| shown(&numbers(&lines))).collect();
         let mut notes = Vec::new();
         if !left_out.is_empty() {
             let taken = shown(&numbers(&one.lines));
             notes.push(format!("took the {} in {taken}; left out {}", one.kind, left_out.join(" and ")));
         }
-        let mut body = vec![b'\n'; one.lines.start];
-        whole[one.lines.clone()].iter().for_each(|line| body.extend_from_slice(dedent(line, one.indent)));
+        let mut text = Vec::new();
+        whole[one.lines.clone()].iter().for_each(|line| text.extend_from_slice(dedent(line, one.indent)));
         if one.indent > 0 {
             notes.push(format!("removed the indentation of {} blanks", one.indent));
         }
-        let detected = Detected { kind: one.kind, text: body, notes };
-        Found { detected, lines: numbers(&one.lines) }
+        Found { kind: one.kind, lines: numbers(&one.lines), text, notes }
     };
     candidates(&lines, &diff::Lines::new(text)).into_iter().map(found).collect()
 }

@@ -3,8 +3,6 @@
 use clap::{Args, ValueEnum};
 use file_tools::changes::DiffDetail;
 
-use crate::failure::Failure;
-
 /// How a program around the agent is informed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reporting")]
@@ -29,9 +27,9 @@ pub(crate) struct Detail {
 
 impl Detail {
     /// Refuses what only `--json` shows without it: clap does not see a `--json` before the command.
-    pub(crate) fn check(&self, json: bool) -> Result<(), Failure> {
+    pub(crate) fn check(&self, json: bool) -> Result<(), String> {
         match self.diff {
-            Some(_) if !json => Err(Failure::Usage("`--diff` is for `--json`; `-n` and `show` print the diff".into())),
+            Some(_) if !json => Err("`--diff` is for `--json`; `-n` and `show` print the diff".into()),
             _ => Ok(()),
         }
     }

@@ -191,7 +191,7 @@ fn run(
     session: &mut Option<Session>,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    args.detail.check(global.json)?;
+    args.detail.check(global.json).map_err(Failure::Usage)?;
     let options = options(global, &args.rules)?;
     let looks_only = args.dry_run || args.check;
     let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };

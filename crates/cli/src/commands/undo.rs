@@ -57,7 +57,7 @@ pub(crate) struct RedoArgs {
 }
 
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
-    args.detail.check(global.json)?;
+    args.detail.check(global.json).map_err(Failure::Usage)?;
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
@@ -70,7 +70,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
-    args.detail.check(global.json)?;
+    args.detail.check(global.json).map_err(Failure::Usage)?;
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     let id = args.id.as_deref().map(workspace::id).transpose()?;

@@ -30,7 +30,7 @@ pub struct Glob {
     pub max_results: Option<u64>,
     /// nextCursor of the last answer, to go on after it.
     pub cursor: Option<String>,
-    /// Most bytes of the answer; nextCursor goes on after it.
+    /// Most bytes of the answer.
     pub max_result_bytes: Option<u64>,
 }
 

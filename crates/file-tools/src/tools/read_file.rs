@@ -42,7 +42,7 @@ pub struct ReadFile {
     pub line_numbers: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
-    /// Most bytes of the answer; nextCursor goes on after it.
+    /// Most bytes of the answer.
     pub max_result_bytes: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! What is said of a failure can be obeyed by the one who is told, and an answer is no longer than it need be.
 
-use file_tools::ops::{calls, explain, to_envelope};
+use file_tools::ops::{self, calls, explain, to_envelope};
 use file_tools::{Caller, Hint, Tool, ToolError, hints};
 use patch_engine::{Options, Profile};
 use serde_json::{Value, json};
@@ -112,7 +112,8 @@ fn each_caller_is_told_in_its_own_words() {
         "{error}"
     );
     let diff = bench.call("apply_patch", &json!({ "patch": "diff --git a/f b/f\n--- a/f\n+++ b/f\n" }));
-    assert!(diff["error"]["hints"][0]["wanted"].as_str().unwrap().contains("no other form"), "{diff}");
+    let next = diff["error"]["suggestedNextAction"].as_str().unwrap();
+    assert_eq!(next, "let `patch` be a patch from `*** Begin Patch` to `*** End Patch`, not a diff", "{diff}");
 }
 
 #[test]
@@ -136,6 +137,10 @@ fn operations_are_told_of_their_own_diffs() {
         assert!(!text.contains("patch line") && !text.contains("*** ") && !text.contains("--"), "{text}");
         assert!(text.contains("\nnext: "), "{text}");
     }
+    let bad = json!([call("4", "f", "@@\n a\n@@@ x\n")]);
+    let error = to_envelope(&ops::calls(&bad.to_string()).unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with("call 4: in the diff, every line of a hunk") && error.contains("(line 3, "), "{error}");
+    assert!(error.ends_with("\nnext: correct line 3 of the diff and send the whole diff again"), "{error}");
     let declined = ToolError::from(&patch_engine::ApplyError::Declined).addressed(Caller::Operations);
     assert!(declined.suggested_next_action.unwrap().contains("ask the person"), "{:?}", declined.hints);
 }
