@@ -331,18 +331,11 @@ impl GitSession {
     /// that is known already.
     fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
         let git = |error| git_error(&error);
-        let onto = match seen {
-            Some(seen) => seen,
-            None => self.repository.resolve(&request.onto).map_err(git)?,
+        let (onto, named) = match seen {
+            Some(seen) => (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some())),
+            None => self.resolve(&request.onto)?,
         };
-        let branch = match &request.branch {
-            Some(branch) => Some(branch.clone()),
-            // A tag and an id are no branches, and a branch that is named like one is not meant.
-            None => match self.repository.branch(&request.onto) {
-                Ok(Some(at)) if at == onto.commit || seen.is_some() => Some(request.onto.clone()),
-                _ => None,
-            },
-        };
+        let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
         let from = match &branch {
             Some(branch) => self.repository.branch(branch).map_err(git)?,
             None => None,
@@ -361,6 +354,19 @@ impl GitSession {
                 false => Err(moved(branch, Some(onto.commit), Some(at))),
             },
             _ => Ok(Place { onto, seen: onto, branch, from }),
+        }
+    }
+
+    /// The commit of a revision, and whether the revision is the name of a branch: a tag or an id may look the same.
+    fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
+        let git = |error| git_error(&error);
+        loop {
+            let before = self.repository.branch(revision).unwrap_or_default();
+            let found = self.repository.resolve(revision).map_err(git)?;
+            // Someone may move it meanwhile.
+            if before == self.repository.branch(revision).unwrap_or_default() {
+                return Ok((found, before == Some(found.commit)));
+            }
         }
     }
 

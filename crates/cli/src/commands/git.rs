@@ -248,6 +248,9 @@ fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest
                 render::stat(report.report.images()).map_err(Rest::Files)?;
             }
             render::line(&commit.to_string());
+            if report.branch.is_none() && !global.quiet {
+                render::message("no branch was moved; `--branch NAME` moves or makes one");
+            }
         }
         None => render::message("nothing changes; no commit was made"),
     }
