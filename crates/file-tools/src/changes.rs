@@ -83,6 +83,8 @@ pub struct PatchData {
     pub notes: Vec<String>,
     /// The hunks that were located in the base, as the file had changed since, and where they went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // The tools take no base yet.
+    #[schemars(skip)]
     pub carried: Vec<CarriedHunk>,
     /// Interrupted transactions that were seen to on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -93,7 +95,7 @@ pub struct PatchData {
 }
 
 /// A hunk that was located in the base.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CarriedHunk {
     /// The file.
@@ -110,7 +112,7 @@ pub struct CarriedHunk {
 }
 
 /// Lines of a file, from 1, both included.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LineRange {
     /// The first one.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::Encoding;
 use fs_guard::{Access, RelPath};
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::charset::by_label;
 use crate::files::Files;
@@ -70,15 +70,8 @@ impl<'r> Conventions<'r> {
         for (nth, (dir, directory)) in chain.iter().enumerate() {
             // The path as that directory sees it.
             let own = if dir.is_empty() { path } else { &path[dir.len() + 1..] };
-            let settings = |rules: &'_ [Rule]| -> Vec<(String, String)> {
-                rules
-                    .iter()
-                    .filter(|rule| rule.pattern.is_match(own.as_bytes()))
-                    .flat_map(|rule| rule.settings.clone())
-                    .collect()
-            };
-            for (name, value) in settings(&directory.attributes) {
-                match (&*name, &*value) {
+            for (name, value) in settings_of(&directory.attributes, own) {
+                match (&**name, &**value) {
                     ("eol", "lf") => attributes = Some(false),
                     ("eol", "crlf") => attributes = Some(true),
                     ("-text" | "binary" | "-eol" | "!eol", _) => attributes = None,
@@ -88,8 +81,8 @@ impl<'r> Conventions<'r> {
             if nth < top {
                 continue;
             }
-            for (name, value) in settings(&directory.editor) {
-                match (&*name, &*value) {
+            for (name, value) in settings_of(&directory.editor, own) {
+                match (&**name, &**value) {
                     ("end_of_line", "lf") => editor = Some(false),
                     ("end_of_line", "crlf") => editor = Some(true),
                     ("end_of_line", _) => editor = None,
@@ -130,6 +123,11 @@ impl<'r> Conventions<'r> {
     }
 }
 
+/// What the rules that match a path say, in their order.
+fn settings_of<'r>(rules: &'r [Rule], path: &'r str) -> impl Iterator<Item = &'r (String, String)> {
+    rules.iter().filter(|rule| rule.pattern.is_match(path.as_bytes())).flat_map(|rule| &rule.settings)
+}
+
 /// One line of a `.gitattributes` file.
 fn attribute(line: &str) -> Option<Rule> {
     let line = line.trim();
@@ -141,38 +139,46 @@ fn attribute(line: &str) -> Option<Rule> {
     if pattern.is_empty() || pattern.starts_with(['#', '!', '[']) || pattern.ends_with('/') {
         return None;
     }
-    let settings = rest.split_ascii_whitespace().map(|word| match word.split_once('=') {
-        Some((name, value)) => (name.to_owned(), value.to_owned()),
-        None => (word.to_owned(), String::new()),
-    });
-    Some(Rule { pattern: glob(pattern, false)?, settings: settings.collect() })
+    let settings = rest.split_ascii_whitespace().map(|word| word.split_once('=').unwrap_or((word, "")));
+    let settings: Vec<_> = settings
+        .filter(|(name, _)| matches!(*name, "eol" | "-text" | "binary" | "-eol" | "!eol"))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    (!settings.is_empty()).then(|| Some(Rule { pattern: glob(pattern, false)?, settings }))?
 }
 
 /// The sections of an `.editorconfig` file, and whether it is the topmost one that counts.
 fn sections(text: &str) -> (bool, Vec<Rule>) {
-    let (mut is_top, mut rules) = (false, Vec::<Option<Rule>>::new());
+    let (mut is_top, mut sections) = (false, Vec::<(&str, Vec<(String, String)>)>::new());
     for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
         if line.starts_with(['#', ';']) {
             continue;
         }
         if let Some(pattern) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            rules.push(glob(pattern, true).map(|pattern| Rule { pattern, settings: Vec::new() }));
+            sections.push((pattern, Vec::new()));
         } else if let Some((name, value)) = line.split_once('=') {
             let (name, value) = (name.trim().to_lowercase(), value.trim().to_lowercase());
-            match rules.last_mut() {
+            match sections.last_mut() {
                 None => is_top |= name == "root" && value == "true",
-                Some(Some(rule)) => rule.settings.push((name, value)),
-                // Of a pattern that cannot be read.
-                Some(None) => {}
+                Some((_, settings)) if matches!(&*name, "end_of_line" | "charset") => settings.push((name, value)),
+                Some(_) => {}
             }
         }
     }
-    (is_top, rules.into_iter().flatten().collect())
+    let rules = sections.into_iter().filter(|(_, settings)| !settings.is_empty());
+    (is_top, rules.filter_map(|(pattern, settings)| Some(Rule { pattern: glob(pattern, true)?, settings })).collect())
 }
 
 /// A pattern of either kind as a regular expression. One without a slash names files at any depth. Braces are alternatives
 /// where `braces` is set: in `.editorconfig`.
 fn glob(pattern: &str, braces: bool) -> Option<Regex> {
+    /// As long as EditorConfig has every program take; and a pattern is looked through once for each of its brackets.
+    const LONGEST: usize = 1024;
+    /// The memory that a pattern may take, in bytes.
+    const MEMORY: usize = 1 << 20;
+    if pattern.len() > LONGEST {
+        return None;
+    }
     let anchored = pattern.contains('/');
     let mut out = String::from(if anchored { "^" } else { "^(?:.*/)?" });
     let mut rest = pattern.strip_prefix('/').unwrap_or(pattern).chars().peekable();
@@ -235,7 +241,7 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
         }
     }
     out.push('$');
-    Regex::new(&out).ok()
+    RegexBuilder::new(&out).size_limit(MEMORY).build().ok()
 }
 
 #[cfg(test)]
@@ -273,6 +279,15 @@ mod tests {
                 assert!(!glob.is_match(path.as_bytes()), "{pattern} {path}");
             }
         }
+    }
+
+    #[test]
+    fn patterns_without_end_are_not_read() {
+        let braces = "{".repeat(1000) + &"}".repeat(1000);
+        for pattern in ["a".repeat(1025), "{1..1000}".repeat(110), braces, "[".repeat(2000)] {
+            assert!(glob(&pattern, true).is_none(), "{} bytes", pattern.len());
+        }
+        assert!(glob(&"[".repeat(1000), true).is_some());
     }
 
     #[test]
