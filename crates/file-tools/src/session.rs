@@ -201,12 +201,25 @@ impl Session {
         let key = crate::tools::checked(self.root(), path, Access::Read)?;
         match self.ledger.get(key.as_str()) {
             Some(seen) => Ok(Expected::Hash(seen)),
-            None if self.root().metadata(&key)?.is_none() => Err(crate::tools::missing(self.root(), path)),
-            None => Err(ToolError {
+            None => Err(self.unread(path, &key)),
+        }
+    }
+
+    /// Why a file cannot be changed that this session has not read: what cannot be read either has another reason.
+    fn unread(&self, path: &str, key: &RelPath) -> ToolError {
+        let (root, limit) = (self.root(), self.settings.max_file_size);
+        let refused = |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
+        match root.inspect(key, Access::Update) {
+            Err(error) => refused(error),
+            Ok(None) => crate::tools::missing(root, path),
+            Ok(Some(seen)) if seen.size > limit => {
+                refused(fs_guard::Error::TooLarge { path: key.to_string(), size: seen.size, limit })
+            }
+            Ok(Some(_)) => ToolError {
                 path: Some(path.into()),
                 ..ToolError::arguments(Reason::Unread, format!("{path}: this session has not read it"))
             }
-            .hints([hints::use_tool(Tool::ReadFile, path), hints::give("expectedSha256", SHA256_WANTED)])),
+            .hints([hints::use_tool(Tool::ReadFile, path), hints::give("expectedSha256", SHA256_WANTED)]),
         }
     }
 

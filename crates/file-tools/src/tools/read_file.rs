@@ -91,7 +91,13 @@ impl Session {
     ///
     /// When there is no such file, it is binary, too large, or the guard refuses it.
     pub fn read_file(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
-        let read = self.read_unseen(args, self.settings().max_output)?;
+        let read = self.read_unseen(args, self.settings().max_output).inspect_err(|error| {
+            // The answer has the hash of a binary file. That the ledger cannot be written is no second failure.
+            let told = |name: &str| error.details[name].as_str().map(ToOwned::to_owned);
+            if let (Some(path), Some(sha256)) = (told("path"), told("sha256")) {
+                let _ = self.ledger().note(self.workspace(), &[(path, sha256.parse().ok())]);
+            }
+        })?;
         let hash = read.data.sha256.parse().ok();
         self.ledger().note(self.workspace(), &[(read.data.path.clone(), hash)])?;
         Ok(read)

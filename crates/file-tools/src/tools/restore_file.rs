@@ -69,10 +69,15 @@ impl Session {
             if !self.workspace().has_state() {
                 return Err(gone(argument, named));
             }
+            let movable = |path: &str| {
+                let seen = root.check(path, Access::Delete).and_then(|path| root.inspect(&path, Access::Update));
+                matches!(seen, Ok(Some(seen)) if seen.size <= self.settings().max_file_size)
+            };
+            let not_there = |error| not_there(argument, named, &error, movable);
             let report = call.commit(&mut |_| {
                 let slots = match slot {
                     Some(slot) => vec![slot],
-                    None => self.deleted_by(id).map_err(|error| not_there(argument, named, &error))?,
+                    None => self.deleted_by(id).map_err(not_there)?,
                 };
                 if slots.is_empty() {
                     return Err(gone(argument, named));
@@ -84,7 +89,7 @@ impl Session {
                         .hints(one.chain([hints::omit("targetPath")])));
                 }
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
-                self.workspace().plan_restore(id, &files).map_err(|error| not_there(argument, named, &error))
+                self.workspace().plan_restore(id, &files).map_err(not_there)
             })?;
             let transitions = report.plan.transitions();
             let first = &transitions[0];
@@ -136,7 +141,8 @@ fn gone(argument: &str, named: &str) -> ToolError {
         .hints([hints::give(argument, TRASHED_WANTED)])
 }
 
-fn not_there(argument: &str, named: &str, error: &transaction::Error) -> ToolError {
+/// `movable` answers whether the file at a path can be moved away by a tool.
+fn not_there(argument: &str, named: &str, error: &transaction::Error, movable: impl Fn(&str) -> bool) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),
@@ -146,7 +152,7 @@ fn not_there(argument: &str, named: &str, error: &transaction::Error) -> ToolErr
                 Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
                 _ => error.path().map(ToOwned::to_owned),
             };
-            let away = there.map(|path| hints::use_tool(Tool::MoveFile, &path));
+            let away = there.filter(|path| movable(path)).map(|path| hints::use_tool(Tool::MoveFile, &path));
             ToolError { recoverable: true, ..converted }
                 .hints(std::iter::once(hints::give("targetPath", "a path where nothing is")).chain(away))
         }
