@@ -9,6 +9,7 @@
 
 mod apply;
 pub mod approval;
+mod base;
 mod buffers;
 pub mod carry;
 mod charset;

@@ -8,6 +8,7 @@ use std::thread;
 use fs_guard::{Access, Hasher, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
+use crate::base::Base;
 use crate::carry::{Carried, CarriedHunk, carry};
 use crate::conventions::Conventions;
 use crate::edit;
@@ -56,7 +57,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
             named,
             prefetched: None,
             checked: Vec::new(),
-            bases: HashMap::new(),
+            base: Base::new(options),
             placed: Vec::new(),
             notes: patch
                 .notes
@@ -100,8 +101,7 @@ struct Planner<'a, 'p> {
     prefetched: Option<Prefetched>,
     /// The paths of the section that is planned now.
     checked: Vec<RelPath>,
-    /// What the base has at a path, as the sections so far leave it; `None` where it says nothing about it.
-    bases: HashMap<RelPath, Option<Arc<Vec<u8>>>>,
+    base: Base<'a>,
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
     rejects: Vec<Reject>,
@@ -121,56 +121,18 @@ impl<'p> Planner<'_, 'p> {
                 let found = actual.map_or(Expected::Absent, Expected::Hash);
                 if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
-            let outcome = outcome.or_else(|problem| match (problem, expected) {
-                (Problem::Stale { .. }, Expected::Hash(seen)) if self.base_has(path, seen) => Ok(()),
-                (problem, _) => Err(problem),
-            });
             if let Err(problem) = outcome {
-                if let Ok(checked) = self.files().check(path, Access::Read)
-                    && let Ok(entry) = self.builder.entry(&checked, Access::Read)
-                {
-                    entry.rejected = true;
+                if let Ok(checked) = self.files().check(path, Access::Read) {
+                    if let (Problem::Stale { .. }, Expected::Hash(seen)) = (&problem, expected)
+                        && self.base.has(&checked, seen)
+                    {
+                        continue;
+                    }
+                    if let Ok(entry) = self.builder.entry(&checked, Access::Read) {
+                        entry.rejected = true;
+                    }
                 }
                 self.rejects.push(Reject::of(path, problem));
-            }
-        }
-    }
-
-    /// What the base has at a path, if it says something about it.
-    fn base_of(&mut self, path: &RelPath) -> Checked<Option<Arc<Vec<u8>>>> {
-        let Some(base) = &self.options.base else { return Ok(None) };
-        if let Some(known) = self.bases.get(path) {
-            return Ok(known.clone());
-        }
-        let found = match base.read(path, self.options.max_file_size) {
-            Ok((bytes, _)) => Some(bytes),
-            Err(error @ fs_guard::Error::Io { .. }) => return Err(Problem::Guard(error)),
-            // What is no file there was not seen as one.
-            Err(_) => None,
-        };
-        self.bases.insert(path.clone(), found.clone());
-        Ok(found)
-    }
-
-    /// What the base has at a path, if that is not what `now` is.
-    fn base_unlike(&mut self, path: &RelPath, now: &PostImage) -> Checked<Option<Arc<Vec<u8>>>> {
-        let base = self.base_of(path)?;
-        Ok(base.filter(|base| base.len() as u64 != now.size || Sha256::of(base) != now.sha256))
-    }
-
-    /// Whether the base has a file with this hash at a path.
-    fn base_has(&mut self, path: &str, sha256: Sha256) -> bool {
-        let Ok(path) = self.files().check(path, Access::Read) else { return false };
-        self.base_of(&path).is_ok_and(|base| base.is_some_and(|base| Sha256::of(&base) == sha256))
-    }
-
-    /// Refuses to take a file away, or to copy it, that is not what the author of the patch saw.
-    fn check_unchanged(&mut self, path: &RelPath, now: &PostImage) -> Checked<()> {
-        match self.base_unlike(path, now)? {
-            None => Ok(()),
-            Some(base) => {
-                let (expected, actual) = (Expected::Hash(Sha256::of(&base)), Some(now.sha256));
-                Err(Problem::Stale { expected, actual })
             }
         }
     }
@@ -231,7 +193,7 @@ impl<'p> Planner<'_, 'p> {
         let Added { bytes, sha256, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);
-        self.bases.insert(path.clone(), None);
+        self.base.leave(&path, None);
         Ok(self.builder.put(&path, bytes, sha256, mode, replaced)?)
     }
 
@@ -246,11 +208,9 @@ impl<'p> Planner<'_, 'p> {
         if self.builder.entry(&path, Access::Delete)?.rejected {
             return Err(Vec::new());
         }
-        if self.options.base.is_some()
-            && let Ok(now) = self.builder.current(&path)
-        {
-            self.check_unchanged(&path, &now.post)?;
-            self.bases.insert(path.clone(), None);
+        if let Ok(now) = self.builder.current(&path) {
+            self.base.check_unchanged(&path, &now.post)?;
+            self.base.leave(&path, None);
         }
         if let Some(hunks) = hunks {
             self.builder.check_file(&path, Access::Delete)?;
@@ -280,7 +240,7 @@ impl<'p> Planner<'_, 'p> {
             return Err(Vec::new());
         }
         let file = self.builder.original(&path)?.post;
-        self.check_unchanged(&path, &file)?;
+        self.base.check_unchanged(&path, &file)?;
         let mut failures = Vec::new();
         let target = self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
         let source = self.builder.source(&path, &file)?;
@@ -301,6 +261,7 @@ impl<'p> Planner<'_, 'p> {
         };
         let Some((to, replaced)) = target else { return Err(failures) };
         let mode = with_executable(file.mode, section);
+        self.base.leave(&to, None);
         Ok(self.builder.put(&to, bytes, sha256, mode, replaced)?)
     }
 
@@ -316,15 +277,11 @@ impl<'p> Planner<'_, 'p> {
         if self.builder.entry(&path, access)?.rejected {
             return Err(Vec::new());
         }
-        if let Err(problem) = self.builder.check_file(&path, access) {
-            // It was there when the patch was written.
-            return Err(match (&problem, self.base_of(&path)?) {
-                (Problem::Missing, Some(base)) => {
-                    Problem::Stale { expected: Expected::Hash(Sha256::of(&base)), actual: None }.into()
-                }
-                _ => problem.into(),
-            });
-        }
+        self.builder.check_file(&path, access).or_else(|problem| match problem {
+            // It may have been there when the patch was written.
+            Problem::Missing => Err(self.base.missing(&path)?),
+            problem => Err(problem),
+        })?;
         let mut failures = Vec::new();
         let target = match move_to.map(|to| self.destination(index, &path, to)).transpose() {
             Ok(target) => target,
@@ -350,8 +307,7 @@ impl<'p> Planner<'_, 'p> {
             None => self.builder.write(&path, new),
             Some((to, replaced)) => {
                 self.builder.move_to(&path, &to, new, replaced.is_some());
-                let base = self.bases.insert(path, None).flatten();
-                self.bases.insert(to, base);
+                self.base.rename(&path, &to)?;
             }
         }
         Ok(())
@@ -424,11 +380,11 @@ impl<'p> Planner<'_, 'p> {
             return Ok(base);
         }
         let source = self.builder.source(path, &base.post)?;
-        if let Some(seen) = self.base_unlike(path, &base.post)? {
+        if let Some(seen) = self.base.unlike(path, &base.post)? {
             return self.carried(index, section, path, hunks, base, (&seen, &source));
         }
         // What this section makes of it is the base of the next, and the file.
-        self.bases.insert(path.clone(), None);
+        self.base.leave(path, None);
         // It was made of the file on disk: it holds if that is where this section found it.
         let holds = !self.builder.is_offered();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
@@ -459,7 +415,7 @@ impl<'p> Planner<'_, 'p> {
         let text = prefetch::text(path, base, hunks, self.options, self.conventions).ok_or_else(binary)?;
         // Lines of other encodings are not compared as bytes.
         if text.encoding().is_some() {
-            self.check_unchanged(path, &now.post)?;
+            self.base.check_unchanged(path, &now.post)?;
         }
         let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
             Ok(edit) => edit,
@@ -473,7 +429,7 @@ impl<'p> Planner<'_, 'p> {
             };
             conflicts.into_iter().map(failure).collect::<Vec<_>>()
         })?;
-        self.bases.insert(path.clone(), Some(Arc::new(edit.apply(base))));
+        self.base.leave(path, Some(Arc::new(edit.apply(base))));
         for CarriedHunk { hunk, from, to, already_there } in carried {
             if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == hunk) {
                 let (first_line, line_count) = (*to.start(), to.end() + 1 - to.start());
