@@ -33,11 +33,7 @@ impl Root {
 
     /// Looks at what is at the path and applies the rules for `access` to it.
     pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
-        let seen = self.metadata(path)?;
-        if let Some(seen) = &seen {
-            self.check_pre_image(path, seen, access)?;
-        }
-        Ok(seen)
+        rules::inspect(self, path, access)
     }
 
     /// Applies the rules of links, special files, hard links, devices and permissions to what was
@@ -296,7 +292,7 @@ impl Look for Root {
         sys::list(handle).at("list", if dir.is_empty() { "." } else { dir }).map(Some)
     }
 
-    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error> {
-        self.check_pre_image(path, seen, Access::Read)
+    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+        self.check_pre_image(path, seen, access)
     }
 }

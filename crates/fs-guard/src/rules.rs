@@ -37,8 +37,17 @@ pub(crate) trait Look {
     /// The names in a directory (the root's path is empty); `None` when there is no such directory.
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error>;
 
-    /// Refuses what may not be read at all.
-    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error>;
+    /// Applies the rules for what was seen at a path.
+    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error>;
+}
+
+/// Looks at what is at the path and applies the rules for `access` to it.
+pub(crate) fn inspect(files: &impl Look, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+    let seen = files.metadata(path)?;
+    if let Some(seen) = &seen {
+        files.check_pre_image(path, seen, access)?;
+    }
+    Ok(seen)
 }
 
 /// Refuses paths in directories that are git's, whatever they are called. `is_dir` says that the path is a directory itself.
@@ -148,7 +157,7 @@ pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<R
     while let Some(dir) = dirs.pop() {
         match files.metadata(&dir)? {
             Some(seen) if seen.kind == FileKind::Directory => break,
-            Some(seen) if seen.kind == FileKind::Symlink => files.check_readable(&dir, &seen)?,
+            Some(seen) if seen.kind == FileKind::Symlink => files.check_pre_image(&dir, &seen, Access::Read)?,
             Some(_) => {
                 let component = dir.as_str().into();
                 return Err(Error::NotADirectory { path: path.as_str().into(), component });

@@ -114,11 +114,7 @@ impl GuardedTree {
     ///
     /// Those of [`metadata`](Self::metadata) and [`check_pre_image`](Self::check_pre_image).
     pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
-        let seen = self.metadata(path)?;
-        if let Some(seen) = &seen {
-            self.check_pre_image(path, seen, access)?;
-        }
-        Ok(seen)
+        rules::inspect(self, path, access)
     }
 
     /// Applies the rules of links, special files and permissions to what was seen at a path.
@@ -265,7 +261,7 @@ impl Look for GuardedTree {
         Ok(Some(entries.into_iter().map(|(name, _)| name).collect()))
     }
 
-    fn check_readable(&self, path: &RelPath, seen: &Metadata) -> Result<(), Error> {
-        self.check_pre_image(path, seen, Access::Read)
+    fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
+        self.check_pre_image(path, seen, access)
     }
 }
