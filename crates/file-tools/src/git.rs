@@ -100,9 +100,15 @@ impl Tree for CommitTree {
 pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     let git = |error| git_error(&error);
     let dir = fs_guard::real_path(dir)?;
-    let top = dir.ancestors().find(|above| Repository::open(above.join(".git"), &OpenOptions::default()).is_ok());
-    let top = top.unwrap_or(&dir);
-    let repository = Repository::open(top, &OpenOptions::default()).map_err(git)?;
+    let open = |place: &Path| Repository::open(place, &OpenOptions::default());
+    // One that cannot be used is not passed over for the one around it.
+    let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
+    let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
+        Err(error) if is_none(&error) => None,
+        opened => Some((top, opened)),
+    });
+    let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
+    let repository = opened.map_err(git)?;
     let found = repository.resolve(revision).map_err(git)?;
     let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
     let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
