@@ -89,7 +89,7 @@ fn commits_are_made_again_in_the_object_database() {
         return;
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, dir.path(), 1) {
+    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, dir.path()) {
         Ok(replayed) => replayed,
         Err(error) => return eprintln!("skipped: {error}"),
     };

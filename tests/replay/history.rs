@@ -172,7 +172,7 @@ pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(),
 }
 
 /// What git prints.
-fn run(dir: &Path, args: &[&str], input: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn run(dir: &Path, args: &[&str], input: &str) -> Result<Vec<u8>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("git {}: {error}", args[0]);
     let mut child = spawn(dir, args).map_err(|error| failed(&error))?;
     let mut stdin = child.stdin.take().expect("piped");
