@@ -151,6 +151,23 @@ fn requests_are_answered_line_by_line() {
     bench.is_sound();
 }
 
+#[test]
+fn what_has_to_be_approved_is_not_committed_without_a_person() {
+    let bench = Bench::new(FILES);
+    let first = git(&bench.bare(), &["rev-parse", "main"]);
+    let line = json!({ "onto": "main", "patch": PATCH }).to_string();
+    for (args, input) in [(&["--batch"][..], &*line), (&["--onto", "main"], PATCH)] {
+        let command = bench.command(args);
+        // Of a new session, which has no terminal.
+        let mut alone = Command::new("setsid");
+        alone.arg("-w").arg(command.get_program()).args(command.get_args()).current_dir(bench.dir.path());
+        alone.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        alone.env("APPLY_PATCH_APPROVE", "ask").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let run = ended(alone.spawn().expect("setsid"), input);
+        assert_eq!((run.code, git(&bench.bare(), &["rev-parse", "main"])), (3, first.clone()), "{run:?}");
+    }
+}
+
 /// Many writers, some of them killed: what lands is there once and whole, the others get an answer.
 #[test]
 fn patches_of_many_processes_land_once() {

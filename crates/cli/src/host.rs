@@ -50,9 +50,7 @@ impl Host for TerminalHost<'_> {
         match *event {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Planned(_) => self.interrupt.writing(),
-            Event::Unlogged(why) => {
-                render::message(&format!("warning: the outcome is not in the audit log: {why}"));
-            }
+            Event::Unlogged(why) => render::unlogged(why),
             _ => {}
         }
         self.progress.event(event);

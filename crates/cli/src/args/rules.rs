@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// The rules of planning: a profile, and every rule on its own.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
     /// Preset of all rules below; `strict` unless set (`codex` for `ops`). `codex` applies what the OpenAI models were trained
@@ -66,7 +66,7 @@ pub(crate) fn charset(text: &str) -> Result<String, String> {
 }
 
 /// Options of the guard beside patterns.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Guard {
     /// Which names new files may have: those that every system accepts (`portable`, unless set), or all that this system
     /// accepts (`native`)

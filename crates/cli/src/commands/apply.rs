@@ -154,6 +154,13 @@ pub(super) enum Rest {
     Tool(Box<file_tools::ToolError>),
 }
 
+impl Rest {
+    /// Nobody can be asked.
+    pub(super) fn no_terminal() -> Self {
+        Self::Refused("the patch needs approval, and there is no terminal to ask at; nothing was changed".into())
+    }
+}
+
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
     let options = options(global, &args.rules)?;
     let session = workspace::session(global)?;
@@ -298,9 +305,7 @@ fn attempt(
         }
         (ApplyError::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
-            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(Rest::Refused(
-                "the patch needs approval, and there is no terminal to ask at; nothing was changed".into(),
-            )),
+            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(Rest::no_terminal()),
             _ => Err(Rest::Failed(failed)),
         },
         _ => Err(Rest::Failed(failed)),

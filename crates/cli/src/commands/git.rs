@@ -10,14 +10,14 @@ use file_tools::envelope;
 use file_tools::events::Events;
 use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
 use file_tools::{FailureClass, SessionName, ToolError};
-use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::{ErrorKind, MAX_PATCH_SIZE, Options, Patch};
+use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::apply::{self, Rest};
 use super::{explain, workspace};
-use crate::approve::Prompt;
+use crate::approve::{Instead, Prompt};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -72,7 +72,7 @@ pub(crate) struct GitArgs {
     #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "events"])]
     pub(crate) batch: bool,
     /// When to ask at the terminal before anything is changed; `never` unless set
-    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain", "batch"])]
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain"])]
     pub(crate) approve: Option<args::Approve>,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
@@ -96,7 +96,7 @@ impl GitArgs {
 }
 
 pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
-    let mut approvals = Approvals::new(match args.dry_run || args.explain || args.batch {
+    let mut approvals = Approvals::new(match args.dry_run || args.explain {
         true => ApprovalPolicy::Never,
         false => approve::policy(global.settings.approve),
     });
@@ -105,14 +105,13 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
     let audit = Audit::new(SessionName::cli(), None);
     let session = GitSession::open(git_dir, policy, audit, workspace::session_settings(&global.settings))
         .map_err(|error| Failure::Tool(Box::new(error)))?;
-    // A base is a commit of this repository.
-    let base_rev = args.rules.base_rev.clone();
-    let options = apply::options(global, &args::Rules { base_rev: None, ..args.rules.clone() })?;
-    let base = base_rev.map(|revision| session.base(&revision)).transpose();
-    let base = base.map_err(|error| Failure::Tool(Box::new(error)))?;
-    let options = Options { base: base.or(options.base.clone()), ..options };
+    let mut options = apply::options_without_base(&global.settings, &args.rules)?;
+    options.base = match &args.rules.base_rev {
+        Some(revision) => Some(session.base(revision).map_err(|error| Failure::Tool(Box::new(error)))?),
+        None => workspace::base(global, &args.rules)?,
+    };
     if args.batch {
-        return batch(&session, args, &options);
+        return batch(&session, args, &options, &mut approvals);
     }
     let mut events = None;
     let result = one(global, args, &session, &options, &mut approvals, &mut events);
@@ -151,7 +150,7 @@ fn one(
         match (done, interrupted) {
             (Ok(report), _) => {
                 match events {
-                    Some(events) => events.end_call(&success(&report, DiffDetail::None), None),
+                    Some(events) => events.end_call(&success(&report), None),
                     None => print(global, args, &report)?,
                 }
                 Ok(Exit::Done)
@@ -160,6 +159,7 @@ fn one(
                 render::message("interrupted; nothing was changed");
                 Ok(exit)
             }
+            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(Rest::no_terminal()),
             (Err(error), _) => Err(rest(error)),
         }
     })
@@ -225,8 +225,8 @@ impl Data {
     }
 }
 
-fn success(report: &GitReport, detail: DiffDetail) -> impl Serialize + use<> {
-    let data = PatchData::applied(std::slice::from_ref(&report.report), true, detail);
+fn success(report: &GitReport) -> impl Serialize + use<> {
+    let data = PatchData::applied(std::slice::from_ref(&report.report), true, DiffDetail::None);
     let output = match report.commit {
         Some(commit) => format!("{commit}: {}", render::summary(&report.report.plan)),
         None => "nothing changes; no commit was made".to_owned(),
@@ -236,7 +236,7 @@ fn success(report: &GitReport, detail: DiffDetail) -> impl Serialize + use<> {
 
 fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest> {
     if global.json {
-        json::print(&success(report, DiffDetail::None));
+        json::print(&success(report));
         return Ok(());
     }
     if !global.quiet {
@@ -271,13 +271,31 @@ struct Line {
     patch: String,
 }
 
+/// Asks at the terminal. A signal ends the program: the branch is where it was, or moved.
+struct BatchHost<'p>(&'p Prompt);
+
+impl Host for BatchHost<'_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.0.decide(request)
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Unlogged(why) = event {
+            render::unlogged(why);
+        }
+    }
+}
+
 /// Answers requests, line by line.
-fn batch(session: &GitSession, args: &GitArgs, options: &Options) -> Result<Exit, Failure> {
+fn batch(session: &GitSession, args: &GitArgs, options: &Options, approvals: &mut Approvals) -> Result<Exit, Failure> {
     // A patch as JSON has up to six times as many bytes.
     const LONGEST: u64 = MAX_PATCH_SIZE * 6 + (1 << 20);
     let (mut landed, mut failed) = (0_usize, None);
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
+    let prompt = Prompt::new(false);
+    let mut host = BatchHost(&prompt);
+    let mut host = approvals.ask(&mut host);
     loop {
         line.clear();
         let length = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
@@ -287,11 +305,11 @@ fn batch(session: &GitSession, args: &GitArgs, options: &Options) -> Result<Exit
             _ if line.iter().all(u8::is_ascii_whitespace) => continue,
             _ => {}
         }
-        let (id, result) = answered(session, args, options, &line);
+        let (id, result) = answered(session, args, options, &line, &mut host);
         let answer = match result {
             Ok(report) => {
                 landed += 1;
-                serde_json::to_value(success(&report, DiffDetail::None))
+                serde_json::to_value(success(&report))
             }
             Err(mut error) => {
                 failed.get_or_insert(error.class);
@@ -316,6 +334,7 @@ fn answered(
     args: &GitArgs,
     options: &Options,
     line: &[u8],
+    host: &mut dyn Host,
 ) -> (Value, Result<GitReport, ToolError>) {
     let usage = |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
     let Line { id, onto, branch, message, author, carry, patch } = match serde_json::from_slice(line) {
@@ -338,9 +357,7 @@ fn answered(
         return (id, Err(usage("`onto` is missing, and there is no --onto".into())));
     }
     let result = match patch_engine::parse(&patch, &options.parse) {
-        Ok(parsed) => {
-            session.apply("git", &parsed, options, &request, &mut ()).map_err(|error| ToolError::from(&error))
-        }
+        Ok(parsed) => session.apply("git", &parsed, options, &request, host).map_err(|error| ToolError::from(&error)),
         Err(error) => Err(ToolError::parse_sent(patch.as_bytes(), &error)),
     };
     (id, result)

@@ -84,7 +84,7 @@ pub(super) fn tidy(global: &Global, session: &Session) {
 /// Writes what became of interrupted transactions to the audit log.
 pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
     if let Err(error) = session.recovered(recovered) {
-        render::message(&format!("warning: the outcome is not in the audit log: {error}"));
+        render::unlogged(&error.to_string());
     }
 }
 

@@ -96,6 +96,11 @@ fn advise(error: &fs_guard::Error) {
     message(&hints::words(&hints::guard_hints(error), file_tools::Caller::Terminal));
 }
 
+/// Warns that what was done is not written down.
+pub(crate) fn unlogged(why: &str) {
+    message(&format!("warning: the outcome is not in the audit log: {why}"));
+}
+
 /// Prints what was overlooked, and what a reader should know.
 pub(crate) fn notes(plan: &Plan) {
     for note in plan.notes() {
