@@ -51,6 +51,7 @@ impl Host for TerminalHost<'_> {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Planned(_) => self.interrupt.writing(),
             Event::Unlogged(why) => render::unlogged(why),
+            Event::NotDurable(why) => render::not_durable(why),
             _ => {}
         }
         self.progress.event(event);

@@ -129,6 +129,8 @@ pub enum Event<'e> {
     Failed(&'e Plan, &'e CommitError),
     /// What was done could not be written down in full; why.
     Unlogged(&'e str),
+    /// What was done may be undone by a power cut; why.
+    NotDurable(&'e str),
 }
 
 /// A log of commits that is written before they happen. `()` keeps none.

@@ -101,6 +101,11 @@ pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
 }
 
+/// Warns that what was done may not last.
+pub(crate) fn not_durable(why: &str) {
+    message(&format!("warning: {why}"));
+}
+
 /// Prints what was overlooked, and what a reader should know.
 pub(crate) fn notes(plan: &Plan) {
     for note in plan.notes() {
