@@ -231,7 +231,12 @@ impl Shared {
             Some(before) => before.reopened(workspace),
             None => {
                 let audit = Audit::new(self.session.clone(), agent);
-                Session::new(workspace, audit, settings.tool_settings.clone())
+                let mut tool_settings = settings.tool_settings.clone();
+                // Where nothing is edited, nothing is carried.
+                if settings.tools.iter().all(|tool| tool.is_read_only()) {
+                    tool_settings.max_snapshots = 0;
+                }
+                Session::new(workspace, audit, tool_settings)
             }
         });
         *tools = Some(made.clone());

@@ -10,7 +10,7 @@ use crate::host::{CommitLog, Decision, Event, Host, Request};
 use crate::kind::ErrorKind;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::planner::plan;
+use crate::planner::{names, plan};
 use crate::reject::{Reject, Rejects};
 use crate::report::Report;
 use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
@@ -159,7 +159,15 @@ impl Workspace {
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
             let part = Patch { text: patch.text, sections: vec![section.clone()], warnings, notes };
-            let plan = &mut |root: &_| Ok(plan(root, &part, &options)?);
+            // Whether a file may have changed is up to the section that updates it.
+            let mut of_part = options.clone();
+            if options.snapshots.is_some() {
+                let later = &patch.sections[index + 1..];
+                of_part
+                    .expected
+                    .retain(|path, _| names(section, path) || !later.iter().any(|later| names(later, path)));
+            }
+            let plan = &mut |root: &_| Ok(plan(root, &part, &of_part)?);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
                     // What was expected of a file is checked before it is changed for the first time.

@@ -93,6 +93,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.brief = args.brief;
     settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
+    settings.tool_settings.max_snapshots = global.settings.max_snapshots.bytes();
     Ok(settings)
 }
 

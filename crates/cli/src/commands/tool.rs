@@ -122,7 +122,11 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolErr
     let policy = global.settings.policy().map_err(|failure| failure.error())?;
     let workspace = Workspace::open(&global.root, policy)?;
     // A failed call of a tool is logged also where nothing was ever changed.
-    let settings = SessionSettings { traceless: false, ..workspace::session_settings(&global.settings) };
+    let settings = SessionSettings {
+        traceless: false,
+        max_snapshots: global.settings.max_snapshots.bytes(),
+        ..workspace::session_settings(&global.settings)
+    };
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =

@@ -37,6 +37,8 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
         lock_timeout: settings.lock_timeout,
         encodings: settings.encoding.encodings(),
         traceless: true,
+        // No tool shows a model anything here.
+        max_snapshots: 0,
         ..SessionSettings::default()
     }
 }

@@ -25,9 +25,9 @@ pub struct DeleteFile {
     pub permanent: Option<bool>,
     /// Delete a directory with all in it.
     pub recursive: Option<bool>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 

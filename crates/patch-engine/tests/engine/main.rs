@@ -24,6 +24,7 @@ mod placement;
 mod prefetch;
 #[path = "../../../../tests/share.rs"]
 mod share;
+mod snapshots;
 #[path = "../../../../tests/stop.rs"]
 mod stop;
 #[path = "../../../../tests/takers.rs"]
