@@ -18,11 +18,13 @@ pub(crate) struct Input {
     pub(crate) diff: Option<DiffOptions>,
     /// What was done to get at it.
     pub(crate) notes: Vec<String>,
+    /// It is to be taken back.
+    pub(crate) reverse: bool,
 }
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), diff: None, notes: Vec::new() }
+        Self { bytes, name: name.into(), diff: None, notes: Vec::new(), reverse: false }
     }
 
     /// Reads it as an envelope.

@@ -278,6 +278,7 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
         Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
         Problem::LeavesLines => vec![read_again(path)],
+        Problem::Irreversible(_) => vec![Hint::LeaveOut { part: Part::Section }],
         Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
         // A file that is to be added is expected not to be there.
         Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) } if expected == actual => {

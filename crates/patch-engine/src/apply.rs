@@ -158,7 +158,7 @@ impl Workspace {
             // Notes about the text go with the first.
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
-            let part = Patch { text: patch.text, sections: vec![section.clone()], warnings, notes };
+            let part = Patch { sections: vec![section.clone()], warnings, notes, ..*patch };
             let plan = &mut |root: &_| Ok(plan(root, &part, &options)?);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {

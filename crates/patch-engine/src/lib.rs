@@ -34,6 +34,7 @@ mod policy;
 mod prefetch;
 mod reject;
 mod report;
+mod reverse;
 #[cfg(feature = "serde")]
 mod serialize;
 #[cfg(test)]
@@ -69,6 +70,7 @@ pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use reject::{Problem, Reject, Rejects};
 pub use report::Report;
+pub use reverse::{Irreversible, reverse};
 pub use turn_diff::TurnDiff;
 
 #[cfg(doctest)]

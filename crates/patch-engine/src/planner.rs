@@ -165,9 +165,12 @@ impl<'p> Planner<'_, 'p> {
         for failure in failures {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
+            let hunk = hunk.map(|hunk| section.place_in_text(hunk));
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
             let near = self.near.path(self.files(), &path, &problem);
-            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem, near });
+            let section = Some(self.patch.place_in_text(index));
+            let problem = if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
+            self.rejects.push(Reject { section, path, hunk, patch_line, problem, near });
         }
     }
 
@@ -218,10 +221,11 @@ impl<'p> Planner<'_, 'p> {
             let source = self.builder.source(&path, &file)?;
             if !is_all_of(&source, hunks) {
                 // A hunk that has no place tells more.
-                return Err(match self.apply(&path, &file, &source, hunks)? {
-                    Err(rejects) => self.hunk_failures(index, &path, hunks, rejects),
-                    Ok(_) => Problem::LeavesLines.into(),
-                });
+                match self.apply(&path, &file, &source, hunks)? {
+                    Err(rejects) => return Err(self.hunk_failures(index, &path, hunks, rejects)),
+                    Ok(edited) if edited.is_all_of_it(hunks) => {}
+                    Ok(_) => return Err(Problem::LeavesLines.into()),
+                }
             }
         }
         Ok(self.builder.take_away(&path)?)
@@ -436,7 +440,7 @@ impl<'p> Planner<'_, 'p> {
                 let placed = Placed { first_line, line_count, ..placed.clone() };
                 self.note_placed(index, section, vec![placed]);
             }
-            let path = section.path.text.to_owned();
+            let (path, hunk) = (section.path.text.to_owned(), section.place_in_text(hunk));
             self.notes.push(PlanNote::Carried { path, hunk, from, to, already_there });
         }
         let mut hasher = Hasher::new();
@@ -449,7 +453,7 @@ impl<'p> Planner<'_, 'p> {
         for placed in all {
             let note = |note: &Note| PlanNote::Hunk {
                 path: section.path.text.to_owned(),
-                hunk: placed.hunk,
+                hunk: section.place_in_text(placed.hunk),
                 note: note.clone(),
             };
             self.notes.extend(placed.notes.iter().map(note));

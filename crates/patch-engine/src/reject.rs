@@ -4,11 +4,13 @@ use std::fmt;
 use std::ops::Deref;
 
 use fs_guard::Sha256;
+use patch_grammar::Patch;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
 use crate::locate::{Pass, RejectReason};
 use crate::options::Expected;
+use crate::reverse::Irreversible;
 
 /// One thing that keeps a patch from applying.
 #[derive(Debug)]
@@ -117,6 +119,8 @@ pub enum Problem {
     MoveNotAllowed,
     /// A diff deletes the file and shows its lines, and there are others.
     LeavesLines,
+    /// The patch is to be reversed, and a section cannot be.
+    Irreversible(Irreversible),
     /// A hunk has no place.
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
@@ -151,7 +155,7 @@ impl Reject {
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
-            Problem::LeavesLines => ErrorKind::PatchApplyError,
+            Problem::LeavesLines | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
@@ -178,6 +182,7 @@ impl Reject {
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
             Problem::LeavesLines => "leaves_lines",
+            Problem::Irreversible(_) => "irreversible",
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
         }
     }
@@ -189,6 +194,23 @@ impl Reject {
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => Some(reason),
             _ => None,
         }
+    }
+}
+
+impl Problem {
+    /// The problem of a reversed patch as the reader of its text sees it: places are those of the text, and nothing is offered
+    /// to be put there that is written the other way round.
+    pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
+        match &mut self {
+            Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
+            Self::Hunk(reason) | Self::InOtherFile { reason, .. } => {
+                if let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason {
+                    nearest.paste.clear();
+                }
+            }
+            _ => {}
+        }
+        self
     }
 }
 
@@ -243,6 +265,7 @@ impl fmt::Display for Problem {
             Self::LeavesLines => {
                 f.write_str("the diff deletes the file, but its deleted lines are not exactly those of the file")
             }
+            Self::Irreversible(problem) => write!(f, "{problem}"),
             Self::Hunk(reason) => write!(f, "{reason}"),
             Self::InOtherFile { reason, file, line } => {
                 write!(f, "{reason}; they are in {file} from line {line}")

@@ -26,6 +26,7 @@ use crate::{approve, args, events, expect, interactive, json, live, render};
     apply-patch < answer.patch              apply it in the current directory\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
+    apply-patch -R answer.patch             take it back, from its text alone\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
     apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
     What flags leave open is taken from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
@@ -48,14 +49,14 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and fail at the first error
-    #[arg(long, conflicts_with_all = ["file", "from", "strip", "quiet"])]
+    #[arg(long, conflicts_with_all = ["file", "from", "strip", "reverse", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
     /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<args::Approve>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
-    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve"])]
+    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve", "reverse"])]
     pub(crate) interactive: bool,
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
@@ -132,9 +133,9 @@ pub(super) fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match form::parsed(&input, &options.parse, then) {
+    let result = match form::parsed(&input, options, then) {
         Ok(result) => result,
-        Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
+        Err(unread) => return Err(unread.of(input)),
     };
     result.map_err(|rest| match rest {
         Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
