@@ -41,6 +41,7 @@ mod tool;
 mod tree;
 mod trees;
 mod unsafe_code;
+mod verify;
 
 /// Files beside this one that are modules of it.
 #[test]

@@ -423,6 +423,7 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
             vec![doctor()]
         }
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
+        CommitError::Unverified(_) => vec![ask("look at what the command of `--verify` printed", None)],
         CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
         error if !error.is_rolled_back() => {
             vec![ask("look at the files that are named, then run `apply-patch recover`", None)]

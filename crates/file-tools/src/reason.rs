@@ -27,11 +27,12 @@ pub enum Reason {
     Overlapping,
     SeveralFiles,
     Unread,
+    Unverified,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::UnknownTool,
         Self::BadArguments,
         Self::BadCursor,
@@ -55,6 +56,7 @@ impl Reason {
         Self::Overlapping,
         Self::SeveralFiles,
         Self::Unread,
+        Self::Unverified,
     ];
 
     /// The stable word.
@@ -84,6 +86,7 @@ impl Reason {
             Self::Overlapping => "overlapping_edits",
             Self::SeveralFiles => "several_files",
             Self::Unread => "unread",
+            Self::Unverified => "unverified",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
+use patch_engine::transaction::{CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::{
     ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
     Reject, Report, Settings,
@@ -38,6 +38,8 @@ pub struct SessionSettings {
     pub max_output: Option<usize>,
     /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
     pub traceless: bool,
+    /// What has to accept every change, once its files are published and before it counts.
+    pub verify: Option<Arc<dyn Verify>>,
 }
 
 impl Default for SessionSettings {
@@ -49,6 +51,7 @@ impl Default for SessionSettings {
             encodings: Encodings::default(),
             max_output: None,
             traceless: false,
+            verify: None,
         }
     }
 }
@@ -314,6 +317,7 @@ impl Session {
             agent: self.audit.agent.clone(),
             session: Some(self.audit.session.to_string()),
             lock_timeout: self.settings.lock_timeout,
+            verify: self.settings.verify.clone(),
             ..CommitOptions::default()
         }
     }

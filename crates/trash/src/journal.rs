@@ -57,13 +57,15 @@ pub struct Header {
     pub undo_of: Option<TransactionId>,
     /// It undoes only a part of that.
     pub partial: bool,
+    /// It counts only once it is [marked](crate::Pending::mark_verified) as verified.
+    pub unverified: bool,
 }
 
 impl Header {
     /// Starts with only a name.
     #[must_use]
     pub fn new(id: TransactionId) -> Self {
-        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false }
+        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false, unverified: false }
     }
 }
 
@@ -173,7 +175,7 @@ impl Journal {
     }
 
     fn write_body(&self, text: &mut String) -> std::fmt::Result {
-        let Header { id, tool, agent, session, undo_of, partial } = &self.header;
+        let Header { id, tool, agent, session, undo_of, partial, unverified } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
             if let Some(value) = value {
@@ -182,6 +184,9 @@ impl Journal {
         }
         if let Some(undone) = undo_of {
             writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
+        }
+        if *unverified {
+            writeln!(text, "state unverified")?;
         }
         for (dir, mode) in &self.created_dirs {
             match mode {
@@ -297,6 +302,7 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
             }
+            "state" if rest == "unverified" => journal.header.unverified = true,
             "mkdir" => {
                 let (mode, dir) = rest.split_once(' ')?;
                 let mode = match mode {
@@ -351,6 +357,7 @@ mod tests {
                 session: Some("two\nlines\\ and \u{1b}".into()),
                 undo_of: Some(id),
                 partial: true,
+                unverified: true,
                 ..Header::new(id)
             },
             created_dirs: vec![("src/new dir".into(), None), ("x".into(), Some(0o750))],

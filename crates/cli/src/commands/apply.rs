@@ -1,12 +1,15 @@
 //! `apply-patch apply` and `apply-patch check`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::envelope;
 use file_tools::events::Events;
-use file_tools::{Session, SessionName};
+use file_tools::{Session, SessionName, SessionSettings};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{CommitError, Workspace};
+use patch_engine::transaction::{CommitError, Verify, Workspace};
 use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
 
 use super::workspace;
@@ -19,6 +22,7 @@ use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::{self, Input};
 use crate::settings::Settings;
+use crate::verify::VerifyCommand;
 use crate::{approve, args, events, expect, interactive, json, live, render};
 
 #[derive(Debug, Args)]
@@ -27,6 +31,7 @@ use crate::{approve, args, events, expect, interactive, json, live, render};
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
     apply-patch -R answer.patch             take it back, from its text alone\n  \
+    apply-patch --verify 'cargo test' answer.patch  keep it only if the tests pass\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
     apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
     What flags leave open is taken from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
@@ -61,6 +66,13 @@ pub(crate) struct ApplyArgs {
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    /// Run this command of the shell in the root after the files are changed: unless it succeeds, all is as before. Others
+    /// that want to change files wait meanwhile
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
+    pub(crate) verify: Option<String>,
+    /// How long the command may take
+    #[arg(long, value_name = "SECONDS", value_parser = args::seconds, requires = "verify", default_value = "600")]
+    pub(crate) verify_timeout: Duration,
     /// Print how many lines change in each file
     #[arg(long, conflicts_with = "events")]
     pub(crate) stat: bool,
@@ -206,7 +218,12 @@ fn run(
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
-    let session = &*session.insert(workspace::session_in(global, Workspace::open(&global.root, guard)?));
+    let verify = args.verify.clone().map(|command| {
+        let timeout = args.verify_timeout;
+        Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
+    });
+    let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
+    let session = &*session.insert(workspace::session_in(Workspace::open(&global.root, guard)?, settings));
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
         confine(global, session.workspace())?;

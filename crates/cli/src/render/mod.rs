@@ -72,6 +72,9 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
+                    if let ApplyError::Commit(error) = error {
+                        not_verified(error);
+                    }
                     message(&error.to_string());
                     match error {
                         ApplyError::Workspace(transaction::Error::Files(error))
@@ -88,6 +91,20 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                 hint(reports);
             }
         }
+    }
+}
+
+/// Prints the output of a command of `--verify` that failed.
+fn not_verified(error: &CommitError) {
+    match error {
+        CommitError::RollbackIncomplete { cause, .. } => not_verified(cause),
+        CommitError::Unverified(refused) => {
+            if refused.left_out > 0 {
+                message(&format!("the command printed {} bytes more before this:", refused.left_out));
+            }
+            print::errors(&refused.output);
+        }
+        _ => {}
     }
 }
 

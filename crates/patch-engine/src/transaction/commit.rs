@@ -7,7 +7,7 @@ use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
 
 use super::error::CommitError;
-use super::options::{CommitOptions, Durability};
+use super::options::{CheckEnd, CommitOptions, Durability};
 use super::publish::{self, Fresh, Publication, remove_dirs};
 use super::siblings;
 use super::stage::Stager;
@@ -106,7 +106,8 @@ impl Commit<'_> {
         let Targets { paths, created, removed } = targets;
         let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
         let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
-        if let Err(cause) = self.publish(&publication, files, log, host) {
+        let published = self.publish(&publication, files, log, host);
+        if let Err(cause) = published.and_then(|()| self.verify(&pending, host)) {
             // Without the mark a crash from here on may still finish the transaction, which is
             // right: no failure was reported then.
             let durable = self.options.durability == Durability::Full;
@@ -248,6 +249,7 @@ impl Commit<'_> {
                 session: options.session.clone(),
                 undo_of: undone.map(|undone| undone.id),
                 partial: undone.is_some_and(|undone| undone.partial),
+                unverified: options.verify.is_some(),
                 ..Header::new(id)
             },
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
@@ -295,6 +297,18 @@ impl Commit<'_> {
             publication.sync(whole)?;
         }
         Ok(())
+    }
+
+    /// Has what was published looked at, where that is wanted; from then on the transaction counts.
+    fn verify(&self, pending: &Pending<'_>, host: &mut dyn Host) -> Result<(), CommitError> {
+        let Some(verify) = &self.options.verify else { return Ok(()) };
+        host.event(&Event::Verifying(pending.id()));
+        let verified = verify.verify(self.locked.workspace.root(), &|| host.cancelled());
+        verified.map_err(|refused| match refused.end {
+            CheckEnd::Cancelled => CommitError::Cancelled,
+            _ => CommitError::Unverified(Box::new(refused)),
+        })?;
+        Ok(pending.mark_verified(self.options.durability == Durability::Full)?)
     }
 
     /// Ends after a roll-back that put back all but `left`; the error shows when it could not be finished.

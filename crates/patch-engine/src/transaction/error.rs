@@ -3,6 +3,7 @@
 use fs_guard::Sha256;
 use workspace_trash::TransactionId;
 
+use super::options::NotVerified;
 use crate::kind::ErrorKind;
 use crate::reject::Rejects;
 
@@ -129,6 +130,9 @@ pub enum CommitError {
     /// The log of commits cannot be written.
     #[error("refused before anything was written: {0}")]
     Refused(String),
+    /// What was published was not accepted.
+    #[error("the command of the check {}", .0.end)]
+    Unverified(Box<NotVerified>),
     /// The plan does nothing.
     #[error("there is nothing to commit")]
     Nothing,
@@ -163,7 +167,9 @@ impl CommitError {
             Self::Stale(_) => ErrorKind::StaleFile,
             Self::Files(error) => error.kind().into(),
             Self::Store(error) => error.kind().into(),
-            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => ErrorKind::CommandFailed,
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
+                ErrorKind::CommandFailed
+            }
             Self::RollbackIncomplete { cause, .. } => cause.kind(),
         }
     }
@@ -176,7 +182,7 @@ impl CommitError {
             Self::Files(error) => error.path(),
             Self::Store(error) => error.path(),
             Self::RollbackIncomplete { cause, .. } => cause.path(),
-            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => None,
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
         }
     }
 
