@@ -40,6 +40,7 @@ mod takers;
 mod tool;
 mod tree;
 mod trees;
+mod undo;
 mod unsafe_code;
 mod verify;
 

@@ -264,7 +264,7 @@ pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, al
 }
 
 /// The hunks that were located in the base.
-fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
+pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
     plan.notes().iter().filter_map(move |note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {

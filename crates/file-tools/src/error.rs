@@ -393,11 +393,15 @@ impl From<fs_guard::Error> for ToolError {
 }
 
 fn drift(drift: &transaction::Drift) -> Value {
-    json!({
+    let mut value = json!({
         "path": drift.path,
         "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
         "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
-    })
+    });
+    if let Some(id) = drift.by {
+        value["by"] = id.to_string().into();
+    }
+    value
 }
 
 /// How the command of `--verify` ended, and the end of what it printed.
@@ -409,7 +413,7 @@ fn not_verified(refused: &NotVerified) -> Value {
         shown = &shown[shown.len().div_ceil(2)..];
     }
     let mut details = json!({
-        "reason": Reason::Unverified.reason(),
+        "reason": "unverified",
         "output": String::from_utf8_lossy(shown),
     });
     match &refused.end {

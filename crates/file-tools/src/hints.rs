@@ -377,6 +377,9 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
+        transaction::Error::Drifted { id, carry: true, .. } => {
+            [flag("--carry")].into_iter().chain(see(format!("apply-patch show {id}"))).collect()
+        }
         // Its diff is what a patch against the files of now has to take back.
         transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
             see(format!("apply-patch show {id}"))

@@ -15,6 +15,7 @@ mod fit;
 pub mod git;
 pub mod hints;
 mod ledger;
+mod left;
 pub mod ops;
 mod page;
 mod reason;

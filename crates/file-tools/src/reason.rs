@@ -27,12 +27,11 @@ pub enum Reason {
     Overlapping,
     SeveralFiles,
     Unread,
-    Unverified,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 23] = [
         Self::UnknownTool,
         Self::BadArguments,
         Self::BadCursor,
@@ -56,7 +55,6 @@ impl Reason {
         Self::Overlapping,
         Self::SeveralFiles,
         Self::Unread,
-        Self::Unverified,
     ];
 
     /// The stable word.
@@ -86,7 +84,6 @@ impl Reason {
             Self::Overlapping => "overlapping_edits",
             Self::SeveralFiles => "several_files",
             Self::Unread => "unread",
-            Self::Unverified => "unverified",
         }
     }
 }

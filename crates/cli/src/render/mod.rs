@@ -8,7 +8,7 @@ mod print;
 mod stat;
 mod unified;
 
-use file_tools::hints;
+use file_tools::{ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
 use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
@@ -53,8 +53,12 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Workspace(error) => {
             message(&error.to_string());
-            if let transaction::Error::Files(error) = &**error {
-                advise(error);
+            match &**error {
+                transaction::Error::Files(error) => advise(error),
+                drifted @ transaction::Error::Drifted { .. } => {
+                    ToolError::workspace(drifted).suggested_next_action.iter().for_each(|next| message(next));
+                }
+                _ => {}
             }
         }
         Failure::Commit(error) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
-use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
+use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
 
 use super::error::CommitError;
 use super::options::{CheckEnd, CommitOptions, Durability};
@@ -13,7 +13,7 @@ use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
 use crate::host::{CommitLog, Event, Host};
-use crate::plan::{Authority, Plan, Transition};
+use crate::plan::{Authority, Plan, PlanNote, Transition};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -255,6 +255,7 @@ impl Commit<'_> {
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
             removed_dirs,
             records,
+            carried: self.plan.notes().iter().filter_map(carried).collect(),
         };
         publish::sort(&mut journal);
         Ok(journal)
@@ -350,6 +351,13 @@ impl Commit<'_> {
 
 pub(super) fn slot_number(index: usize) -> u32 {
     u32::try_from(index).expect("a patch has fewer sections")
+}
+
+fn carried(note: &PlanNote) -> Option<Carried> {
+    let PlanNote::Carried { path, hunk, from, to, already_there } = note else { return None };
+    let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
+    let (from, to) = (ends(from), ends(to));
+    Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
 }
 
 /// Fails when the directory that a path needs (or the nearest one there is) cannot be changed.

@@ -16,6 +16,8 @@ pub struct Drift {
     pub expected: Option<Sha256>,
     /// The hash it has; `None` when nothing is there, or no file.
     pub actual: Option<Sha256>,
+    /// The later transaction that left it as it is; `None` when none did.
+    pub by: Option<TransactionId>,
 }
 
 /// A transaction could not be locked, looked at or planned.
@@ -35,6 +37,8 @@ pub enum Error {
         id: TransactionId,
         /// Every file that differs.
         drifts: Vec<Drift>,
+        /// What it did can be carried to the files as they are now.
+        carry: bool,
     },
     /// The transaction did nothing to the path.
     #[error("transaction {id} did not touch {path:?}")]
@@ -72,7 +76,12 @@ pub enum Error {
 }
 
 fn paths(drifts: &[Drift]) -> String {
-    drifts.iter().map(|drift| format!("{:?}", drift.path)).collect::<Vec<_>>().join(", ")
+    let by = |drift: &Drift| match (drift.by, drift.actual) {
+        (Some(id), _) => format!("{:?} (by transaction {id})", drift.path),
+        (None, Some(_)) => format!("{:?} (not by a transaction)", drift.path),
+        (None, None) => format!("{:?} (there is no file)", drift.path),
+    };
+    drifts.iter().map(by).collect::<Vec<_>>().join(", ")
 }
 
 fn doubts(transactions: &[(TransactionId, String)]) -> String {

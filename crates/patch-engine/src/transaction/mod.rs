@@ -34,5 +34,6 @@ pub use error::{CommitError, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
+pub use undo::{Left, UndoOptions};
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{KeyPlace, TransactionId};
