@@ -10,6 +10,7 @@
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod agent;
+mod amend;
 mod answers;
 mod approve;
 mod commands;

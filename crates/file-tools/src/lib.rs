@@ -20,6 +20,7 @@ pub mod ops;
 mod page;
 mod reason;
 pub mod received;
+pub mod refused;
 mod session;
 mod session_name;
 pub mod shown;

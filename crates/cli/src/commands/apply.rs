@@ -7,7 +7,7 @@ use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::envelope;
 use file_tools::events::Events;
-use file_tools::{Session, SessionName, SessionSettings};
+use file_tools::{Session, SessionName, SessionSettings, refused};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{CommitError, Verify, Workspace};
 use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
@@ -66,6 +66,10 @@ pub(crate) struct ApplyArgs {
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    /// Take the sections of other files from this patch, which was refused: the error named it. Those of the same files are
+    /// replaced, and the whole is applied as one
+    #[arg(long, value_name = "ID", conflicts_with = "reverse")]
+    pub(crate) amend: Option<String>,
     /// Run this command of the shell in the root after the files are changed: unless it succeeds, all is as before. Others
     /// that want to change files wait meanwhile
     #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
@@ -236,6 +240,9 @@ fn run(
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
     }
+    if let Some(id) = &args.amend {
+        input = amended(session, id, input, &options)?;
+    }
     if looks_only {
         return with_input(input, &options, |patch| {
             workspace::tidy(global, session);
@@ -257,12 +264,48 @@ fn run(
         let again = asks.then(|| input.clone());
         let exit = with_input(input, &options, |patch| {
             attempt(global, args, session, &options, patch, (&mut approvals, &prompt), events)
-        })?;
+        });
+        let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
             None => input = approve::edit(&again.expect("only who is asked edits"))?,
         }
     }
+}
+
+/// The kept patch, with the sections of this one in the place of its own.
+fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Result<Input, Failure> {
+    let (form, bytes) = session.refused(id).map_err(|error| Failure::Tool(Box::new(error)))?;
+    if form != input.form() {
+        let message = format!("{id} has another form than {}: send both as patches, or both as diffs", input.name);
+        return Err(Failure::Usage(message));
+    }
+    let kept = Input { bytes, notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let both = form::parsed(&kept, options, |kept| {
+        form::parsed(&input, options, |with| refused::amended(kept, with, form))
+            .map_err(|unread| unread.of(input.clone()))
+    });
+    let (bytes, unchanged) = both.map_err(|unread| unread.of(kept.clone()))??;
+    let mut notes = input.notes;
+    notes.push(format!("amended {id}, of which {unchanged} sections are as they were"));
+    Ok(Input { bytes, notes, name: format!("{id}, amended"), ..kept })
+}
+
+/// Keeps a patch of several sections that was refused.
+fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
+    let input = match &mut failure {
+        Failure::Rejected(rejected) => &mut rejected.0,
+        Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
+            ApplyError::Rejected(_) | ApplyError::Commit(CommitError::Unverified(_)) => &mut failed.0,
+            _ => return failure,
+        },
+        _ => return failure,
+    };
+    let several = !input.reverse && form::parsed(input, options, |patch| patch.sections.len() > 1).unwrap_or(false);
+    if several {
+        input.kept = session.keep_refused(input.form(), &input.bytes);
+    }
+    failure
 }
 
 /// Lets the person choose, and prints what is left out.

@@ -96,6 +96,11 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
         }
     }
+    if let Some(id) = failure.kept() {
+        message(&format!(
+            "the patch is kept: send the sections of some files again with `--amend {id}`, and it has the others"
+        ));
+    }
 }
 
 /// Prints the output of a command of `--verify` that failed.
