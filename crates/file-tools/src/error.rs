@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::arguments::Found;
 use crate::changes::{DiffDetail, PatchData};
 use crate::hints::{self, ArgumentChange, Caller, Hint};
-use crate::page::length;
 use crate::reason::Reason;
 use crate::received;
 
@@ -409,7 +408,7 @@ fn not_verified(refused: &NotVerified) -> Value {
     /// How many bytes of the output an answer shows, as JSON.
     const SHOWN: usize = 4096;
     let mut shown = &refused.output[refused.output.len().saturating_sub(SHOWN)..];
-    while length(&String::from_utf8_lossy(shown)) > SHOWN + SHOWN / 4 {
+    while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
         shown = &shown[shown.len().div_ceil(2)..];
     }
     let mut details = json!({

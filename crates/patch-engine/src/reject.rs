@@ -10,7 +10,6 @@ use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
 use crate::locate::{Pass, RejectReason};
 use crate::options::Expected;
-use crate::reverse::Irreversible;
 
 /// One thing that keeps a patch from applying.
 #[derive(Debug)]
@@ -132,6 +131,27 @@ pub enum Problem {
         /// The 1-based first line there.
         line: usize,
     },
+}
+
+/// Why a section cannot be taken back from its text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Irreversible {
+    /// It deletes a file and does not show its lines.
+    Deletion,
+    /// It copies a file.
+    Copy,
+    /// A hunk deletes lines and has no context: nothing says where they were.
+    Place,
+}
+
+impl fmt::Display for Irreversible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deletion => "it deletes the file and does not show its lines, so it cannot be reversed",
+            Self::Copy => "it copies the file, and a copy cannot be reversed",
+            Self::Place => "it only deletes lines and shows none around them, so it cannot be reversed",
+        })
+    }
 }
 
 /// What one step of planning gives.

@@ -1,33 +1,10 @@
 //! The patch that takes another one back.
 
-use std::fmt;
-
 use patch_grammar::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation};
 
 use crate::locate::Order;
 use crate::options::{AddNewline, Options};
-use crate::reject::{Problem, Reject, Rejects};
-
-/// Why a section cannot be taken back from its text alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Irreversible {
-    /// It deletes a file and does not show its lines.
-    Deletion,
-    /// It copies a file.
-    Copy,
-    /// A hunk deletes lines and has no context: nothing says where they were.
-    Place,
-}
-
-impl fmt::Display for Irreversible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Deletion => "it deletes the file and does not show its lines, so it cannot be reversed",
-            Self::Copy => "it copies the file, and a copy cannot be reversed",
-            Self::Place => "it only deletes lines and shows none around them, so it cannot be reversed",
-        })
-    }
-}
+use crate::reject::{Irreversible, Problem, Reject, Rejects};
 
 /// The patch that takes `patch` back: applied to the files that `patch` leaves, it gives those that `patch` was made for.
 /// It borrows from the same text, and its lines and byte ranges are those of that text.
