@@ -270,6 +270,7 @@ fn every_error_is_documented() {
             FailureClass::Stale => "4",
             FailureClass::Failed => "5",
             FailureClass::Partial => "6",
+            FailureClass::Unverified => "8",
         };
         assert!(exits.split(", ").any(|one| one == exit), "{kind} ends with {exit}, not {exits:?}");
     }

@@ -10,6 +10,7 @@
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod agent;
+mod amend;
 mod answers;
 mod approve;
 mod commands;
@@ -40,7 +41,9 @@ mod takers;
 mod tool;
 mod tree;
 mod trees;
+mod undo;
 mod unsafe_code;
+mod verify;
 
 /// Files beside this one that are modules of it.
 #[test]

@@ -153,5 +153,5 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
-    Ok(Input { bytes, name: "the edited patch".into(), diff: input.diff, notes: input.notes.clone() })
+    Ok(Input { bytes, name: "the edited patch".into(), kept: None, notes: input.notes.clone(), ..*input })
 }

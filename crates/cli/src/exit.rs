@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     Partial = 6,
     /// `intercept`: the command is no call of `apply_patch`.
     NotApplyPatch = 7,
+    /// The command of `--verify` failed; rolled back, nothing changed.
+    Unverified = 8,
     /// Interrupted by SIGHUP; rolled back.
     HungUp = 129,
     /// Interrupted by SIGINT; rolled back.
@@ -40,6 +42,7 @@ impl From<FailureClass> for Exit {
             FailureClass::Stale => Self::Stale,
             FailureClass::Failed => Self::Failed,
             FailureClass::Partial => Self::Partial,
+            FailureClass::Unverified => Self::Unverified,
         }
     }
 }

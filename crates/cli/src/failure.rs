@@ -3,6 +3,7 @@
 use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, ToolError};
 use patch_engine::transaction;
 use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
+use serde_json::json;
 
 use crate::input::{Input, NoInput};
 
@@ -68,7 +69,7 @@ impl Failure {
     /// The failure as programs see it.
     pub(crate) fn error(&self) -> ToolError {
         let plain = |class, kind, message: &String| ToolError::new(class, kind, message);
-        match self {
+        let error = match self {
             Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
             Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
             Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
@@ -86,6 +87,19 @@ impl Failure {
             Self::Commit(error) => ToolError::commit(error),
             Self::Tool(error) => (**error).clone(),
             Self::Failed(failed) => ToolError::failed(&failed.1),
+        };
+        match self.kept() {
+            Some(id) => error.details(json!({ "patchId": id })),
+            None => error,
+        }
+    }
+
+    /// The name under which the patch is kept.
+    pub(crate) fn kept(&self) -> Option<&str> {
+        match self {
+            Self::Rejected(rejected) => rejected.0.kept.as_deref(),
+            Self::Failed(failed) => failed.0.kept.as_deref(),
+            _ => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use file_tools::ops::{self, OpsError, PatchCall};
 use file_tools::received::{self, NotReceived, Received, ReceivedForm};
-use patch_engine::{ParseError, ParseErrorKind, Patch};
+use patch_engine::{Options, ParseError, ParseErrorKind, Patch, Rejects, reverse};
 use patch_grammar::ParseOptions;
 use patch_grammar::detect;
 use patch_grammar::diff::{Diff, DiffOptions};
@@ -13,6 +13,11 @@ use crate::input::Input;
 
 /// The input as an envelope or a diff, with notes of what was done for that. `options` are those that it will be parsed with.
 pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
+    let reverse = from.reverse;
+    found(input, from, options).map(|found| Input { reverse, ..found })
+}
+
+fn found(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
     let usage = |problem: &str| Err(Failure::Usage(problem.into()));
     let name = input.name.clone();
     let unreadable = |error: &dyn std::fmt::Display| Failure::Unreadable(format!("{name}: {error}"));
@@ -27,7 +32,7 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
     }
     let diff = |bytes, notes| {
         let how = DiffOptions { strip: from.strip, ..DiffOptions::default() };
-        Input { bytes, name: name.clone(), diff: Some(how), notes }
+        Input { diff: Some(how), notes, ..Input::new(bytes, name.clone()) }
     };
     let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
         let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(|error| unreadable(&error))?;
@@ -68,21 +73,39 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
     }
 }
 
-/// Reads the patch of an input, and lets `then` do the rest.
-pub(crate) fn parsed<T>(
-    input: &Input,
-    options: &ParseOptions,
-    then: impl FnOnce(&Patch<'_>) -> T,
-) -> Result<T, ParseError> {
+/// Why an input is no patch that could be planned.
+pub(crate) enum Unread {
+    /// It does not parse.
+    Parse(ParseError),
+    /// It is to be taken back, and cannot be.
+    Irreversible(Rejects),
+}
+
+impl Unread {
+    /// The failure, with the input that it is about.
+    pub(crate) fn of(self, input: Input) -> Failure {
+        match self {
+            Self::Parse(error) => Failure::Parse(Box::new((input, error))),
+            Self::Irreversible(rejects) => Failure::Rejected(Box::new((input, rejects))),
+        }
+    }
+}
+
+/// Reads the patch of an input, reverses it where that is wanted, and lets `then` do the rest.
+pub(crate) fn parsed<T>(input: &Input, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, Unread> {
+    let run = |patch: Patch<'_>| {
+        let patch = Patch { notes: input.notes.clone(), ..patch };
+        match input.reverse {
+            true => reverse(&patch, options).map_err(Unread::Irreversible).map(|patch| then(&patch)),
+            false => Ok(then(&patch)),
+        }
+    };
     match &input.diff {
         Some(how) => {
-            let how = DiffOptions { max_sections: options.max_sections, ..*how };
-            let diff = Diff::parse(&input.bytes[..], &how)?;
-            Ok(then(&Patch { notes: input.notes.clone(), ..diff.patch() }))
+            let how = DiffOptions { max_sections: options.parse.max_sections, ..*how };
+            let diff = Diff::parse(&input.bytes[..], &how).map_err(Unread::Parse)?;
+            run(diff.patch())
         }
-        None => {
-            let patch = input.parse(options)?;
-            Ok(then(&Patch { notes: input.notes.clone(), ..patch }))
-        }
+        None => run(input.parse(&options.parse).map_err(Unread::Parse)?),
     }
 }

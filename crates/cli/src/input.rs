@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
+use file_tools::refused::RefusedForm;
 use patch_engine::{MAX_PATCH_SIZE, ParseError, Patch};
 use patch_grammar::ParseOptions;
 use patch_grammar::diff::DiffOptions;
@@ -18,11 +19,20 @@ pub(crate) struct Input {
     pub(crate) diff: Option<DiffOptions>,
     /// What was done to get at it.
     pub(crate) notes: Vec<String>,
+    /// It is to be taken back.
+    pub(crate) reverse: bool,
+    /// The name under which it is kept, as it was refused.
+    pub(crate) kept: Option<String>,
 }
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), diff: None, notes: Vec::new() }
+        Self { bytes, name: name.into(), diff: None, notes: Vec::new(), reverse: false, kept: None }
+    }
+
+    /// What it is, for those who keep it.
+    pub(crate) fn form(&self) -> RefusedForm {
+        self.diff.map_or(RefusedForm::Envelope, |how| RefusedForm::Diff(how.strip))
     }
 
     /// Reads it as an envelope.

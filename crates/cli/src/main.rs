@@ -23,6 +23,7 @@ mod outside;
 mod progress;
 mod render;
 mod settings;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -273,7 +273,7 @@ pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
 }
 
 /// The hunks that were located in the base.
-pub(crate) fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
+pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
     plan.notes().iter().filter_map(move |note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {

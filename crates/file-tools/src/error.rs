@@ -1,6 +1,6 @@
 //! What a call answers when it fails: one shape for every cause.
 
-use patch_engine::transaction::{self, CommitError};
+use patch_engine::transaction::{self, CheckEnd, CommitError, NotVerified};
 use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,6 +26,8 @@ pub enum FailureClass {
     Failed,
     /// Changed in part.
     Partial,
+    /// The check of what was changed failed; all was put back.
+    Unverified,
 }
 
 impl FailureClass {
@@ -260,13 +262,21 @@ impl ToolError {
             }
             _ => false,
         };
-        let class = match error.is_rolled_back() {
-            true => FailureClass::of(error.kind(), !refused),
-            false => FailureClass::Partial,
+        let class = match error {
+            CommitError::Unverified(_) => FailureClass::Unverified,
+            error if error.is_rolled_back() => FailureClass::of(error.kind(), !refused),
+            _ => FailureClass::Partial,
         };
         let details = match error {
             CommitError::Stale(stale) => drift(stale),
-            CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
+            CommitError::Unverified(refused) => not_verified(refused),
+            CommitError::RollbackIncomplete { journal, paths, cause } => {
+                let mut details = json!({ "journal": journal, "paths": paths });
+                if let CommitError::Unverified(refused) = &**cause {
+                    details["verify"] = not_verified(refused);
+                }
+                details
+            }
             _ => Value::Null,
         };
         let path = error.path().map(ToOwned::to_owned);
@@ -382,11 +392,40 @@ impl From<fs_guard::Error> for ToolError {
 }
 
 fn drift(drift: &transaction::Drift) -> Value {
-    json!({
+    let mut value = json!({
         "path": drift.path,
         "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
         "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
-    })
+    });
+    if let Some(id) = drift.by {
+        value["by"] = id.to_string().into();
+    }
+    value
+}
+
+/// How the command of `--verify` ended, and the end of what it printed.
+fn not_verified(refused: &NotVerified) -> Value {
+    /// How many bytes of the output an answer shows, as JSON.
+    const SHOWN: usize = 4096;
+    let mut shown = &refused.output[refused.output.len().saturating_sub(SHOWN)..];
+    while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
+        shown = &shown[shown.len().div_ceil(2)..];
+    }
+    let mut details = json!({
+        "reason": "unverified",
+        "output": String::from_utf8_lossy(shown),
+    });
+    match &refused.end {
+        CheckEnd::Exited(code) => details["exitCode"] = (*code).into(),
+        CheckEnd::Killed(signal) => details["signal"] = (*signal).into(),
+        CheckEnd::TimedOut(_) => details["timedOut"] = true.into(),
+        CheckEnd::NotRun(_) | CheckEnd::Cancelled => {}
+    }
+    let left_out = refused.left_out + (refused.output.len() - shown.len()) as u64;
+    if left_out > 0 {
+        details["leftOutBytes"] = left_out.into();
+    }
+    details
 }
 
 /// One entry of `details.rejects`.

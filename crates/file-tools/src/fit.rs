@@ -101,7 +101,11 @@ impl ToolError {
         }
         if length(&self.details) > max {
             let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
+            let patch_id = kept("patchId");
             self.details = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
+            if !patch_id.is_null() {
+                self.details["patchId"] = patch_id;
+            }
         }
     }
 }

@@ -278,6 +278,7 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],
         Problem::Collides { with } => vec![Hint::RenamePath { from: path.clone(), to: with.clone() }],
         Problem::LeavesLines => vec![read_again(path)],
+        Problem::Irreversible(_) => vec![Hint::LeaveOut { part: Part::Section }],
         Problem::SamePath => vec![Hint::LeaveOut { part: Part::Move }],
         // A file that is to be added is expected not to be there.
         Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) } if expected == actual => {
@@ -376,6 +377,9 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
+        transaction::Error::Drifted { id, carry: true, .. } => {
+            [flag("--carry")].into_iter().chain(see(format!("apply-patch show {id}"))).collect()
+        }
         // Its diff is what a patch against the files of now has to take back.
         transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
             see(format!("apply-patch show {id}"))
@@ -422,6 +426,7 @@ pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
             vec![doctor()]
         }
         CommitError::Stale(drift) => vec![read_again(&drift.path)],
+        CommitError::Unverified(_) => vec![ask("look at what the command of `--verify` printed", None)],
         CommitError::Files(error) | CommitError::Store(workspace_trash::Error::Files(error)) => file_hints(error),
         error if !error.is_rolled_back() => {
             vec![ask("look at the files that are named, then run `apply-patch recover`", None)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{CommitOptions, Durability, Recovered, Workspace};
+use patch_engine::transaction::{CommitOptions, Durability, Recovered, Verify, Workspace};
 use patch_engine::{
     ApplyError, Encodings, Event, Expected, Failed, Host, Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile,
     Reject, Report, Settings,
@@ -53,6 +53,8 @@ pub struct SessionSettings {
     pub max_snapshots: u64,
     /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
     pub traceless: bool,
+    /// What has to accept every change, once its files are published and before it counts.
+    pub verify: Option<Arc<dyn Verify>>,
 }
 
 impl Default for SessionSettings {
@@ -65,6 +67,7 @@ impl Default for SessionSettings {
             max_output: None,
             max_snapshots: MAX_SNAPSHOTS,
             traceless: false,
+            verify: None,
         }
     }
 }
@@ -388,6 +391,7 @@ impl Session {
             agent: self.audit.agent.clone(),
             session: Some(self.audit.session.to_string()),
             lock_timeout: self.settings.lock_timeout,
+            verify: self.settings.verify.clone(),
             ..CommitOptions::default()
         }
     }

@@ -13,7 +13,7 @@ use crate::transaction::recovered::Recovered;
 /// Who asks for a change: a terminal, a tool server, a program. `()` approves everything and hears nothing.
 ///
 /// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
-/// [`Event::Staged`], [`Event::Published`] for each path, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
+/// [`Event::Staged`], [`Event::Published`] for each path, [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
 /// overtaken by a change of a file is announced again instead of ending.
 pub trait Host {
     /// Decides about exactly the plan that will be committed.
@@ -123,6 +123,8 @@ pub enum Event<'e> {
     Staged(TransactionId),
     /// The transition of this index is published; the commit can still be rolled back.
     Published(usize),
+    /// All is published, and the check that has to accept it begins.
+    Verifying(TransactionId),
     /// The plan is committed.
     Committed(&'e Report),
     /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.

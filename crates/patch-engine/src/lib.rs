@@ -34,6 +34,7 @@ mod policy;
 mod prefetch;
 mod reject;
 mod report;
+mod reverse;
 #[cfg(feature = "serde")]
 mod serialize;
 #[cfg(test)]
@@ -68,8 +69,9 @@ pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use reject::{Problem, Reject, Rejects};
+pub use reject::{Irreversible, Problem, Reject, Rejects};
 pub use report::Report;
+pub use reverse::reverse;
 pub use turn_diff::TurnDiff;
 
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use fs_guard::{Access, Hasher, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::base::Base;
-use crate::carry::{Carried, carry};
+use crate::carry::{Carried, CarriedHunk, carry};
 use crate::conventions::Conventions;
 use crate::edit;
 use crate::files::Files;
@@ -176,9 +176,12 @@ impl<'p> Planner<'_, 'p> {
         for failure in failures {
             let Failure { path, hunk, patch_line, problem } = failure;
             let path = path.unwrap_or_else(|| section.path.text.to_owned());
+            let hunk = hunk.map(|hunk| section.place_in_text(hunk));
             let patch_line = Some(patch_line.unwrap_or_else(|| section.line()));
             let near = self.near.path(self.files(), &path, &problem);
-            self.rejects.push(Reject { section: Some(index), path, hunk, patch_line, problem, near });
+            let section = Some(self.patch.place_in_text(index));
+            let problem = if self.patch.reversed { problem.in_reverse(self.patch) } else { problem };
+            self.rejects.push(Reject { section, path, hunk, patch_line, problem, near });
         }
     }
 
@@ -229,10 +232,11 @@ impl<'p> Planner<'_, 'p> {
             let source = self.builder.source(&path, &file)?;
             if !is_all_of(&source, hunks) {
                 // A hunk that has no place tells more.
-                return Err(match self.apply(&path, &file, &source, hunks)? {
-                    Err(rejects) => self.hunk_failures(index, &path, hunks, rejects),
-                    Ok(_) => Problem::LeavesLines.into(),
-                });
+                match self.apply(&path, &file, &source, hunks)? {
+                    Err(rejects) => return Err(self.hunk_failures(index, &path, hunks, rejects)),
+                    Ok(edited) if edited.is_all_of_it(hunks) => {}
+                    Ok(_) => return Err(Problem::LeavesLines.into()),
+                }
             }
         }
         Ok(self.builder.take_away(&path)?)
@@ -453,7 +457,8 @@ impl<'p> Planner<'_, 'p> {
                 let placed = Placed { first_line, line_count, ..placed.clone() };
                 self.note_placed(index, section, vec![placed]);
             }
-            self.notes.push(carried.note(section.path.text));
+            let hunk = section.place_in_text(carried.hunk);
+            self.notes.push(CarriedHunk { hunk, ..carried }.note(section.path.text));
         }
         let mut hasher = Hasher::new();
         splices.hash(source, 0, &mut hasher);
@@ -465,7 +470,7 @@ impl<'p> Planner<'_, 'p> {
         for placed in all {
             let note = |note: &Note| PlanNote::Hunk {
                 path: section.path.text.to_owned(),
-                hunk: placed.hunk,
+                hunk: section.place_in_text(placed.hunk),
                 note: note.clone(),
             };
             self.notes.extend(placed.notes.iter().map(note));

@@ -20,7 +20,7 @@ use crate::edit::{self, Edit};
 use crate::encoding::{self, FileText};
 use crate::files::Files;
 use crate::lines::BOM;
-use crate::locate::HunkReject;
+use crate::locate::{HunkReject, Pass};
 use crate::options::Options;
 use crate::plan::PlanNote;
 use crate::plan::disk::{Disk, load_unhashed};
@@ -71,6 +71,12 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
+    /// Whether hunks that say nothing about line ends have deleted every line of the file, byte for byte but for those.
+    pub(crate) fn is_all_of_it(&self, hunks: &[Hunk<'_>]) -> bool {
+        let exact = self.edit.placed.iter().all(|placed| placed.pass == Pass::Exact);
+        self.size == 0 && exact && hunks.iter().all(|hunk| hunk.endings != LineEndings::Exact)
+    }
+
     /// Applies hunks to the text of a file.
     pub(crate) fn new<'p>(
         source: &[u8],

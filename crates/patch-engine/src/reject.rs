@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use fs_guard::Sha256;
+use patch_grammar::Patch;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
@@ -126,6 +127,8 @@ pub enum Problem {
     MoveNotAllowed,
     /// A diff deletes the file and shows its lines, and there are others.
     LeavesLines,
+    /// The patch is to be reversed, and a section cannot be.
+    Irreversible(Irreversible),
     /// A hunk has no place.
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
@@ -137,6 +140,27 @@ pub enum Problem {
         /// The 1-based first line there.
         line: usize,
     },
+}
+
+/// Why a section cannot be taken back from its text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Irreversible {
+    /// It deletes a file and does not show its lines.
+    Deletion,
+    /// It copies a file.
+    Copy,
+    /// A hunk deletes lines and has no context: nothing says where they were.
+    Place,
+}
+
+impl fmt::Display for Irreversible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deletion => "it deletes the file and does not show its lines, so it cannot be reversed",
+            Self::Copy => "it copies the file, and a copy cannot be reversed",
+            Self::Place => "it only deletes lines and shows none around them, so it cannot be reversed",
+        })
+    }
 }
 
 /// What one step of planning gives.
@@ -160,7 +184,7 @@ impl Reject {
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
-            Problem::LeavesLines => ErrorKind::PatchApplyError,
+            Problem::LeavesLines | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
@@ -187,6 +211,7 @@ impl Reject {
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
             Problem::LeavesLines => "leaves_lines",
+            Problem::Irreversible(_) => "irreversible",
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => reason.as_str(),
         }
     }
@@ -198,6 +223,23 @@ impl Reject {
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => Some(reason),
             _ => None,
         }
+    }
+}
+
+impl Problem {
+    /// The problem of a reversed patch as the reader of its text sees it: places are those of the text, and nothing is offered
+    /// to be put there that is written the other way round.
+    pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
+        match &mut self {
+            Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
+            Self::Hunk(reason) | Self::InOtherFile { reason, .. } => {
+                if let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason {
+                    nearest.paste.clear();
+                }
+            }
+            _ => {}
+        }
+        self
     }
 }
 
@@ -252,6 +294,7 @@ impl fmt::Display for Problem {
             Self::LeavesLines => {
                 f.write_str("the diff deletes the file, but its deleted lines are not exactly those of the file")
             }
+            Self::Irreversible(problem) => write!(f, "{problem}"),
             Self::Hunk(reason) => write!(f, "{reason}"),
             Self::InOtherFile { reason, file, line } => {
                 write!(f, "{reason}; they are in {file} from line {line}")

@@ -15,6 +15,8 @@ pub struct Patch<'p> {
     pub warnings: Vec<Warning>,
     /// What was done to the text before it was read here, in words; a reader leaves it empty.
     pub notes: Vec<String>,
+    /// The sections take back what the text does, and are in the order for that: the last of the text first.
+    pub reversed: bool,
 }
 
 impl Patch<'_> {
@@ -22,6 +24,12 @@ impl Patch<'_> {
     #[must_use]
     pub fn hunk_count(&self) -> usize {
         self.sections.iter().map(|section| section.hunks().len()).sum()
+    }
+
+    /// The 0-based place that a section has in the text.
+    #[must_use]
+    pub fn place_in_text(&self, section: usize) -> usize {
+        if self.reversed { self.sections.len() - 1 - section } else { section }
     }
 }
 
@@ -43,7 +51,8 @@ pub struct Section<'p> {
     pub path: Spanned<'p>,
     /// What happens to the file.
     pub operation: SectionOperation<'p>,
-    /// Whether the owner may run the file afterwards, if the section says so: only git diffs do.
+    /// Whether the owner may run the file afterwards, or one that is deleted before, if the section says so: only git
+    /// diffs do.
     pub executable: Option<bool>,
     /// The byte range from the header to the last line of the section.
     pub span: Range<usize>,
@@ -57,6 +66,16 @@ impl<'p> Section<'p> {
             SectionOperation::Update { hunks, .. } | SectionOperation::Copy { hunks, .. } => hunks,
             SectionOperation::Delete(hunks) => hunks.as_deref().unwrap_or_default(),
             SectionOperation::Add(_) => &[],
+        }
+    }
+
+    /// The 0-based place that a hunk has in the text. It is its index, but for a section whose hunks are in the order in
+    /// which they are taken back, the last of the text first.
+    #[must_use]
+    pub fn place_in_text(&self, hunk: usize) -> usize {
+        match self.hunks() {
+            [first, .., last] if first.line > last.line => self.hunks().len() - 1 - hunk,
+            _ => hunk,
         }
     }
 
@@ -130,6 +149,13 @@ impl<'p> AddedLines<'p> {
         Self { text: b"", endings, no_newline: false }
     }
 
+    /// The lines of `body`, each after its sign, up to a marker for a missing line feed.
+    #[must_use]
+    pub fn of_body(body: &'p [u8], endings: LineEndings) -> Self {
+        let end = memchr::memmem::find(body, b"\n\\").map_or(body.len(), |end| end + 1);
+        Self { text: &body[..end], endings, no_newline: end < body.len() }
+    }
+
     /// Iterates over the lines without plus signs and line feeds. A carriage return at the end of a line belongs to the
     /// file.
     pub fn lines(&self) -> impl Iterator<Item = &'p [u8]> + use<'p> {
@@ -160,6 +186,8 @@ pub struct Hunk<'p> {
     /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it says so: only unified
     /// diffs do.
     pub old_start: Option<u32>,
+    /// The same of the new file.
+    pub new_start: Option<u32>,
     /// The byte range from `@@` to the last line.
     pub span: Range<usize>,
     /// The 1-based line where it begins.

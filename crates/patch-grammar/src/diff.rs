@@ -103,7 +103,7 @@ impl<'t> Diff<'t> {
     #[must_use]
     pub fn patch(&self) -> Patch<'_> {
         let sections = self.files.iter().map(|file| self.section(file)).collect();
-        Patch { text: &self.text, sections, warnings: self.warnings.clone(), notes: Vec::new() }
+        Patch { text: &self.text, sections, warnings: self.warnings.clone(), notes: Vec::new(), reversed: false }
     }
 
     fn section<'p>(&'p self, file: &'p File) -> Section<'p> {
@@ -121,10 +121,7 @@ impl<'t> Diff<'t> {
     /// The lines of a new file, of whose hunk the reader knows that it has no others.
     fn added(&self, hunk: Option<&HunkPart>) -> AddedLines<'_> {
         let Some(hunk) = hunk else { return AddedLines::empty(LineEndings::Exact) };
-        let body = &self.text[hunk.body.clone()];
-        let end = memchr::memmem::find(body, b"\n\\").map_or(body.len(), |end| end + 1);
-        let text = &body[..end];
-        AddedLines { text, endings: LineEndings::Exact, no_newline: end < body.len() }
+        AddedLines::of_body(&self.text[hunk.body.clone()], LineEndings::Exact)
     }
 
     fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {
@@ -144,6 +141,7 @@ impl<'t> Diff<'t> {
             end_of_file: false,
             endings: LineEndings::Exact,
             old_start: part.old_start,
+            new_start: part.new_start,
             span: part.span.clone(),
             line: part.line,
         }

@@ -74,11 +74,12 @@ fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> 
             write_added(out, added)
         }
         (SectionOperation::Copy { .. }, _) => Err(Unsaid::Copy),
-        (_, Some(_)) => Err(Unsaid::Mode),
-        (SectionOperation::Delete(_), None) => {
+        // It goes with the file.
+        (SectionOperation::Delete(_), _) => {
             *out += &Marker::Delete.header(path);
             Ok(())
         }
+        (_, Some(_)) => Err(Unsaid::Mode),
         (SectionOperation::Update { move_to, hunks }, None) => {
             if hunks.is_empty() && move_to.is_none() {
                 return Err(Unsaid::Nothing);

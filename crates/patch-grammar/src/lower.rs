@@ -71,7 +71,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let mut warnings = self.warnings;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: self.text.as_bytes(), sections, warnings, notes: Vec::new() })
+        Ok(Patch { text: self.text.as_bytes(), sections, warnings, notes: Vec::new(), reversed: false })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
@@ -143,6 +143,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
             end_of_file: false,
             endings: self.endings,
             old_start: None,
+            new_start: None,
             line: self.line_at(span.start),
             span,
         };

@@ -126,7 +126,18 @@ impl<'p> SectionTree<'p> {
 impl<'p> HunkTree<'p> {
     fn of(hunk: &Hunk<'p>) -> Self {
         // Whether `@@` opened it can be seen in its byte range, and what the line endings mean in the lines.
-        let Hunk { opened: _, headers, lines, separators, end_of_file, endings: _, old_start, span, line } = hunk;
+        let Hunk {
+            opened: _,
+            headers,
+            lines,
+            separators,
+            end_of_file,
+            endings: _,
+            old_start,
+            new_start: _,
+            span,
+            line,
+        } = hunk;
         Self {
             line: *line,
             span: ends(span),

@@ -40,6 +40,23 @@ pub struct Journal {
     pub removed_dirs: Vec<(String, u32)>,
     /// What it does to files, in the order in which it is done.
     pub records: Vec<Record>,
+    /// The hunks that were located in another version of a file, and brought to the one that was there.
+    pub carried: Vec<Carried>,
+}
+
+/// A hunk that was brought from one version of a file to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The file.
+    pub path: String,
+    /// The hunk of its section, from 0.
+    pub hunk: usize,
+    /// The lines where it was located, from 1, both included; an end before the start is a gap.
+    pub from: (usize, usize),
+    /// The lines where it went, or was already.
+    pub to: (usize, usize),
+    /// The file had all of it already.
+    pub already_there: bool,
 }
 
 /// Who did it, when and why.
@@ -57,13 +74,15 @@ pub struct Header {
     pub undo_of: Option<TransactionId>,
     /// It undoes only a part of that.
     pub partial: bool,
+    /// It counts only once it is [marked](crate::Pending::mark_verified) as verified.
+    pub unverified: bool,
 }
 
 impl Header {
     /// Starts with only a name.
     #[must_use]
     pub fn new(id: TransactionId) -> Self {
-        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false }
+        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false, unverified: false }
     }
 }
 
@@ -157,6 +176,12 @@ impl Record {
 }
 
 impl Journal {
+    /// A transaction that makes and removes no directories.
+    #[must_use]
+    pub fn new(header: Header, records: Vec<Record>) -> Self {
+        Self { header, created_dirs: Vec::new(), removed_dirs: Vec::new(), records, carried: Vec::new() }
+    }
+
     /// Writes it, signed when there is a signer.
     #[must_use]
     pub fn to_text(&self, signer: Option<&Signer>) -> String {
@@ -173,7 +198,7 @@ impl Journal {
     }
 
     fn write_body(&self, text: &mut String) -> std::fmt::Result {
-        let Header { id, tool, agent, session, undo_of, partial } = &self.header;
+        let Header { id, tool, agent, session, undo_of, partial, unverified } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
             if let Some(value) = value {
@@ -182,6 +207,9 @@ impl Journal {
         }
         if let Some(undone) = undo_of {
             writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
+        }
+        if *unverified {
+            writeln!(text, "state unverified")?;
         }
         for (dir, mode) in &self.created_dirs {
             match mode {
@@ -204,6 +232,10 @@ impl Journal {
             if let Some(sibling) = &record.sibling {
                 writeln!(text, "sibling {}", escape(sibling))?;
             }
+        }
+        for Carried { path, hunk, from, to, already_there } in &self.carried {
+            let word = if *already_there { "already" } else { "carried" };
+            writeln!(text, "{word} {hunk} {}-{} {}-{} {}", from.0, from.1, to.0, to.1, escape(path))?;
         }
         Ok(())
     }
@@ -284,8 +316,7 @@ fn read_body(body: &str) -> Option<Journal> {
         return None;
     }
     let id = lines.next()?.strip_prefix("id ")?.parse().ok()?;
-    let mut journal =
-        Journal { header: Header::new(id), created_dirs: Vec::new(), removed_dirs: Vec::new(), records: Vec::new() };
+    let mut journal = Journal::new(Header::new(id), Vec::new());
     for line in lines {
         let (word, rest) = line.split_once(' ')?;
         match word {
@@ -297,6 +328,7 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
             }
+            "state" if rest == "unverified" => journal.header.unverified = true,
             "mkdir" => {
                 let (mode, dir) = rest.split_once(' ')?;
                 let mode = match mode {
@@ -310,6 +342,17 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.removed_dirs.push((unescape(dir)?, u32::from_str_radix(mode, 8).ok()?));
             }
             "sibling" => journal.records.last_mut()?.sibling = Some(unescape(rest)?),
+            "carried" | "already" => {
+                let mut parts = rest.splitn(4, ' ');
+                let hunk = parts.next()?.parse().ok()?;
+                let mut lines = || {
+                    let (first, last) = parts.next()?.split_once('-')?;
+                    Some((first.parse().ok()?, last.parse().ok()?))
+                };
+                let (from, to) = (lines()?, lines()?);
+                let path = unescape(parts.next()?)?;
+                journal.carried.push(Carried { path, hunk, from, to, already_there: word == "already" });
+            }
             "add" | "update" | "delete" => {
                 let mut parts = rest.splitn(4, ' ');
                 let record = Record {
@@ -351,6 +394,7 @@ mod tests {
                 session: Some("two\nlines\\ and \u{1b}".into()),
                 undo_of: Some(id),
                 partial: true,
+                unverified: true,
                 ..Header::new(id)
             },
             created_dirs: vec![("src/new dir".into(), None), ("x".into(), Some(0o750))],
@@ -362,6 +406,10 @@ mod tests {
                     ..record(1, "b.txt", Some(state("b", 2)), Some(state("c", 3)))
                 },
                 record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),
+            ],
+            carried: vec![
+                Carried { path: "b c".into(), hunk: 1, from: (3, 5), to: (8, 10), already_there: false },
+                Carried { path: "d".into(), hunk: 0, from: (1, 0), to: (2, 1), already_there: true },
             ],
         }
     }

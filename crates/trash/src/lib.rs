@@ -16,7 +16,7 @@ mod tracked;
 
 pub use error::{Error, JournalProblem};
 pub use id::{ParseIdError, TransactionId};
-pub use journal::{FileState, Header, Journal, Operation, Record};
+pub use journal::{Carried, FileState, Header, Journal, Operation, Record};
 pub use key::KeyPlace;
 pub use locked::LockedStore;
 pub use pending::{Pending, Unfinished};

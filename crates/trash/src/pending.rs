@@ -9,7 +9,7 @@ use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::retention::finish_removing;
-use crate::store::{ABORTED, JOURNAL, PENDING, transactions_of};
+use crate::store::{ABORTED, JOURNAL, PENDING, VERIFIED, transactions_of};
 
 /// The folder of a transaction under way.
 ///
@@ -31,7 +31,7 @@ pub struct Unfinished<'s> {
     pub pending: Pending<'s>,
     /// Its journal; `None` when it was cut off before that was complete, so nothing was published.
     pub journal: Option<Journal>,
-    /// It was being rolled back.
+    /// It was being rolled back, or was not verified yet.
     pub aborted: bool,
 }
 
@@ -94,7 +94,10 @@ impl LockedStore<'_> {
                 Some(_) if !self.is_signed()? => {
                     return Err(Error::Journal { path: folder.path().into(), problem: JournalProblem::Unsigned });
                 }
-                Some((journal, aborted)) => (Some(journal), aborted),
+                Some((journal, aborted)) => {
+                    let counts = !journal.header.unverified || folder.spot(VERIFIED).metadata()?.is_some();
+                    (Some(journal), aborted || !counts)
+                }
                 None => (None, false),
             };
             let pending = Pending::new(self, id, pending.clone(), folder);
@@ -164,6 +167,15 @@ impl<'s> Pending<'s> {
         if journal.metadata()?.is_some() {
             journal.rename_new(&self.folder.spot(ABORTED))?;
         }
+        if durable {
+            self.folder.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Notes, durably if wanted, that what was published is verified: from here on the transaction counts.
+    pub fn mark_verified(&self, durable: bool) -> Result<(), Error> {
+        self.folder.spot(VERIFIED).create(0o600)?.finish(None, None, durable)?;
         if durable {
             self.folder.sync()?;
         }

@@ -15,6 +15,8 @@ use crate::tracked::tracks;
 pub(crate) const JOURNAL: &str = "journal";
 /// The journal's name once the transaction is being rolled back: renaming it needs no space on the disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
+/// A file in the folder of a transaction whose journal says that it is unverified: it counts all the same.
+pub(crate) const VERIFIED: &str = "verified";
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
 const JOURNAL_LIMIT: u64 = 256 << 20;

@@ -45,12 +45,9 @@ fn displace(store: &LockedStore<'_>, path: &str, text: &str) -> TransactionId {
     let file = file.finish(None, None, false).unwrap();
     let state = FileState::of(file.metadata(), Sha256::of(text.as_bytes()));
     let id = pending.id();
-    let journal = Journal {
-        header: Header { tool: Some("test".into()), ..Header::new(id) },
-        created_dirs: Vec::new(),
-        removed_dirs: Vec::new(),
-        records: vec![Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None }],
-    };
+    let header = Header { tool: Some("test".into()), ..Header::new(id) };
+    let record = Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None };
+    let journal = Journal::new(header, vec![record]);
     pending.write_journal(&journal).unwrap();
     pending.finish().unwrap();
     id
@@ -143,12 +140,7 @@ fn a_folder_without_a_whole_journal_is_unfinished_and_nothing_more() {
     let store = fixture.lock(&root);
     store.begin().unwrap();
     let pending = store.begin().unwrap();
-    let journal = Journal {
-        header: Header::new(pending.id()),
-        created_dirs: Vec::new(),
-        removed_dirs: Vec::new(),
-        records: Vec::new(),
-    };
+    let journal = Journal::new(Header::new(pending.id()), Vec::new());
     pending.write_journal(&journal).unwrap();
     let path = fixture.dir.path().join(pending.journal_path());
     let text = fs::read(&path).unwrap();

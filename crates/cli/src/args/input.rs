@@ -24,6 +24,9 @@ pub(crate) struct From {
     /// Of a diff: leave out so many leading parts of each path, as patch(1) does. Unless set: the prefixes that git writes
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
+    /// Take the patch back: from the files as it left them to the files that it was made for
+    #[arg(short = 'R', long)]
+    pub(crate) reverse: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

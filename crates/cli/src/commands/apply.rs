@@ -1,12 +1,15 @@
 //! `apply-patch apply` and `apply-patch check`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::Args;
 use file_tools::audit::Operation;
 use file_tools::envelope;
 use file_tools::events::Events;
-use file_tools::{Session, SessionName};
+use file_tools::{Session, SessionName, SessionSettings, refused};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{CommitError, Workspace};
+use patch_engine::transaction::{CommitError, Verify, Workspace};
 use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
 
 use super::workspace;
@@ -19,6 +22,7 @@ use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::{self, Input};
 use crate::settings::Settings;
+use crate::verify::VerifyCommand;
 use crate::{approve, args, events, expect, interactive, json, live, render};
 
 #[derive(Debug, Args)]
@@ -26,6 +30,8 @@ use crate::{approve, args, events, expect, interactive, json, live, render};
     apply-patch < answer.patch              apply it in the current directory\n  \
     apply-patch -n -C ../repo answer.patch  show the diff, write nothing\n  \
     apply-patch -i answer.patch             ask about each file and hunk\n  \
+    apply-patch -R answer.patch             take it back, from its text alone\n  \
+    apply-patch --verify 'cargo test' answer.patch  keep it only if the tests pass\n  \
     apply-patch --from auto answer.md       find the patch or diff in a chat answer\n  \
     apply-patch --profile codex --expect src/a.rs=$(sha256sum < src/a.rs | cut -c1-64) answer.patch\n\n\
     What flags leave open is taken from $APPLY_PATCH_*, then from ~/.config/apply-patch/config.toml;\n\
@@ -48,18 +54,29 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and fail at the first error
-    #[arg(long, conflicts_with_all = ["file", "from", "strip", "quiet"])]
+    #[arg(long, conflicts_with_all = ["file", "from", "strip", "reverse", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
     /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<args::Approve>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
-    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve"])]
+    #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve", "reverse"])]
     pub(crate) interactive: bool,
     /// Apply file by file and stop at the first failure; what was applied stays
     #[arg(long)]
     pub(crate) no_atomic: bool,
+    /// Take the sections of other files from this patch, which was refused: the error named it. Those of the same files are
+    /// replaced, and the whole is applied as one
+    #[arg(long, value_name = "ID", conflicts_with = "reverse")]
+    pub(crate) amend: Option<String>,
+    /// Run this command of the shell in the root after the files are changed: unless it succeeds, all is as before. Others
+    /// that want to change files wait meanwhile
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["dry_run", "check", "no_atomic", "sandbox"])]
+    pub(crate) verify: Option<String>,
+    /// How long the command may take
+    #[arg(long, value_name = "SECONDS", value_parser = args::seconds, requires = "verify", default_value = "600")]
+    pub(crate) verify_timeout: Duration,
     /// Print how many lines change in each file
     #[arg(long, conflicts_with = "events")]
     pub(crate) stat: bool,
@@ -132,9 +149,9 @@ pub(super) fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match form::parsed(&input, &options.parse, then) {
+    let result = match form::parsed(&input, options, then) {
         Ok(result) => result,
-        Err(error) => return Err(Failure::Parse(Box::new((input, error)))),
+        Err(unread) => return Err(unread.of(input)),
     };
     result.map_err(|rest| match rest {
         Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
@@ -205,7 +222,12 @@ fn run(
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
-    let session = &*session.insert(workspace::session_in(global, Workspace::open(&global.root, guard)?));
+    let verify = args.verify.clone().map(|command| {
+        let timeout = args.verify_timeout;
+        Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
+    });
+    let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
+    let session = &*session.insert(workspace::session_in(Workspace::open(&global.root, guard)?, settings));
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
         confine(global, session.workspace())?;
@@ -217,6 +239,9 @@ fn run(
     if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
         let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
         events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
+    }
+    if let Some(id) = &args.amend {
+        input = amended(session, id, input, &options)?;
     }
     if looks_only {
         return with_input(input, &options, |patch| {
@@ -239,12 +264,48 @@ fn run(
         let again = asks.then(|| input.clone());
         let exit = with_input(input, &options, |patch| {
             attempt(global, args, session, &options, patch, (&mut approvals, &prompt), events)
-        })?;
+        });
+        let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
             None => input = approve::edit(&again.expect("only who is asked edits"))?,
         }
     }
+}
+
+/// The kept patch, with the sections of this one in the place of its own.
+fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Result<Input, Failure> {
+    let (form, bytes) = session.refused(id).map_err(|error| Failure::Tool(Box::new(error)))?;
+    if form != input.form() {
+        let message = format!("{id} has another form than {}: send both as patches, or both as diffs", input.name);
+        return Err(Failure::Usage(message));
+    }
+    let kept = Input { bytes, notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let both = form::parsed(&kept, options, |kept| {
+        form::parsed(&input, options, |with| refused::amended(kept, with, form))
+            .map_err(|unread| unread.of(input.clone()))
+    });
+    let (bytes, unchanged) = both.map_err(|unread| unread.of(kept.clone()))??;
+    let mut notes = input.notes;
+    notes.push(format!("amended {id}, of which {unchanged} sections are as they were"));
+    Ok(Input { bytes, notes, name: format!("{id}, amended"), ..kept })
+}
+
+/// Keeps a patch of several sections that was refused.
+fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
+    let input = match &mut failure {
+        Failure::Rejected(rejected) => &mut rejected.0,
+        Failure::Failed(failed) if failed.1.reports.is_empty() => match &failed.1.error {
+            ApplyError::Rejected(_) | ApplyError::Commit(CommitError::Unverified(_)) => &mut failed.0,
+            _ => return failure,
+        },
+        _ => return failure,
+    };
+    let several = !input.reverse && form::parsed(input, options, |patch| patch.sections.len() > 1).unwrap_or(false);
+    if several {
+        input.kept = session.keep_refused(input.form(), &input.bytes);
+    }
+    failure
 }
 
 /// Lets the person choose, and prints what is left out.

@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use file_tools::ops;
-use patch_engine::AddNewline;
-use patch_grammar::{ParseOptions, envelope};
+use patch_engine::{AddNewline, Options};
+use patch_grammar::envelope;
 
 use super::apply;
 use super::workspace;
@@ -43,10 +43,10 @@ pub(crate) enum Form {
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(global, &args.rules)?;
     let mut input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    if input.diff.is_some() && matches!(args.to, Form::Envelope | Form::Openai) {
-        input = written(&input, &options.parse, global.quiet)?;
+    if (input.diff.is_some() || input.reverse) && matches!(args.to, Form::Envelope | Form::Openai) {
+        input = written(&input, &options, global.quiet)?;
     }
-    let converted = form::parsed(&input, &options.parse, |patch| match args.to {
+    let converted = form::parsed(&input, &options, |patch| match args.to {
         Form::Envelope => {
             render::raw(patch.text);
             Ok(Exit::Done)
@@ -77,17 +77,17 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             Ok(Exit::Done)
         }
     });
-    converted.map_err(|error| Failure::parse(&input, error))?
+    converted.map_err(|unread| unread.of(input.clone()))?
 }
 
-/// A diff as an envelope that says the same.
-fn written(input: &Input, options: &ParseOptions, quiet: bool) -> Result<Input, Failure> {
+/// A diff, or a patch that is to be taken back, as an envelope that says the same.
+fn written(input: &Input, options: &Options, quiet: bool) -> Result<Input, Failure> {
     let written = form::parsed(input, options, |patch| {
         let warnings = patch.warnings.iter().filter(|_| !quiet);
         warnings.for_each(|warning| render::message(&format!("warning: patch {warning}")));
         envelope::write(patch).map_err(|error| Failure::Unreadable(format!("{}: {error}", input.name)))
     });
-    let text = written.map_err(|error| Failure::parse(input, error))??;
+    let text = written.map_err(|unread| unread.of(input.clone()))??;
     Ok(Input::new(text.into_bytes(), format!("{}, converted", input.name)))
 }
 

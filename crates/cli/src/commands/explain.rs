@@ -36,7 +36,7 @@ pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Orde
 fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, section) in patch.sections.iter().enumerate() {
-        lines.push(section_words(index, section));
+        lines.push(section_words(patch.place_in_text(index), section));
         for (_, placed) in plan.placed().iter().filter(|(of, _)| *of == index) {
             lines.push(hunk_words(section, placed, order));
         }
@@ -113,7 +113,8 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     } else {
         format!("its {} there {how}, below {}", old_lines(deleted + context), headers.join(", in it "))
     };
-    let mut words = format!("  Hunk {} (patch line {}) {what} {place}: {why}.", placed.hunk + 1, hunk.line);
+    let mut words =
+        format!("  Hunk {} (patch line {}) {what} {place}: {why}.", section.place_in_text(placed.hunk) + 1, hunk.line);
     for note in &placed.notes {
         words += &format!(" It {}.", render::note_text(note));
     }

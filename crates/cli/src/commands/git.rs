@@ -69,7 +69,7 @@ pub(crate) struct GitArgs {
     #[arg(long, conflicts_with_all = ["events", "batch"])]
     pub(crate) stat: bool,
     /// Read requests as JSON lines from standard input, and answer each with a line
-    #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "events"])]
+    #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "reverse", "events"])]
     pub(crate) batch: bool,
     /// When to ask at the terminal before anything is changed; `never` unless set
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain"])]

@@ -2,10 +2,12 @@
 
 use clap::Args;
 use file_tools::audit::{self, Status};
+use file_tools::changes::{CarriedHunk, LineRange, carried_text};
 use file_tools::envelope::{self, Success};
 use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError};
 use patch_engine::transaction::{LogEntry, Workspace};
 use serde_json::{Value, json};
+use workspace_trash::Carried;
 
 use super::workspace;
 use crate::args::{self, DiffFormat};
@@ -78,6 +80,9 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
         out.line(&headline(entry));
+        for one in &entry.journal.carried {
+            out.line(&format!("  {}", carried(one)));
+        }
         if args.patch {
             out.diff(&workspace.transaction_diff(entry)?);
         }
@@ -165,6 +170,9 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     for record in &entry.journal.records {
         out.line(&format!("{} {}", letter(record), record.path));
     }
+    for one in &entry.journal.carried {
+        out.line(&carried(one));
+    }
     out.diff(&diff);
     Ok(Exit::Done)
 }
@@ -175,6 +183,12 @@ fn letter(record: &workspace_trash::Record) -> char {
         (_, None) => 'D',
         _ => 'M',
     }
+}
+
+/// Where a hunk was carried.
+fn carried(one: &Carried) -> String {
+    let lines = |(first, last): (usize, usize)| first..=last;
+    format!("{}: hunk {} {}", one.path, one.hunk + 1, carried_text(&lines(one.from), &lines(one.to), one.already_there))
 }
 
 /// A transaction in one line.
@@ -228,6 +242,17 @@ fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Val
         "rolledBack": entry.aborted,
         "files": files,
     });
+    if !entry.journal.carried.is_empty() {
+        let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };
+        let one = |one: &Carried| CarriedHunk {
+            path: one.path.clone(),
+            hunk_index: one.hunk,
+            from: lines(one.from),
+            to: lines(one.to),
+            already_there: one.already_there,
+        };
+        value["carried"] = json!(entry.journal.carried.iter().map(one).collect::<Vec<_>>());
+    }
     if with_diff {
         value["diff"] = String::from_utf8_lossy(&workspace.transaction_diff(entry)?).into();
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use file_tools::Session;
 use file_tools::audit::Operation;
-use file_tools::changes::{DiffDetail, committed_files};
+use file_tools::changes::{DiffDetail, carried, committed_files};
 use fs_guard::Access;
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{self, CommitError};
@@ -22,6 +22,7 @@ use crate::{json, render};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     apply-patch undo                         take back the last transaction\n  \
+    apply-patch undo --carry -n              show what that is in files that changed since\n  \
     apply-patch undo 20261121-014233-123456-9f3ac1d2 -- src/a.rs")]
 pub(crate) struct UndoArgs {
     /// Transaction; the last one that is not undone, unless given
@@ -30,6 +31,9 @@ pub(crate) struct UndoArgs {
     /// Restore only these paths of it
     #[arg(value_name = "PATH", last = true, requires = "id")]
     pub(crate) paths: Vec<String>,
+    /// Carry what is taken back to files that have changed since, where that is certain
+    #[arg(long)]
+    pub(crate) carry: bool,
     /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -63,10 +67,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
     let paths = paths?;
     let id = args.id.as_deref().map(workspace::id).transpose()?;
-    execute(global, &session, "undo", args.dry_run, args.detail.diff, || match id {
-        Some(id) => workspace.plan_undo(id, &paths),
-        None => workspace.plan_undo_last(),
-    })
+    execute(global, &session, "undo", args.dry_run, args.detail.diff, || session.plan_undo(id, &paths, args.carry))
 }
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
@@ -92,6 +93,9 @@ pub(super) fn execute(
         if global.json {
             json::print(&json::planned(&plan, detail)?);
         } else {
+            if !global.quiet {
+                render::notes(&plan);
+            }
             let diff = plan.images().diffs()?;
             render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
         }
@@ -121,13 +125,20 @@ fn print_report(global: &Global, report: &Report, detail: DiffDetail) {
     let id = transaction.map(|id| id.to_string());
     if global.json {
         let files = committed_files(report, detail);
-        let data = json!({
+        let mut data = json!({
             "transactionId": id,
             "undoOf": plan.undo_of().map(|id| id.to_string()),
             "changedFiles": files,
         });
+        let carried: Vec<_> = carried(plan).collect();
+        if !carried.is_empty() {
+            data["carried"] = json!(carried);
+        }
         json::done(format!("{} files restored", files.len()), data);
         return;
+    }
+    if !global.quiet {
+        render::notes(plan);
     }
     render::names(plan);
     match (id, global.quiet) {

@@ -22,12 +22,12 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 
 /// The session of the command line, in the workspace that `-C` names.
 pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
-    Ok(session_in(global, open(global)?))
+    Ok(session_in(open(global)?, session_settings(&global.settings)))
 }
 
-/// The same in a workspace that is open.
-pub(super) fn session_in(global: &Global, workspace: Workspace) -> Session {
-    Session::new(workspace, Audit::new(SessionName::cli(), None), session_settings(&global.settings))
+/// The same in a workspace that is open, with settings of its own.
+pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Session {
+    Session::new(workspace, Audit::new(SessionName::cli(), None), settings)
 }
 
 /// How a session of the command line works.

@@ -8,7 +8,7 @@ mod print;
 mod stat;
 mod unified;
 
-use file_tools::hints;
+use file_tools::{ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
 use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
@@ -53,8 +53,12 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Workspace(error) => {
             message(&error.to_string());
-            if let transaction::Error::Files(error) = &**error {
-                advise(error);
+            match &**error {
+                transaction::Error::Files(error) => advise(error),
+                drifted @ transaction::Error::Drifted { .. } => {
+                    ToolError::workspace(drifted).suggested_next_action.iter().for_each(|next| message(next));
+                }
+                _ => {}
             }
         }
         Failure::Commit(error) => {
@@ -72,6 +76,9 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
+                    if let ApplyError::Commit(error) = error {
+                        not_verified(error);
+                    }
                     message(&error.to_string());
                     match error {
                         ApplyError::Workspace(transaction::Error::Files(error))
@@ -88,6 +95,25 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                 hint(reports);
             }
         }
+    }
+    if let Some(id) = failure.kept() {
+        message(&format!(
+            "the patch is kept: send the sections of some files again with `--amend {id}`, and it has the others"
+        ));
+    }
+}
+
+/// Prints the output of a command of `--verify` that failed.
+fn not_verified(error: &CommitError) {
+    match error {
+        CommitError::RollbackIncomplete { cause, .. } => not_verified(cause),
+        CommitError::Unverified(refused) => {
+            if refused.left_out > 0 {
+                message(&format!("the command printed {} bytes more before this:", refused.left_out));
+            }
+            print::errors(&refused.output);
+        }
+        _ => {}
     }
 }
 

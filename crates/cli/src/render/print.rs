@@ -33,6 +33,13 @@ pub(crate) fn raw(bytes: &[u8]) {
     }
 }
 
+/// Prints lines of another program on standard error, without what a terminal would obey.
+pub(super) fn errors(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let safe: String = text.lines().map(|line| sanitize(line).into_owned() + "\n").collect();
+    let _ = anstream::stderr().write_all(safe.as_bytes());
+}
+
 /// Prints a message on standard error.
 pub(crate) fn message(text: &str) {
     let _ = writeln!(anstream::stderr(), "apply-patch: {}", sanitize(text));

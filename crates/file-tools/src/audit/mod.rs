@@ -29,6 +29,7 @@ mod verify;
 
 pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
+pub(crate) use state::events;
 pub use state::{PathState, Status, state};
 pub use verify::{BadLine, Verified, verify};
 

@@ -56,14 +56,7 @@ struct Known {
 ///
 /// When the logs cannot be read.
 pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
-    let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
-    let mut events = Vec::new();
-    for session in sessions(&dir)? {
-        for (_, bytes) in files(&dir, &session)? {
-            let lines = bytes.split(|&byte| byte == b'\n');
-            events.extend(lines.filter_map(|line| serde_json::from_slice::<Event>(line).ok()));
-        }
-    }
+    let events = events(workspace)?;
     let states = last_known(&events).into_iter().map(|(path, known)| {
         let actual = actual(workspace, &path);
         let status = match &actual {
@@ -78,6 +71,19 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
         PathState { path, status, logged_sha256: hash, actual_sha256, transaction_id: transaction }
     });
     Ok(states.collect())
+}
+
+/// All events of all logs; what is none is passed over.
+pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
+    let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
+    let mut events = Vec::new();
+    for session in sessions(&dir)? {
+        for (_, bytes) in files(&dir, &session)? {
+            let lines = bytes.split(|&byte| byte == b'\n');
+            events.extend(lines.filter_map(|line| serde_json::from_slice::<Event>(line).ok()));
+        }
+    }
+    Ok(events)
 }
 
 fn last_known(events: &[Event]) -> BTreeMap<String, Known> {

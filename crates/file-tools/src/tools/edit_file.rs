@@ -515,6 +515,7 @@ impl<'f> Edits<'f> {
             end_of_file: false,
             endings: LineEndings::Framing,
             old_start: None,
+            new_start: None,
             span: 0..0,
             line: 1,
         };

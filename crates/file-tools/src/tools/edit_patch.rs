@@ -141,5 +141,5 @@ fn moved_beneath<'p>(patch: &Patch<'p>, paths: &'p [String]) -> Patch<'p> {
             section
         })
         .collect();
-    Patch { text: patch.text, sections, warnings: patch.warnings.clone(), notes: patch.notes.clone() }
+    Patch { sections, ..patch.clone() }
 }

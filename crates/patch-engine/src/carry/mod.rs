@@ -136,6 +136,26 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
     carrier.done()
 }
 
+/// The edit that makes `wanted` of `base`. It replaces whatever not every minimal alignment of the two keeps, so that none
+/// is chosen; each replaced stretch counts as a hunk.
+#[must_use]
+pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
+    let mut splices = Splices::new();
+    let (mut at, mut wanted_at) = (0, 0);
+    let mut replace = |to: Range<usize>, wanted_to: usize, from: usize| {
+        if !to.is_empty() || from < wanted_to {
+            splices.push(to, wanted[from..wanted_to].to_vec());
+        }
+    };
+    for run in certain(base, wanted).unwrap_or_default() {
+        replace(at..run.bytes.start, run.current_byte, wanted_at);
+        (at, wanted_at) = (run.bytes.end, run.current(run.bytes.end));
+    }
+    replace(at..base.len(), wanted.len(), wanted_at);
+    let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
+    Edit { splices, sources, placed: Vec::new() }
+}
+
 /// Splices of the base that touch one another or are in the same line.
 #[derive(Debug)]
 struct Change {

@@ -283,3 +283,64 @@ fn a_file_that_did_not_change_takes_the_edit_as_it_is() {
         assert_eq!(carried.splices, edit.splices);
     });
 }
+
+/// The edit of one alignment: what it does not match is replaced.
+fn edit_of_alignment(base: &[u8], wanted: &[u8], alignment: &Pairs) -> Edit {
+    let starts = |text: &[u8]| -> Vec<usize> {
+        std::iter::once(0)
+            .chain(lines(text).iter().scan(0, |at, line| {
+                *at += line.len();
+                Some(*at)
+            }))
+            .collect()
+    };
+    let (base_starts, wanted_starts) = (starts(base), starts(wanted));
+    let ends = (base_starts.len() - 1, wanted_starts.len() - 1);
+    let mut splices = Splices::new();
+    let (mut at, mut wanted_at) = (0, 0);
+    for &(line, wanted_line) in alignment.iter().chain([&ends]) {
+        if (at, wanted_at) != (line, wanted_line) {
+            let text = &wanted[wanted_starts[wanted_at]..wanted_starts[wanted_line]];
+            splices.push(base_starts[at]..base_starts[line], text.to_vec());
+        }
+        (at, wanted_at) = (line + 1, wanted_line + 1);
+    }
+    let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
+    Edit { splices, sources, placed: Vec::new() }
+}
+
+/// Whichever of the possible edits was made: what the difference is carried to, that edit would be carried to as well, or not
+/// at all. And it does not matter which of two changes is carried over the other.
+#[test]
+fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
+    let carried = Cell::new(0);
+    let cases = share(20_000);
+    let strategy = (text_and_later(7, 3), any_text(7, 3), weighted(0.6), any::<Index>());
+    holds(cases, &strategy, |((base, wanted), other, near, at)| {
+        // Mostly a file that has one change more.
+        let current = match near {
+            true => {
+                let mut all: Vec<&[u8]> = lines(&base);
+                all.insert(at.index(all.len() + 1), b"x\n");
+                all.concat()
+            }
+            false => other,
+        };
+        let edit = super::difference(&base, &wanted);
+        assert_eq!(edit.apply(&base), wanted);
+        let Ok(one) = carry(&base, &current, &edit) else { return };
+        let one = one.splices.apply(&current);
+        carried.set(carried.get() + 1);
+        for alignment in minimal_alignments(&lines(&base), &lines(&wanted)) {
+            let edit = edit_of_alignment(&base, &wanted, &alignment);
+            assert_eq!(edit.apply(&base), wanted);
+            if let Ok(other) = carry(&base, &current, &edit) {
+                assert_eq!(other.splices.apply(&current), one);
+            }
+        }
+        if let Ok(other) = carry(&base, &wanted, &super::difference(&base, &current)) {
+            assert_eq!(other.splices.apply(&wanted), one);
+        }
+    });
+    assert!(carried.get() > cases / 20, "{} were carried", carried.get());
+}

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
-use workspace_trash::{FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
+use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
 
 use super::error::CommitError;
-use super::options::{CommitOptions, Durability};
+use super::options::{CheckEnd, CommitOptions, Durability};
 use super::publish::{self, Fresh, Publication, remove_dirs};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
 use crate::host::{CommitLog, Event, Host};
-use crate::plan::{Authority, Plan, Transition};
+use crate::plan::{Authority, Plan, PlanNote, Transition};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,8 @@ impl Commit<'_> {
         let Targets { paths, created, removed } = targets;
         let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
         let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
-        if let Err(cause) = self.publish(&publication, files, log, host) {
+        let published = self.publish(&publication, files, log, host);
+        if let Err(cause) = published.and_then(|()| self.verify(&pending, host)) {
             // Without the mark a crash from here on may still finish the transaction, which is
             // right: no failure was reported then.
             let durable = self.options.durability == Durability::Full;
@@ -248,11 +249,13 @@ impl Commit<'_> {
                 session: options.session.clone(),
                 undo_of: undone.map(|undone| undone.id),
                 partial: undone.is_some_and(|undone| undone.partial),
+                unverified: options.verify.is_some(),
                 ..Header::new(id)
             },
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
             removed_dirs,
             records,
+            carried: self.plan.notes().iter().filter_map(carried).collect(),
         };
         publish::sort(&mut journal);
         Ok(journal)
@@ -297,6 +300,18 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// Has what was published looked at, where that is wanted; from then on the transaction counts.
+    fn verify(&self, pending: &Pending<'_>, host: &mut dyn Host) -> Result<(), CommitError> {
+        let Some(verify) = &self.options.verify else { return Ok(()) };
+        host.event(&Event::Verifying(pending.id()));
+        let verified = verify.verify(self.locked.workspace.root(), &|| host.cancelled());
+        verified.map_err(|refused| match refused.end {
+            CheckEnd::Cancelled => CommitError::Cancelled,
+            _ => CommitError::Unverified(Box::new(refused)),
+        })?;
+        Ok(pending.mark_verified(self.options.durability == Durability::Full)?)
+    }
+
     /// Ends after a roll-back that put back all but `left`; the error shows when it could not be finished.
     fn abort(
         &self,
@@ -336,6 +351,13 @@ impl Commit<'_> {
 
 pub(super) fn slot_number(index: usize) -> u32 {
     u32::try_from(index).expect("a patch has fewer sections")
+}
+
+fn carried(note: &PlanNote) -> Option<Carried> {
+    let PlanNote::Carried { path, hunk, from, to, already_there } = note else { return None };
+    let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
+    let (from, to) = (ends(from), ends(to));
+    Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
 }
 
 /// Fails when the directory that a path needs (or the nearest one there is) cannot be changed.

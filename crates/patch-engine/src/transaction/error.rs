@@ -3,6 +3,7 @@
 use fs_guard::Sha256;
 use workspace_trash::TransactionId;
 
+use super::options::NotVerified;
 use crate::kind::ErrorKind;
 use crate::reject::Rejects;
 
@@ -15,6 +16,8 @@ pub struct Drift {
     pub expected: Option<Sha256>,
     /// The hash it has; `None` when nothing is there, or no file.
     pub actual: Option<Sha256>,
+    /// The later transaction that left it as it is; `None` when none did.
+    pub by: Option<TransactionId>,
 }
 
 /// A transaction could not be locked, looked at or planned.
@@ -34,6 +37,8 @@ pub enum Error {
         id: TransactionId,
         /// Every file that differs.
         drifts: Vec<Drift>,
+        /// What it did can be carried to the files as they are now.
+        carry: bool,
     },
     /// The transaction did nothing to the path.
     #[error("transaction {id} did not touch {path:?}")]
@@ -71,7 +76,12 @@ pub enum Error {
 }
 
 fn paths(drifts: &[Drift]) -> String {
-    drifts.iter().map(|drift| format!("{:?}", drift.path)).collect::<Vec<_>>().join(", ")
+    let by = |drift: &Drift| match (drift.by, drift.actual) {
+        (Some(id), _) => format!("{:?} (by transaction {id})", drift.path),
+        (None, Some(_)) => format!("{:?} (not by a transaction)", drift.path),
+        (None, None) => format!("{:?} (there is no file)", drift.path),
+    };
+    drifts.iter().map(by).collect::<Vec<_>>().join(", ")
 }
 
 fn doubts(transactions: &[(TransactionId, String)]) -> String {
@@ -129,6 +139,9 @@ pub enum CommitError {
     /// The log of commits cannot be written.
     #[error("refused before anything was written: {0}")]
     Refused(String),
+    /// What was published was not accepted.
+    #[error("the command of the check {}", .0.end)]
+    Unverified(Box<NotVerified>),
     /// The plan does nothing.
     #[error("there is nothing to commit")]
     Nothing,
@@ -163,7 +176,9 @@ impl CommitError {
             Self::Stale(_) => ErrorKind::StaleFile,
             Self::Files(error) => error.kind().into(),
             Self::Store(error) => error.kind().into(),
-            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => ErrorKind::CommandFailed,
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
+                ErrorKind::CommandFailed
+            }
             Self::RollbackIncomplete { cause, .. } => cause.kind(),
         }
     }
@@ -176,7 +191,7 @@ impl CommitError {
             Self::Files(error) => error.path(),
             Self::Store(error) => error.path(),
             Self::RollbackIncomplete { cause, .. } => cause.path(),
-            Self::Cancelled | Self::Refused(_) | Self::Nothing | Self::OtherWorkspace => None,
+            Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
         }
     }
 

@@ -59,7 +59,7 @@ impl Workspace {
     }
 }
 
-fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
+pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
     let mut entries = Vec::new();
     let mut unverified = Vec::new();
     // The newest first: whether an undo is undone is known before what it undoes is looked at.

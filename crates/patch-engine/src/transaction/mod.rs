@@ -8,7 +8,8 @@
 //!    version in one step, and what came out is looked at: when it is not the file the plan was made
 //!    for, everything is rolled back, and the other writer's bytes are where that writer put them.
 //!    Deletes come last. A second sync makes it durable.
-//! 4. *Finish*: the folder, which by now holds the displaced files, moves into the trash. Undo reads
+//! 4. *Verify*, where that is wanted: the journal says so, and until it is done, recovery puts everything back.
+//! 5. *Finish*: the folder, which by now holds the displaced files, moves into the trash. Undo reads
 //!    it there.
 //!
 //! What was published is always read from the folder: a slot holds the new file before, the
@@ -31,7 +32,8 @@ mod workspace;
 pub use commit::Committed;
 pub use error::{CommitError, Drift, Error};
 pub use history::{LogEntry, Unverified};
-pub use options::{CommitOptions, Durability};
+pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
+pub use undo::{Left, UndoOptions};
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{KeyPlace, TransactionId};

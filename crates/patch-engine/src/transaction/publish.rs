@@ -212,7 +212,7 @@ pub(super) fn is_recorded(spot: &Spot, state: &FileState) -> Result<bool, fs_gua
 pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> CommitError {
     // The hash is for the message; that it cannot be had is no other error.
     let actual = at.hash().ok().flatten();
-    CommitError::Stale(Drift { path: place.path(), expected, actual })
+    CommitError::Stale(Drift { path: place.path(), expected, actual, by: None })
 }
 
 /// Publishes an addition or an update.

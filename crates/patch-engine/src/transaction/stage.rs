@@ -173,5 +173,5 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
     if expected == actual {
         return Ok(());
     }
-    Err(CommitError::Stale(Drift { path: path.into(), expected: Some(expected), actual: Some(actual) }))
+    Err(CommitError::Stale(Drift { path: path.into(), expected: Some(expected), actual: Some(actual), by: None }))
 }

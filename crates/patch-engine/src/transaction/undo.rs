@@ -1,30 +1,89 @@
 //! Plans that bring back what transactions displaced.
 
-use fs_guard::{Access, RelPath};
-use workspace_trash::{FileState, Journal, Record, Store, TransactionId};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use fs_guard::{Access, FileKind, RelPath, Sha256};
+use workspace_trash::{FileState, Journal, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
+use super::history::LogEntry;
 use super::workspace::Workspace;
-use crate::options::Options;
+use crate::carry::{Carried, CarriedHunk, Conflict, carry, difference};
+use crate::lines::is_binary;
+use crate::options::{MAX_FILE_SIZE, Options};
 use crate::plan::builder::PlanBuilder;
 use crate::plan::disk::{Disk, look};
-use crate::plan::{Image, Mode, Plan, PostImage};
+use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
 use crate::reject::{Problem, Reject, Rejects};
+
+/// How a transaction is undone.
+#[derive(Clone, Copy)]
+pub struct UndoOptions<'u> {
+    /// What it did to a file that has changed since is [carried](crate::carry) to the file as it is now. The base is what the
+    /// transaction left, and what is wanted there is what it displaced.
+    pub carry: bool,
+    /// Finds bytes that a transaction left and that no later one displaced; they are checked against their hash.
+    pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
+}
+
+impl Default for UndoOptions<'_> {
+    fn default() -> Self {
+        Self { carry: false, left: &|_| None }
+    }
+}
+
+impl std::fmt::Debug for UndoOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UndoOptions").field("carry", &self.carry).finish_non_exhaustive()
+    }
+}
+
+/// What a transaction left at a path.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'l> {
+    /// The transaction.
+    pub id: TransactionId,
+    /// The path.
+    pub path: &'l str,
+    /// What it displaced there.
+    pub before: &'l [u8],
+    /// The hash of what it left.
+    pub sha256: Sha256,
+}
 
 impl Workspace {
     /// Plans to undo a transaction, or what it did to `paths` (none: all of it).
     ///
     /// Fails with every path that is not what the transaction left.
     pub fn plan_undo(&self, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
-        let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
-        plan_undo(self, &store, id, paths)
+        self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
 
     /// Plans to undo the newest transaction that is neither undone nor itself an undo.
     pub fn plan_undo_last(&self) -> Result<Plan, Error> {
-        let store = self.store()?.ok_or(Error::NothingTo("undo"))?;
-        let id = super::history::last_active(&store, false)?.ok_or(Error::NothingTo("undo"))?;
-        plan_undo(self, &store, id, &[])
+        self.plan_undo_with(None, &[], &UndoOptions::default())
+    }
+
+    /// Plans to undo a transaction, or the newest one that is neither undone nor itself an undo, or what it did to `paths`
+    /// (none: all of it).
+    ///
+    /// # Errors
+    ///
+    /// Every path that is not what the transaction left; or every one that cannot be carried, and every conflict.
+    pub fn plan_undo_with(
+        &self,
+        id: Option<TransactionId>,
+        paths: &[RelPath],
+        options: &UndoOptions<'_>,
+    ) -> Result<Plan, Error> {
+        let missing = || id.map_or(Error::NothingTo("undo"), |id| workspace_trash::Error::NoSuchTransaction(id).into());
+        let store = self.store()?.ok_or_else(missing)?;
+        let id = match id {
+            Some(id) => id,
+            None => super::history::last_active(&store, false)?.ok_or(Error::NothingTo("undo"))?,
+        };
+        plan_undo(self, &store, id, paths, options)
     }
 
     /// Plans to undo an undo: `id` is the undoing transaction, or the one it undid; `None` is the
@@ -35,7 +94,7 @@ impl Workspace {
             None => super::history::last_active(&store, true)?,
             Some(id) => super::history::active_undo_of(&store, id)?,
         };
-        plan_undo(self, &store, undo.ok_or(Error::NothingTo("redo"))?, &[])
+        plan_undo(self, &store, undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
     }
 
     /// Plans to bring displaced files of one transaction back: each by its number, to its place or to the path
@@ -69,7 +128,13 @@ fn rejected(path: &RelPath, problem: Problem) -> Error {
     }
 }
 
-fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
+fn plan_undo(
+    workspace: &Workspace,
+    store: &Store<'_>,
+    id: TransactionId,
+    paths: &[RelPath],
+    how: &UndoOptions<'_>,
+) -> Result<Plan, Error> {
     let root = workspace.root();
     let journal = store.journal(id)?;
     if store.is_aborted(id)? {
@@ -80,11 +145,22 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     builder.undoes(id, records.len() < journal.records.len(), authentic);
-    let mut drifts = Vec::new();
+    let all_kept = OnceCell::new();
+    let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
         match before_undo(workspace, &path, record)? {
-            Err(drift) => drifts.push(drift),
+            Err(now) => match carried_back(workspace, (store, &all_kept), id, record, now.as_ref(), how)? {
+                Some(Ok((post, carried))) if how.carry => {
+                    builder.restore(&path, now, Some(post));
+                    notes.extend(carried);
+                }
+                Some(Err(found)) if how.carry => {
+                    let conflict = |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
+                    conflicts.extend(found.into_iter().map(conflict));
+                }
+                carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
+            },
             Ok(now) => {
                 if record.before.is_some() {
                     builder.create_parents(&path).map_err(|problem| rejected(&path, problem))?;
@@ -94,8 +170,17 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
             }
         }
     }
-    if !drifts.is_empty() {
-        return Err(Error::Drifted { id, drifts });
+    if !drifted.is_empty() {
+        let carry = drifted.iter().all(|(.., carried)| *carried);
+        let history = super::history::log(store)?.0;
+        let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
+            let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
+            Drift { path: record.path.clone(), expected, actual, by: left_by(&history, id, &record.path, actual) }
+        };
+        return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
+    }
+    if let Some(rejects) = Rejects::new(conflicts) {
+        return Err(rejects.into());
     }
     for (dir, mode) in &journal.removed_dirs {
         let dir = root.check_recorded(dir, authentic)?;
@@ -107,7 +192,104 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     for (dir, _) in journal.created_dirs.iter().rev() {
         builder.remove_dir(root.check_recorded(dir, authentic)?);
     }
-    Ok(builder.plan(0, Vec::new(), Vec::new()))
+    Ok(builder.plan(0, Vec::new(), notes))
+}
+
+/// The transaction after `id` that left a path as it is now.
+fn left_by(newest_first: &[LogEntry], id: TransactionId, path: &str, actual: Option<Sha256>) -> Option<TransactionId> {
+    let mut later = newest_first.iter().filter(|entry| !entry.aborted);
+    let (entry, record) = later.find_map(|entry| {
+        let record = entry.journal.records.iter().find(|record| record.path == path)?;
+        Some((entry, record))
+    })?;
+    let at = entry.journal.header.id;
+    (at != id && record.after.as_ref().map(|state| state.sha256) == actual).then_some(at)
+}
+
+type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
+
+/// The file of now with what a transaction did to it taken back; `None` where that cannot be told: it is no update of a text
+/// file that is there still, or what the transaction left is not known any more.
+fn carried_back(
+    workspace: &Workspace,
+    (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
+    id: TransactionId,
+    record: &Record,
+    now: Option<&Disk>,
+    how: &UndoOptions<'_>,
+) -> Result<Option<CarriedBack>, Error> {
+    let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else { return Ok(None) };
+    if before.link || after.link || now.metadata.kind != FileKind::File {
+        return Ok(None);
+    }
+    // Of three modes, as of three texts: the one that was changed, if it was on one side.
+    let mode = match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
+        (before, after, now) if now == after => before,
+        (before, after, now) if before == after => now,
+        _ => return Ok(None),
+    };
+    let Some(wanted) = kept(store, id, record.slot, before.sha256)? else { return Ok(None) };
+    let Some(base) =
+        left(store, all_kept, &Left { id, path: &record.path, before: &wanted, sha256: after.sha256 }, how)?
+    else {
+        return Ok(None);
+    };
+    let current = match &now.bytes {
+        Some(bytes) => Arc::clone(bytes),
+        None => workspace.root().read(&workspace.root().check_recorded(&record.path, true)?, MAX_FILE_SIZE)?.0.into(),
+    };
+    // Text in other encodings is not compared as bytes.
+    if Sha256::of(&current) != now.sha256 || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes)) {
+        return Ok(None);
+    }
+    let Carried { splices, hunks } = match carry(&base, &current, &difference(&base, &wanted)) {
+        Ok(carried) => carried,
+        Err(conflicts) => return Ok(Some(Err(conflicts))),
+    };
+    let bytes = splices.apply(&current);
+    let note = |CarriedHunk { hunk, from, to, already_there }| {
+        let path = record.path.clone();
+        PlanNote::Carried { path, hunk, from, to, already_there }
+    };
+    let path = workspace.root().check_recorded(&record.path, true)?;
+    let post = PostImage {
+        sha256: Sha256::of(&bytes),
+        size: bytes.len() as u64,
+        image: Image::Kept(bytes.into()),
+        mode: Mode::Exactly(mode),
+        link: false,
+        rewritten: false,
+        attributes_of: Some(path),
+    };
+    Ok(Some(Ok((post, hunks.into_iter().map(note).collect()))))
+}
+
+/// The bytes of a displaced file, if they are what the journal says.
+fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
+    let bytes = match store.slot(id, slot)?.read(MAX_FILE_SIZE) {
+        Ok((bytes, _)) => bytes,
+        Err(error @ fs_guard::Error::Io { .. }) => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
+}
+
+/// The bytes that a transaction left: a later one displaced them, or they are found elsewhere.
+fn left(
+    store: &Store<'_>,
+    all_kept: &OnceCell<Vec<TrashEntry>>,
+    left: &Left<'_>,
+    how: &UndoOptions<'_>,
+) -> Result<Option<Vec<u8>>, Error> {
+    if all_kept.get().is_none() {
+        let _ = all_kept.set(store.entries()?.0);
+    }
+    for entry in all_kept.get().into_iter().flatten().filter(|entry| entry.sha256 == left.sha256 && !entry.link) {
+        if let Some(bytes) = kept(store, entry.id, entry.slot, left.sha256)? {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok((how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256))
 }
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
@@ -119,8 +301,12 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     Ok(records.iter().filter(chosen).collect())
 }
 
-/// What is at the path now, if that is what the transaction left there.
-fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Disk>, Drift>, Error> {
+/// What is at the path now: as the transaction left it, or else, as an error, changed.
+fn before_undo(
+    workspace: &Workspace,
+    path: &RelPath,
+    record: &Record,
+) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
     let now = look(&workspace.root().into(), path)?;
     let left = record.after.as_ref();
     let same = match (&now, left) {
@@ -133,11 +319,7 @@ fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result
         _ => false,
     };
     let disk = now.and_then(Result::ok);
-    if same {
-        return Ok(Ok(disk));
-    }
-    let (expected, actual) = (left.map(|state| state.sha256), disk.map(|disk| disk.sha256));
-    Ok(Err(Drift { path: path.as_str().into(), expected, actual }))
+    Ok(if same { Ok(disk) } else { Err(disk) })
 }
 
 fn stored(state: &FileState, transaction: TransactionId, slot: u32) -> PostImage {

@@ -22,6 +22,7 @@ mod memory;
 mod order;
 mod placement;
 mod prefetch;
+mod reverse;
 #[path = "../../../../tests/share.rs"]
 mod share;
 mod snapshots;

@@ -102,6 +102,7 @@ pub(super) enum Operation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HunkPart {
     pub(super) old_start: Option<u32>,
+    pub(super) new_start: Option<u32>,
     /// The text after the numbers.
     pub(super) heading: Option<Range<usize>>,
     /// Its lines; those of a new file without the empty ones that lack a sign.
@@ -157,7 +158,7 @@ struct GitHeader {
     old_mode: Option<bool>,
     new_mode: Option<bool>,
     created: Option<bool>,
-    deleted: bool,
+    deleted: Option<bool>,
     copy: bool,
     from: Option<RawName>,
     to: Option<RawName>,
@@ -305,7 +306,7 @@ impl<'l, 't> Reader<'l, 't> {
             (_, Some(new)) if created.is_some() || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) => {
                 (new, Operation::Add)
             }
-            (Some(old), _) if deleted || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) => {
+            (Some(old), _) if deleted.is_some() || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) => {
                 (old, Operation::Delete)
             }
             (Some(old), Some(new)) if copy => (old, Operation::Copy { to: new }),
@@ -314,7 +315,7 @@ impl<'l, 't> Reader<'l, 't> {
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
         let executable = match operation {
-            Operation::Delete => None,
+            Operation::Delete => deleted,
             _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
         };
         self.finish(first, path, operation, executable, hunks)
@@ -334,8 +335,7 @@ impl<'l, 't> Reader<'l, 't> {
             } else if let Some(rest) = after("new file mode ") {
                 head.created = Some(self.mode(at, rest, shown)?);
             } else if let Some(rest) = after("deleted file mode ") {
-                self.mode(at, rest, shown)?;
-                head.deleted = true;
+                head.deleted = Some(self.mode(at, rest, shown)?);
             } else if let Some(rest) = after("rename from ").or_else(|| after("rename old ")) {
                 head.from = Some(self.header_name(at, rest)?);
             } else if let Some(rest) = after("rename to ").or_else(|| after("rename new ")) {
@@ -542,12 +542,11 @@ impl<'l, 't> Reader<'l, 't> {
             Some(numbers) => numbers.heading.clone(),
             None => heading_alone(line),
         };
+        // Who cannot count the lines did not count them from the top of the file either.
+        let stated = numbers.as_ref().filter(|_| counted.is_some());
         Ok(HunkPart {
-            // Who cannot count the lines did not count them from the top of the file either.
-            old_start: numbers
-                .as_ref()
-                .filter(|_| counted.is_some())
-                .and_then(|numbers| u32::try_from(numbers.old.0).ok()),
+            old_start: stated.and_then(|numbers| u32::try_from(numbers.old.0).ok()),
+            new_start: stated.and_then(|numbers| u32::try_from(numbers.new.0).ok()),
             heading: heading.map(|range| start + range.start..start + range.end),
             span: start..body.end,
             body,

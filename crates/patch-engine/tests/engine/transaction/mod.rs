@@ -14,3 +14,4 @@ mod space;
 mod speed;
 pub(crate) mod support;
 mod undo;
+mod verified;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
-use patch_engine::transaction::{Error, KeyPlace};
+use patch_engine::transaction::{Error, KeyPlace, Left, UndoOptions};
 use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder};
 use workspace_trash::Retention;
 
@@ -353,5 +353,64 @@ fn what_was_changed_in_the_trash_is_not_brought_back() {
         assert!(tried.is_err(), "{large}");
         assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "new b".into()));
         assert!(tree.pending().is_empty());
+    }
+}
+
+/// What a later transaction changed elsewhere in a file stays.
+#[test]
+fn a_transaction_beneath_others_is_carried_back() {
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n"), ("b", "old\n"), ("gone", "g\n")]);
+    let first = tree.commit(&[Update("a", "1\nTWO\n3\n4\n5\n6\n"), Update("b", "new\n"), Delete("gone")]).unwrap();
+    let later = tree.commit(&[Update("a", "1\nTWO\n3\n4\n5\nsix\nseven\n")]).unwrap();
+    let error = tree.open().plan_undo(first.id, &[]).unwrap_err();
+    let Error::Drifted { drifts, carry: true, .. } = &error else { panic!("{error}") };
+    assert_eq!(drifts.iter().map(|drift| (&*drift.path, drift.by)).collect::<Vec<_>>(), [("a", Some(later.id))]);
+    run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry)).unwrap();
+    assert_eq!([tree.read("a"), tree.read("b"), tree.read("gone")], ["1\n2\n3\n4\n5\nsix\nseven\n", "old\n", "g\n"]);
+    // It is undone, and what undid it is no less a transaction than any other.
+    let log = tree.open().log().unwrap();
+    assert_eq!(log[2].undone_by, Some(log[0].journal.header.id));
+    assert_eq!(log[0].journal.carried.len(), 1);
+    run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+    assert_eq!([tree.read("a"), tree.read("b")], ["1\nTWO\n3\n4\n5\nsix\nseven\n", "new\n"]);
+}
+
+#[test]
+fn modes_are_carried_back_like_texts() {
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
+    let first = tree.commit(&[Update("a", "one\n2\n3\n4\n5\n6\n")]).unwrap();
+    tree.commit(&[Update("a", "one\n2\n3\n4\n5\nsix\n")]).unwrap();
+    fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o755)).unwrap();
+    run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry)).unwrap();
+    assert_eq!(tree.snapshot()["a"], "file 755 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\"");
+}
+
+/// Of two equal lines that a transaction added one beside the other nobody knows which one was new.
+#[test]
+fn what_may_have_been_either_of_two_lines_is_not_carried_back_between_them() {
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    let tree = Tree::new(&[("f", "a\na\na\nb\n")]);
+    let first = tree.commit(&[Update("f", "a\na\na\na\nb\n")]).unwrap();
+    tree.commit(&[Update("f", "a\na\nx\na\na\nb\n")]).unwrap();
+    let error = tree.open().plan_undo_with(Some(first.id), &[], &carry).unwrap_err();
+    let Error::Rejected(rejects) = &error else { panic!("{error}") };
+    assert_eq!((rejects[0].reason(), error.kind()), ("conflict", ErrorKind::StaleFile));
+}
+
+#[test]
+fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
+    let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
+    let first = tree.commit(&[Update("a", "one\n2\n3\n4\n5\n6\n")]).unwrap();
+    tree.write("a", "one\n2\n3\n4\n5\nsix\n");
+    for (found, works) in [("one\n2\n3\n4\n5\nsix\n", false), ("one\n2\n3\n4\n5\n6\n", true)] {
+        let find = |left: &Left<'_>| {
+            assert_eq!((left.id, left.path, left.before), (first.id, "a", &b"1\n2\n3\n4\n5\n6\n"[..]));
+            Some(found.as_bytes().to_vec())
+        };
+        let plan = tree.open().plan_undo_with(Some(first.id), &[], &UndoOptions { carry: true, left: &find });
+        assert_eq!(plan.is_ok(), works, "{plan:?}");
+        assert!(works || matches!(plan, Err(Error::Drifted { carry: false, .. })));
     }
 }

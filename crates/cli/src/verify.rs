@@ -1,0 +1,144 @@
+//! The command of `--verify`: it looks at the files after they are published, and before that counts.
+
+use std::collections::VecDeque;
+use std::io::{PipeReader, Read as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fs_guard::Root;
+use patch_engine::transaction::{CheckEnd, NotVerified, Verify};
+
+/// How much of the output is kept: its end.
+const MAX_OUTPUT: usize = 64 << 10;
+
+/// How often it is looked whether the command is done.
+const POLL: Duration = Duration::from_millis(10);
+
+/// How long a command that is told to end has for it, and what it left running for the rest of the output.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What the names of our own variables begin with.
+const OWN_VARIABLES: &str = "APPLY_PATCH_";
+
+/// A command of the user's shell.
+#[derive(Debug)]
+pub(crate) struct VerifyCommand {
+    pub(crate) command: String,
+    /// How long it may take.
+    pub(crate) timeout: Duration,
+}
+
+impl Verify for VerifyCommand {
+    fn verify(&self, root: &Root, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified> {
+        let not_run = |error: std::io::Error| NotVerified {
+            end: CheckEnd::NotRun(error.to_string()),
+            output: Vec::new(),
+            left_out: 0,
+        };
+        let (mut child, output) = self.start(root).map_err(not_run)?;
+        let refused = match self.wait(&mut child, cancelled) {
+            // What it leaves running is the user's.
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => end_of(status),
+            Err(refused) => refused,
+        };
+        end(&mut child);
+        let (output, left_out) = output.taken();
+        Err(NotVerified { end: refused, output, left_out })
+    }
+}
+
+impl VerifyCommand {
+    /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed, and our variables are left out.
+    fn start(&self, root: &Root) -> std::io::Result<(Child, Output)> {
+        let (reader, writer) = std::io::pipe()?;
+        let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
+        command.args([if cfg!(windows) { "/C" } else { "-c" }, &self.command]).current_dir(root.path());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with(OWN_VARIABLES) {
+                command.env_remove(name);
+            }
+        }
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        // What it starts ends with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn()?;
+        Ok((child, Output::of(reader)))
+    }
+
+    fn wait(&self, child: &mut Child, cancelled: &dyn Fn() -> bool) -> Result<ExitStatus, CheckEnd> {
+        let start = Instant::now();
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if cancelled() => return Err(CheckEnd::Cancelled),
+                Ok(None) if start.elapsed() >= self.timeout => return Err(CheckEnd::TimedOut(self.timeout)),
+                Ok(None) => thread::sleep(POLL),
+                Err(error) => return Err(CheckEnd::NotRun(error.to_string())),
+            }
+        }
+    }
+}
+
+fn end_of(status: ExitStatus) -> CheckEnd {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return CheckEnd::Killed(signal);
+    }
+    CheckEnd::Exited(status.code().unwrap_or(-1))
+}
+
+/// Ends a command that did not succeed, and all that it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        use rustix::process::{Signal, kill_process_group};
+        let start = Instant::now();
+        let mut asked = kill_process_group(group, Signal::TERM).is_ok();
+        while asked && start.elapsed() < GRACE {
+            let _ = child.try_wait();
+            thread::sleep(POLL);
+            asked = rustix::process::test_kill_process_group(group).is_ok();
+        }
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// What a command prints, as it comes; only the end is kept.
+struct Output {
+    kept: Arc<Mutex<(VecDeque<u8>, u64)>>,
+    done: Receiver<()>,
+}
+
+impl Output {
+    fn of(mut reader: PipeReader) -> Self {
+        let kept = Arc::new(Mutex::new((VecDeque::new(), 0)));
+        let (over, done) = channel();
+        let into = Arc::clone(&kept);
+        thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            while let Ok(length @ 1..) = reader.read(&mut buffer) {
+                let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.0.extend(&buffer[..length]);
+                let surplus = kept.0.len().saturating_sub(MAX_OUTPUT);
+                kept.0.drain(..surplus);
+                kept.1 += surplus as u64;
+            }
+            let _ = over.send(());
+        });
+        Self { kept, done }
+    }
+
+    /// The end of the output, and how many bytes were before it. What still runs and writes is not waited for.
+    fn taken(self) -> (Vec<u8>, u64) {
+        let _ = self.done.recv_timeout(GRACE);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut kept.0).into(), kept.1)
+    }
+}

@@ -1,0 +1,193 @@
+//! `--amend`: a part of a refused patch is sent again, and the rest is taken from there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::{self, Run, place};
+
+const THREE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+ONE\n*** Add File: new\n+n\n*** Update File: b\n@@\n-wrong\n+TWO\n*** End Patch\n";
+const B: &str = "*** Begin Patch\n*** Update File: b\n@@\n-two\n+TWO\n*** End Patch\n";
+
+/// A workspace in which something was changed before.
+fn files() -> tempfile::TempDir {
+    let dir = place(&[("w/a", "one\n"), ("w/b", "two\n"), ("w/c", "three\n")]);
+    apply(dir.path(), &[], "*** Begin Patch\n*** Update File: c\n@@\n-three\n+3\n*** End Patch\n");
+    dir
+}
+
+fn apply(dir: &Path, args: &[&str], patch: &str) -> Run {
+    program::run("apply-patch", &dir.join("w"), dir, args, patch.as_bytes())
+}
+
+fn json(dir: &Path, args: &[&str], patch: &str) -> (i32, Value) {
+    let run = apply(dir, &[&["--json"], args].concat(), patch);
+    (run.code, run.json().expect("JSON"))
+}
+
+/// The names of the files, and their bytes, but for the state.
+fn tree(dir: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(dir.join("w")).expect("the workspace").map(|entry| entry.expect("an entry"));
+    let files = entries.filter(|entry| entry.path().is_file());
+    files
+        .map(|entry| {
+            (entry.file_name().into_string().expect("a name"), fs::read_to_string(entry.path()).expect("text"))
+        })
+        .collect()
+}
+
+fn refused(dir: &Path, patch: &str) -> String {
+    let (code, answer) = json(dir, &[], patch);
+    assert_eq!(code, 1, "{answer}");
+    answer["error"]["details"]["patchId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn kept(dir: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(dir.join("w/.apply-patch/refused/cli")) else { return Vec::new() };
+    entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
+}
+
+#[test]
+fn one_file_is_sent_again_and_not_three() {
+    let dir = files();
+    let told = apply(dir.path(), &[], THREE);
+    let id = refused(dir.path(), THREE);
+    assert!(told.code == 1 && told.stderr.contains(&format!("`--amend {id}`")), "{told:?}");
+    let path = dir.path().join("w/.apply-patch/refused/cli").join(&id);
+    assert_eq!(fs::metadata(&path).expect("it is kept").permissions().mode() & 0o777, 0o600);
+    // What would be done is seen before.
+    let shown = apply(dir.path(), &["-n", "--amend", &id], B);
+    assert!(shown.code == 0 && shown.stdout.contains("+ONE") && shown.stdout.contains("+TWO"), "{shown:?}");
+    assert!(shown.stderr.contains(&format!("amended {id}, of which 2 sections are as they were")), "{shown:?}");
+    let (code, answer) = json(dir.path(), &["--amend", &id], B);
+    assert_eq!((code, answer["data"]["changedFiles"].as_array().map(Vec::len)), (0, Some(3)), "{answer}");
+    let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
+    assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
+    // It is one transaction.
+    let (code, _) = json(dir.path(), &["undo"], "");
+    assert_eq!((code, fs::read_to_string(dir.path().join("w/a")).expect("the file")), (0, "one\n".into()));
+}
+
+#[test]
+fn an_amendment_that_is_refused_can_be_amended() {
+    let dir = files();
+    let id = refused(dir.path(), THREE);
+    let before = tree(dir.path());
+    let (code, answer) = json(dir.path(), &["--amend", &id], &B.replace("-two", "-wrong again"));
+    let again = answer["error"]["details"]["patchId"].as_str().expect("another name").to_owned();
+    assert!(code == 1 && again != id && tree(dir.path()) == before, "{answer}");
+    let (code, answer) = json(dir.path(), &["--amend", &again], B);
+    assert_eq!((code, tree(dir.path())["b"].as_str()), (0, "TWO\n"), "{answer}");
+}
+
+#[test]
+fn diffs_amend_diffs_and_patches_patches() {
+    let dir = files();
+    let one = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+ONE\n";
+    let two = |old: &str| format!("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+TWO\n");
+    let id = refused(dir.path(), &format!("{one}{}", two("wrong")));
+    let (code, answer) = json(dir.path(), &["--amend", &id], B);
+    assert!(
+        code == 2 && answer["error"]["message"].as_str().is_some_and(|text| text.contains("another form")),
+        "{answer}"
+    );
+    let (code, answer) = json(dir.path(), &["--amend", &id], &two("two"));
+    assert_eq!((code, &*tree(dir.path())["a"], &*tree(dir.path())["b"]), (0, "ONE\n", "TWO\n"), "{answer}");
+}
+
+#[test]
+fn what_is_not_kept_is_said_and_nothing_is_done() {
+    let dir = files();
+    let id = refused(dir.path(), THREE);
+    let before = tree(dir.path());
+    for wrong in ["p-0123456789ab", "../../lock", "p-", "last"] {
+        let (code, answer) = json(dir.path(), &["--amend", wrong], B);
+        assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+    }
+    // Another text under its name is not it.
+    let path = dir.path().join("w/.apply-patch/refused/cli").join(&id);
+    fs::write(&path, format!("envelope\n{}", THREE.replace("+n", "+other"))).expect("a file");
+    let (code, answer) = json(dir.path(), &["--amend", &id], B);
+    assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
+fn only_what_can_be_amended_is_kept_and_not_for_ever() {
+    // Where nothing was ever changed, there is no trace.
+    let fresh = place(&[("w/a", "one\n"), ("w/b", "two\n")]);
+    let (_, answer) = json(fresh.path(), &[], THREE);
+    assert!(
+        answer["error"]["details"]["patchId"].is_null() && !fresh.path().join("w/.apply-patch").exists(),
+        "{answer}"
+    );
+    let dir = files();
+    // Of one section there is nothing to keep; a preview writes nothing.
+    json(dir.path(), &[], &B.replace("-two", "-wrong"));
+    json(dir.path(), &["-n"], THREE);
+    assert_eq!(kept(dir.path()), [""; 0]);
+    for n in 0..20 {
+        refused(dir.path(), &THREE.replace("+TWO", &format!("+{n}")));
+    }
+    let last = refused(dir.path(), THREE);
+    assert!(kept(dir.path()).len() == 16 && kept(dir.path()).contains(&last), "{:?}", kept(dir.path()));
+    // A command that did not accept the change refuses it too.
+    let good = THREE.replace("-wrong", "-two");
+    let (code, answer) = json(dir.path(), &["--verify", "false"], &good);
+    assert!(code == 8 && answer["error"]["details"]["patchId"].is_string(), "{answer}");
+}
+
+/// Killed at any call while a patch is kept: it is there whole, or not at all, and nothing else is touched. Killed while it is
+/// amended: all of it, or nothing.
+#[test]
+fn a_kill_leaves_the_old_or_the_new() {
+    let dir = files();
+    let before = tree(dir.path());
+    let id = refused(dir.path(), THREE);
+    let copy = |what: &str, patch: &str, args: &[&str], call: &str, at: usize| -> Option<tempfile::TempDir> {
+        let dir = files();
+        if what == "amend" {
+            assert_eq!(refused(dir.path(), THREE), id);
+        }
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let output = Command::new("strace")
+            .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={call}")])
+            .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
+            .args([env!("CARGO_BIN_EXE_apply-patch"), "../p"])
+            .args(args)
+            .current_dir(dir.path().join("w"))
+            .env("HOME", dir.path())
+            .env("XDG_STATE_HOME", dir.path().join("state"))
+            .output()
+            .ok()?;
+        (!String::from_utf8_lossy(&output.stderr).starts_with("strace:")).then_some(dir)
+    };
+    let (mut kept_whole, mut ends) = ([0, 0], [0, 0]);
+    for call in ["write", "renameat2", "mkdirat", "unlinkat", "fsync", "fchmod", "pwrite64"] {
+        for at in 1..=4 {
+            let Some(dir) = copy("keep", THREE, &[], call, at) else {
+                eprintln!("skipped: strace is missing or not allowed");
+                return;
+            };
+            let what = format!("killed at {call} {at}");
+            assert_eq!(tree(dir.path()), before, "{what}");
+            let (code, answer) = json(dir.path(), &["--amend", &id], B);
+            assert!(code == 0 || answer["error"]["details"]["reason"] == "not_kept", "{what}: {answer}");
+            kept_whole[usize::from(code == 0)] += 1;
+            let Some(dir) = copy("amend", B, &["--amend", &id], call, at) else { return };
+            let (code, answer) = json(dir.path(), &["log"], "");
+            let now = tree(dir.path());
+            let new = now.contains_key("new");
+            assert!(
+                code == 0 && (now == before || new && now["a"] == "ONE\n" && now["b"] == "TWO\n"),
+                "{what}: {now:?}, {answer}"
+            );
+            ends[usize::from(new)] += 1;
+        }
+    }
+    assert!(kept_whole[0] > 0 && kept_whole[1] > 0 && ends[0] > 0 && ends[1] > 0, "{kept_whole:?}, {ends:?}");
+}

@@ -1,0 +1,123 @@
+//! `undo --carry`: what a transaction did is taken back beneath later edits.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{self, Run, place};
+
+const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
+
+fn files() -> tempfile::TempDir {
+    place(&[("w/a", BEFORE), ("w/b", "b\n")])
+}
+
+fn run(dir: &Path, args: &[&str], input: &str) -> Run {
+    program::run("apply-patch", &dir.join("w"), dir, args, input.as_bytes())
+}
+
+/// Applies hunks, and gives the name of the transaction.
+fn apply(dir: &Path, body: &str) -> String {
+    let patch = format!("*** Begin Patch\n*** Update File: a\n{body}*** End Patch\n");
+    let answer = run(dir, &["--json"], &patch).json().expect("JSON");
+    answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn undo(dir: &Path, args: &[&str]) -> (i32, Value) {
+    let run = run(dir, &[&["undo", "--json"], args].concat(), "");
+    (run.code, run.json().expect("JSON"))
+}
+
+fn text(dir: &Path) -> String {
+    fs::read_to_string(dir.join("w/a")).expect("the file")
+}
+
+#[test]
+fn a_transaction_below_a_later_one_is_taken_back() {
+    let dir = files();
+    let first = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+    let later = apply(dir.path(), "@@\n six\n-seven\n+SEVEN\n+more\n eight\n");
+    // By default it is exact, and names what is in the way.
+    let (code, answer) = undo(dir.path(), &[&first]);
+    let error = &answer["error"];
+    assert_eq!((code, &error["kind"]), (4, &"stale_file".into()), "{error}");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains(&format!("\"a\" (by transaction {later})"))));
+    assert_eq!(error["details"]["drifted"][0]["by"], *later);
+    assert_eq!(error["hints"][0], json!({ "hint": "use_flag", "flag": "--carry" }));
+    let told = run(dir.path(), &["undo", &first], "");
+    assert!(told.code == 4 && told.stderr.contains("use `--carry`"), "{told:?}");
+    // The hint is obeyed.
+    let shown = run(dir.path(), &["undo", &first, "--carry", "-n"], "");
+    assert!(shown.stdout.contains("\n-TWO\n+two\n") && !shown.stdout.contains("-SEVEN"), "{shown:?}");
+    assert!(shown.stderr.contains("a: hunk 1 was carried: lines 1-3 of the base are lines 1-3 now"), "{shown:?}");
+    let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
+    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("seven", "SEVEN\nmore")), "{answer}");
+    let carried = json!([{ "path": "a", "hunkIndex": 0, "from": { "startLine": 1, "endLine": 3 }, "to": { "startLine": 1, "endLine": 3 } }]);
+    assert_eq!((&answer["data"]["carried"], &answer["data"]["undoOf"]), (&carried, &(&*first).into()));
+    // The history tells it.
+    let id = answer["data"]["transactionId"].as_str().expect("an id").to_owned();
+    let show = run(dir.path(), &["show", "--json", &id], "").json().expect("JSON");
+    assert_eq!(show["data"]["carried"], carried);
+    for command in [&["show", &*id][..], &["log"]] {
+        let told = run(dir.path(), command, "");
+        assert!(told.stdout.contains("a: hunk 1 was carried: lines 1-3"), "{told:?}");
+    }
+    // That is an undo like any other: it can be taken back.
+    let (code, answer) = undo(dir.path(), &[&id]);
+    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("two", "TWO").replace("seven", "SEVEN\nmore")), "{answer}");
+}
+
+/// What the patch left is nowhere kept; the log's diff makes it again.
+#[test]
+fn a_transaction_below_an_edit_from_outside_is_taken_back() {
+    let dir = files();
+    let first = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+    fs::write(dir.path().join("w/a"), text(dir.path()).replace("eight", "EIGHT\nnine")).expect("a file");
+    let (code, answer) = undo(dir.path(), &[]);
+    assert_eq!(code, 4, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("\"a\" (not by a transaction)"), "{message}");
+    assert_eq!(answer["error"]["hints"][0]["flag"], "--carry");
+    let (code, answer) = undo(dir.path(), &["--carry"]);
+    assert_eq!((code, text(dir.path())), (0, BEFORE.replace("eight", "EIGHT\nnine")), "{answer}");
+    assert_eq!(answer["data"]["undoOf"], *first);
+}
+
+#[test]
+fn what_cannot_be_carried_is_a_conflict_and_carry_is_not_offered() {
+    let dir = files();
+    let first = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+    fs::write(dir.path().join("w/a"), text(dir.path()).replace("three", "THREE")).expect("a file");
+    let (code, answer) = undo(dir.path(), &[&first]);
+    assert_eq!(code, 4);
+    let hints = answer["error"]["hints"].as_array().expect("hints");
+    assert!(hints.iter().all(|hint| hint["flag"] != "--carry"), "{hints:?}");
+    let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
+    let details = &answer["error"]["details"];
+    assert_eq!((code, &details["reason"], &details["path"]), (4, &"conflict".into(), &"a".into()), "{answer}");
+    assert_eq!(
+        [&details["base"]["text"], &details["current"]["text"], &details["wanted"]["text"]],
+        ["TWO\nthree\n", "TWO\nTHREE\n", "two\nthree\n"]
+    );
+    assert!(text(dir.path()).contains("TWO\nTHREE\n"));
+}
+
+#[test]
+fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
+    let dir = files();
+    let patch = "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n";
+    let answer = run(dir.path(), &["--json"], patch).json().expect("JSON");
+    let id = answer["data"]["transactionId"].as_str().expect("an id").to_owned();
+    fs::write(dir.path().join("w/new"), "x\ny\n").expect("a file");
+    for args in [&[&*id][..], &[&id, "--carry"]] {
+        let (code, answer) = undo(dir.path(), args);
+        let hints = answer["error"]["hints"].as_array().expect("hints");
+        assert!(code == 4 && hints.iter().all(|hint| hint["flag"] != "--carry"), "{answer}");
+    }
+    let gone = apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+    fs::remove_file(dir.path().join("w/a")).expect("it is there");
+    let (code, answer) = undo(dir.path(), &[&gone, "--carry"]);
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(code == 4 && message.contains("(there is no file)"), "{answer}");
+}

@@ -1,0 +1,168 @@
+//! `--verify`: a command looks at the changed files before they count.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{self, Run, place};
+
+const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
+
+fn files() -> tempfile::TempDir {
+    place(&[("w/a", "one\n"), ("p", PATCH)])
+}
+
+fn verify(dir: &Path, args: &[&str]) -> Run {
+    let path = format!("PATH={}", std::env::var("PATH").expect("a path"));
+    let all = [&["env", &path, "APPLY_PATCH_PROFILE=strict", "sh", "-c", "exec \"$0\" \"$@\""][..]].concat();
+    let all = [&all[1..], &[env!("CARGO_BIN_EXE_apply-patch"), "../p"], args].concat();
+    program::run_other("env", &dir.join("w"), dir, &all, b"")
+}
+
+fn is_old(dir: &Path) -> bool {
+    let text = fs::read_to_string(dir.join("w/a")).expect("the file");
+    let new = dir.join("w/b").exists();
+    assert_eq!(text == "two\n", new, "all or nothing");
+    !new
+}
+
+fn pending(dir: &Path) -> usize {
+    fs::read_dir(dir.join("w/.apply-patch/pending")).map_or(0, Iterator::count)
+}
+
+#[test]
+fn a_command_that_succeeds_keeps_the_change_and_another_takes_it_back() {
+    let dir = files();
+    let run = verify(dir.path(), &["--verify", "grep -q one a"]);
+    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (8, true, 0), "{run:?}");
+    assert!(!dir.path().join("w/.apply-patch").join("trash").exists() || pending(dir.path()) == 0);
+    let run = verify(dir.path(), &["--verify", "grep -q two a && test -f b"]);
+    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (0, false, 0), "{run:?}");
+}
+
+#[test]
+fn the_output_of_a_command_that_fails_is_shown() {
+    let dir = files();
+    let script = "echo out; echo err >&2; printf '\\033[31mred\\n'; exit 3";
+    let run = verify(dir.path(), &["--verify", script]);
+    assert_eq!((run.code, &*run.stdout), (8, ""), "{run:?}");
+    for wanted in ["\nout\n", "err\n", "exited with 3", "nothing was changed"] {
+        assert!(run.stderr.contains(wanted), "{wanted}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains('\u{1b}'), "{}", run.stderr);
+
+    let run = verify(dir.path(), &["--json", "--verify", script]);
+    let error = &run.json().expect("JSON")["error"];
+    assert_eq!(
+        (run.code, &error["kind"], &error["details"]["reason"]),
+        (8, &"command_failed".into(), &"unverified".into())
+    );
+    assert_eq!((&error["details"]["exitCode"], &error["details"]["leftOutBytes"]), (&3.into(), &().into()));
+    assert_eq!(error["details"]["output"], "out\nerr\n\u{1b}[31mred\n");
+    assert!(is_old(dir.path()));
+
+    // Of much output the end is kept.
+    let run = verify(dir.path(), &["--json", "--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
+    let details = &run.json().expect("JSON")["error"]["details"];
+    assert_eq!((details["leftOutBytes"].as_u64(), run.code), (Some(1_000_008 - 4096), 8));
+    assert!(details["output"].as_str().is_some_and(|text| text.len() == 4096 && text.ends_with("the end\n")));
+    let run = verify(dir.path(), &["--verify", "yes 0123456789 | head -c 1000000; echo the end; false"]);
+    assert!(run.stderr.contains("printed 934472 bytes more") && run.stderr.len() < 70_000, "{}", run.stderr.len());
+
+    // The audit log and the events have it too.
+    let log = fs::read_to_string(dir.path().join("w/.apply-patch/audit/cli.jsonl")).expect("the log");
+    let failed = log.lines().filter(|line| line.contains("\"phase\":\"outcome\"")).collect::<Vec<_>>();
+    assert!(failed.len() == 8 && failed.iter().all(|line| line.contains("\"ok\":false")), "{log}");
+    let run = verify(dir.path(), &["--events", "jsonl", "--verify", "false"]);
+    let end = run.stdout.lines().find(|line| line.contains("\"type\":\"end\"")).expect("an end");
+    assert!(end.contains("\"ok\":false") && end.contains("\"reason\":\"unverified\""), "{end}");
+}
+
+#[test]
+fn a_command_has_the_root_and_nothing_of_ours() {
+    let dir = files();
+    let run = verify(dir.path(), &["--verify", "pwd; env; ls -l /proc/self/fd; cat; false"]);
+    let root = fs::canonicalize(dir.path().join("w")).expect("the root");
+    assert!(run.stderr.contains(&format!("\n{}\n", root.display())), "{}", run.stderr);
+    assert!(run.stderr.contains("\nPATH=") && !run.stderr.contains("APPLY_PATCH_"), "{}", run.stderr);
+    let open = run.stderr.lines().filter(|line| line.contains(" -> ") && line.contains("/w/")).collect::<Vec<_>>();
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
+    let dir = files();
+    let script = "sh -c 'trap \"\" TERM; sleep 600 & echo $! > ../child; wait; sleep 600'";
+    let run = verify(dir.path(), &["--json", "--verify", script, "--verify-timeout", "0.5"]);
+    let error = &run.json().expect("JSON")["error"];
+    assert_eq!((run.code, &error["details"]["timedOut"]), (8, &true.into()), "{run:?}");
+    assert!(is_old(dir.path()));
+    let child: i32 = fs::read_to_string(dir.path().join("child")).expect("it began").trim().parse().expect("a number");
+    let state = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}
+
+/// Begins to verify, and waits until the command is there.
+fn begun(dir: &Path) -> Child {
+    let child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        .args(["../p", "--verify", "echo > ../begun; exec sleep 600"])
+        .current_dir(dir.join("w"))
+        .env("HOME", dir)
+        .env("XDG_STATE_HOME", dir.join("state"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    while !dir.join("begun").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process")
+}
+
+#[test]
+fn whoever_is_killed_while_the_command_runs_has_changed_nothing() {
+    let dir = files();
+    let mut child = begun(dir.path());
+    assert!(!is_old(dir.path()), "it looks at the new files");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let run = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");
+    assert!(run.stderr.contains("recovered the interrupted transaction"), "{run:?}");
+    assert_eq!((run.code, is_old(dir.path()), pending(dir.path())), (0, true, 0), "{run:?}");
+
+    // The command itself.
+    let run = verify(dir.path(), &["--json", "--verify", "kill -9 $$"]);
+    let error = &run.json().expect("JSON")["error"];
+    assert_eq!((run.code, &error["details"]["signal"], is_old(dir.path())), (8, &9.into(), true), "{run:?}");
+}
+
+#[test]
+fn a_signal_ends_the_command_and_takes_the_change_back() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let dir = files();
+        let mut child = begun(dir.path());
+        kill_process(pid(&child), signal).expect("it runs");
+        let ended = child.wait().expect("it ends");
+        assert_eq!((ended.code(), is_old(dir.path()), pending(dir.path())), (Some(code), true, 0), "{signal:?}");
+    }
+}
+
+/// A formatter that fails in the end.
+#[test]
+fn what_the_command_wrote_is_not_lost() {
+    let dir = files();
+    let run = verify(dir.path(), &["--json", "--verify", "echo formatted > a; exit 1"]);
+    let error = &run.json().expect("JSON")["error"];
+    assert_eq!((run.code, &error["details"]["paths"]), (6, &serde_json::json!(["a"])), "{run:?}");
+    assert_eq!(error["details"]["verify"]["exitCode"], 1);
+    assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("the file"), "formatted\n");
+    assert!(!dir.path().join("w/b").exists());
+}
