@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fs_guard::{AppendFile, RelPath};
 use workspace_trash::TransactionId;
 
+use crate::kind::ErrorKind;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::transaction::error::CommitError;
@@ -151,6 +152,11 @@ pub trait CommitLog {
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let _ = id;
         Ok(())
+    }
+
+    /// What was intended has ended, and the workspace is still locked: all of it happened, or none of it, and why.
+    fn ended(&mut self, ended: Result<TransactionId, ErrorKind>) {
+        let _ = ended;
     }
 
     /// The file that has to be durable together with the journal.

@@ -112,7 +112,15 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     for one in &sessions {
         let signed = if one.signed { "signed" } else { "not signed" };
         match &one.first_bad {
-            None => render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines)),
+            None => {
+                render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines));
+                for id in &one.unanswered {
+                    render::line(&format!(
+                        "{}: the outcome of {id} is missing; `apply-patch recover` adds it",
+                        one.session
+                    ));
+                }
+            }
             Some(bad) => render::line(&format!("{}: {}: line {}: {}", one.session, bad.file, bad.line, bad.problem)),
         }
     }

@@ -90,7 +90,10 @@ impl Audit {
                 let event = Event { torn: None, ..event.clone() };
                 let mut text = serde_json::to_vec(&event).expect("text keys");
                 text.pop();
-                lines.push(&[&text])
+                lines.push(&[&text])?;
+                event.intends().map(|id| lines.intends(id));
+                event.answers().map(|id| lines.answers(id));
+                Ok(())
             })
         })?;
         Ok(())
