@@ -267,6 +267,7 @@ impl ToolError {
         let details = match error {
             CommitError::Stale(stale) => drift(stale),
             CommitError::RollbackIncomplete { journal, paths, .. } => json!({ "journal": journal, "paths": paths }),
+            CommitError::Untidy { journal, .. } => json!({ "journal": journal, "paths": [] }),
             _ => Value::Null,
         };
         let path = error.path().map(ToOwned::to_owned);

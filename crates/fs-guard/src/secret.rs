@@ -19,7 +19,8 @@ pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
             if matches!(
                 error.io().and_then(std::io::Error::raw_os_error),
                 Some(code::NOENT | code::ACCES | code::PERM | code::ROFS | code::NOTDIR | code::LOOP)
-            ) && !may_be_there(dir, name) =>
+            ) && !may_be_there(dir, name)
+                && !could_be_made(dir) =>
         {
             Ok(None)
         }
@@ -36,6 +37,18 @@ fn may_be_there(dir: &Path, name: &str) -> bool {
         }
         Err(_) => false,
     }
+}
+
+/// Whether files can be made there, or the directory itself: that it failed just now was for a moment.
+fn could_be_made(dir: &Path) -> bool {
+    for at in dir.ancestors() {
+        match sys::open_root(at) {
+            Ok(handle) => return sys::may_write(&handle).is_ok(),
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => {}
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {

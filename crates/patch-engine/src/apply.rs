@@ -247,7 +247,7 @@ impl Workspace {
             log.planned(&plan);
             host.event(&Event::Planned(&plan));
             let committed = locked.commit(&plan, options, log, host);
-            log.ended(committed.as_ref().map(|committed| committed.id).map_err(CommitError::kind));
+            log.ended(committed.as_ref().map(|committed| committed.id));
             match committed {
                 Ok(committed) => {
                     let (transaction, trashed) = (Some(committed.id), committed.trashed);

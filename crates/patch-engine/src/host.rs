@@ -5,7 +5,6 @@ use std::sync::Arc;
 use fs_guard::{AppendFile, RelPath};
 use workspace_trash::TransactionId;
 
-use crate::kind::ErrorKind;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::transaction::error::CommitError;
@@ -154,8 +153,9 @@ pub trait CommitLog {
         Ok(())
     }
 
-    /// What was intended has ended, and the workspace is still locked: all of it happened, or none of it, and why.
-    fn ended(&mut self, ended: Result<TransactionId, ErrorKind>) {
+    /// What was intended has ended, and the workspace is still locked: all of it happened, or why not. Whether it did after
+    /// an error that [is not rolled back](CommitError::is_rolled_back) is for recovery to find out.
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
         let _ = ended;
     }
 

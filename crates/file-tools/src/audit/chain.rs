@@ -60,6 +60,15 @@ pub(super) enum FoundHead {
     Damaged,
 }
 
+/// Where a log ends that is to go on.
+struct Found {
+    head: Head,
+    /// What is wrong with the file that should tell.
+    lost: Option<&'static str>,
+    /// What was cut off there.
+    torn: Option<Torn>,
+}
+
 /// A log that is locked for writing.
 #[derive(Debug)]
 pub(super) struct Chain<'c> {
@@ -128,7 +137,8 @@ impl<'c> Chain<'c> {
         let chain = Self { dir, session, signer, durable, _lock: lock };
         if newest(&chain.dir, session).metadata()?.is_none() {
             // The head comes first: lines without one were never written here.
-            if matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
+            let first = older(&chain.dir, session, 1).metadata()?.is_none();
+            if first && matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
                 chain.write_head(&Head::START)?;
             }
             // The file is synced with what is written to it; its name is once.
@@ -150,7 +160,7 @@ impl<'c> Chain<'c> {
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
     ) -> Result<Written, Error> {
         let mut file = newest(&self.dir, self.session).append()?;
-        let (mut head, torn) = self.tip(&file, since)?;
+        let Found { mut head, lost, torn } = self.tip(&file, since)?;
         if head.length >= max_size && torn.is_none() {
             if self.durable {
                 file.sync()?;
@@ -163,7 +173,7 @@ impl<'c> Chain<'c> {
             }
         }
         let open = head.open.clone();
-        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, torn, open, signer: self.signer };
+        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, lost, torn, open, signer: self.signer };
         write(&mut lines)?;
         if lines.tip == head.tip {
             return Ok(Written { file: lines.file, head });
@@ -184,18 +194,21 @@ impl<'c> Chain<'c> {
     }
 
     /// Where the log ends, and what was cut off there.
-    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<(Head, Option<Torn>), Error> {
+    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<Found, Error> {
         let length = file.size()?;
-        let mut head = match read_head(&self.dir, self.session, self.signer)? {
-            FoundHead::Fine(head) => head,
-            FoundHead::Missing | FoundHead::Damaged => Head::START,
+        let (mut head, lost) = match read_head(&self.dir, self.session, self.signer)? {
+            FoundHead::Fine(head) => (head, None),
+            FoundHead::Missing => (Head::START, Some("missing")),
+            FoundHead::Damaged => (Head::START, Some("changed")),
         };
         if let Some(since) = since.filter(|since| since.older >= head.older) {
             head = since;
         }
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         if head.length == length && next(&head).metadata()?.is_none() {
-            return Ok((head, None));
+            // Where nothing is written yet, nothing is lost.
+            let lost = lost.filter(|_| head.tip != Tip::START);
+            return Ok(Found { head, lost, torn: None });
         }
         // A process was cut off between a line and its head, or in a line; or someone changed the files.
         // The log may have been continued since, in other files.
@@ -224,7 +237,7 @@ impl<'c> Chain<'c> {
             let torn =
                 (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
-            return Ok((head, torn));
+            return Ok(Found { head, lost, torn });
         }
     }
 
@@ -253,6 +266,8 @@ pub(super) struct Lines<'c> {
     file: AppendFile,
     text: Vec<u8>,
     tip: Tip,
+    /// What was wrong with the head before the first line, which records it.
+    lost: Option<&'static str>,
     /// What was cut off before the first line, which records it.
     torn: Option<Torn>,
     /// The intents that have no answer yet.
@@ -285,6 +300,9 @@ impl Lines<'_> {
         }
         let from = self.text.len();
         parts.iter().for_each(|part| self.text.extend_from_slice(part));
+        if let Some(lost) = self.lost.take() {
+            json::field(&mut self.text, "head", lost);
+        }
         if let Some(torn) = torn {
             self.text.extend_from_slice(b",\"torn\":{");
             json::number(&mut self.text, "bytes", torn.bytes);

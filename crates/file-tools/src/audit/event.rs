@@ -121,6 +121,9 @@ pub struct Event {
     /// The branch that was moved to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// `missing` or `changed`: the file that tells where the log ends was so when this line was written. No crash does that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// What stands before this line was cut off by a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,

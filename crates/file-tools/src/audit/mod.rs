@@ -91,8 +91,8 @@ impl Audit {
                 let mut text = serde_json::to_vec(&event).expect("text keys");
                 text.pop();
                 lines.push(&[&text])?;
-                event.intends().map(|id| lines.intends(id));
-                event.answers().map(|id| lines.answers(id));
+                event.intends().into_iter().for_each(|id| lines.intends(id));
+                event.answers().into_iter().for_each(|id| lines.answers(id));
                 Ok(())
             })
         })?;

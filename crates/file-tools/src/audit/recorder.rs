@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{Outcome, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, Outcome, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan};
 
 use super::Audit;
@@ -351,10 +351,15 @@ impl CommitLog for Recorder<'_> {
         Ok(())
     }
 
-    fn ended(&mut self, ended: Result<TransactionId, ErrorKind>) {
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
         let (committed, kind) = match ended {
             Ok(id) => (vec![id], ErrorKind::Unknown),
-            Err(kind) => (Vec::new(), kind),
+            Err(error) if error.is_rolled_back() => (Vec::new(), error.kind()),
+            // Recovery answers.
+            Err(_) => {
+                self.begun.clear();
+                return;
+            }
         };
         if let Err(error) = self.answer(&committed, kind) {
             self.unwritten.get_or_insert(error);

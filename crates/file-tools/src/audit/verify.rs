@@ -137,6 +137,11 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
             }
             verified.lines += 1;
             if let Ok(event) = serde_json::from_slice::<Event>(line.unwrap_or_default()) {
+                if let Some(how) = &event.head {
+                    let problem =
+                        format!("lines before it can be missing: the file that tells where the log ends was {how}");
+                    verified.first_bad.get_or_insert(BadLine { file: file.clone(), line: number, problem });
+                }
                 open.extend(event.intends());
                 event.answers().map(|id| open.remove(&id));
             }
@@ -151,12 +156,13 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
         FoundHead::Missing => Some("the file that tells where the log ends is missing".to_owned()),
         FoundHead::Damaged => Some("the file that tells where the log ends was changed".to_owned()),
     };
-    verified.ok = problem.is_none();
-    verified.first_bad = problem.map(|problem| {
+    let at_end = problem.map(|problem| {
         let (file, bytes) = files.last().map_or((newest(dir, session).path(), &[][..]), |(f, b)| (f.clone(), &b[..]));
         let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
         BadLine { file, line, problem }
     });
+    verified.first_bad = verified.first_bad.or(at_end);
+    verified.ok = verified.first_bad.is_none();
     Ok(verified)
 }
 

@@ -39,6 +39,7 @@ fn event(number: usize) -> Event {
         commit: None,
         tree: None,
         branch: None,
+        head: None,
         torn: None,
     }
 }
@@ -398,9 +399,34 @@ fn a_log_without_its_head_goes_on_where_it_ended() {
         }
         let verified = || verify(&workspace, Some(&session("s"))).unwrap().remove(0);
         assert!(!verified().ok, "{without}");
-        audit.append(&workspace, &[event(4)], false).unwrap();
-        assert!(verified().ok && verified().lines == 5, "{without}: {:?}", verified());
+        for number in 4..6 {
+            audit.append(&workspace, &[event(number)], false).unwrap();
+            // It goes on, and what was done to it stays seen: lines may have gone with the head.
+            let found = verified();
+            assert!(!found.ok && found.lines == number as u64 + 1, "{without}: {found:?}");
+            assert!(found.first_bad.unwrap().problem.contains("where the log ends was"), "{without}");
+        }
     }
+}
+
+/// The newest file and the head went together, and nothing showed it once the log went on.
+#[test]
+fn the_end_of_a_log_cannot_be_cut_off_with_its_head() {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let workspace = bench.workspace();
+    let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+    for number in 0..4 {
+        audit.append(&workspace, &[event(number)], false).unwrap();
+    }
+    for name in ["s.head", "s.jsonl"] {
+        fs::remove_file(bench.path(".apply-patch/audit").join(name)).unwrap();
+    }
+    for number in 4..6 {
+        assert!(!verify(&workspace, None).unwrap()[0].ok);
+        audit.append(&workspace, &[event(number)], false).unwrap();
+    }
+    assert!(!verify(&workspace, None).unwrap()[0].ok);
 }
 
 #[test]

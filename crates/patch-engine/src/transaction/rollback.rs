@@ -14,6 +14,13 @@ impl Publication<'_> {
     pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
+        for (dir, mode) in self.removed.iter().rev() {
+            match self.dirs.create_dir(dir, Some(*mode)) {
+                // Someone else has taken the directory away that it is in.
+                Ok(_) | Err(fs_guard::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         let records = self.journal.records.iter().zip(&self.paths).rev();
         // A file that gave way to a directory comes back after the directory went.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
