@@ -301,3 +301,12 @@ pub(super) fn removed(root: &Root, journal: &Journal, authentic: bool) -> Result
     let dirs = journal.removed_dirs.iter();
     dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
 }
+
+/// Tells whether the new file of an addition has its name.
+pub(super) fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
+    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
+    Ok(match place.metadata()? {
+        Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
+        None => false,
+    })
+}

@@ -1,10 +1,10 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, FileKind, Root, Spot, SyncGroup};
-use workspace_trash::{LockedStore, Operation, Record, Unfinished};
+use fs_guard::{Dirs, FileKind, Root, SyncGroup};
+use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
-use super::publish::{Publication, is_ours, removed};
+use super::publish::{Publication, is_published, removed};
 use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
@@ -174,13 +174,4 @@ impl Publication<'_> {
         }
         Ok(if missing && !published { Progress::Spoilt } else { progress })
     }
-}
-
-/// Tells whether the new file of an addition has its name.
-fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
-    Ok(match place.metadata()? {
-        Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
-        None => false,
-    })
 }
