@@ -2,7 +2,7 @@
 //!
 //! Of a whole program the environment says what fails, in the first thread that makes a call: `FS_GUARD_FAULT` is a word, the
 //! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`), `FS_GUARD_LACKS` has the
-//! words `exchange`, `no-replace` and `cross-device`, and the calls are listed in the file `FS_GUARD_CALLS`.
+//! words `exchange`, `no-replace`, `cross-device` and `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
 //!
 //! Without the feature `fault-injection` nothing of this is compiled in.
 
@@ -88,6 +88,7 @@ mod on {
             if !lacks.is_empty() {
                 lack(lacks.contains("exchange"), lacks.contains("no-replace"));
                 cross_device(lacks.contains("cross-device"));
+                count_late(lacks.contains("count-late"));
             }
             let fault = words("FS_GUARD_FAULT");
             let mut fault = fault.split(' ');
