@@ -294,3 +294,22 @@ fn nothing_is_lied_about_where_a_rename_cannot_refuse_to_replace() {
 fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
     try_all(3);
 }
+
+/// Directories that were opened stayed open, 256 of them.
+#[test]
+fn a_patch_of_many_directories_needs_few_open_files() {
+    let dir = memory();
+    let mut patch = String::from("*** Begin Patch\n");
+    for number in 0..300 {
+        let folder = dir.path().join(format!("w/d{number}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("f"), "a\n").expect("a file");
+        patch += &format!("*** Update File: d{number}/f\n@@\n-a\n+b\n");
+    }
+    fs::write(dir.path().join("p"), patch + "*** End Patch\n").expect("a file");
+    let line = "ulimit -n 32 && \"$0\" apply ../p && \"$0\" undo && \"$0\" redo";
+    let args = ["-c", line, env!("CARGO_BIN_EXE_apply-patch")];
+    let run = crate::program::run_other("sh", &dir.path().join("w"), dir.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(fs::read(dir.path().join("w/d299/f")).expect("it is there"), b"b\n");
+}
