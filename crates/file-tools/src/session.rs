@@ -40,6 +40,8 @@ pub struct SessionSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// The rules of the patches that name no profile.
+    pub profile: Profile,
     /// The charsets that are declared for files.
     pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
@@ -63,6 +65,7 @@ impl Default for SessionSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
+            profile: Profile::default(),
             encodings: Encodings::default(),
             max_output: None,
             max_snapshots: MAX_SNAPSHOTS,

@@ -254,7 +254,9 @@ impl Workspace {
             };
             log.planned(&plan);
             host.event(&Event::Planned(&plan));
-            match locked.commit(&plan, options, log, host) {
+            let committed = locked.commit(&plan, options, log, host);
+            log.ended(committed.as_ref().map(|committed| committed.id));
+            match committed {
                 Ok(committed) => {
                     let (transaction, trashed) = (Some(committed.id), committed.trashed);
                     let report = Report { transaction, plan, trashed, recovered };

@@ -157,6 +157,12 @@ pub trait CommitLog {
         Ok(())
     }
 
+    /// What was intended has ended, and the workspace is still locked: all of it happened, or why not. Whether it did after
+    /// an error that [is not rolled back](CommitError::is_rolled_back) is for recovery to find out.
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
+        let _ = ended;
+    }
+
     /// The file that has to be durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {
         None

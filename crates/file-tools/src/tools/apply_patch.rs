@@ -62,7 +62,7 @@ impl Session {
     /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = self.options_for(args.profile.map_or(Profile::Strict, Profile::from));
+            let mut options = self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
             options.snapshots = self.snapshots_for(args.carry);
             for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
                 let hash = expected(hash, &format!("expectedSha256ByPath.{path}"))?;
