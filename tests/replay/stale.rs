@@ -187,10 +187,18 @@ fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
             (true, from) if from == count => went[count - 1].map(|last| last + 1).filter(|&end| end == now.len()),
             (true, from) => went[from].filter(|&place| went[from - 1].is_some_and(|above| above + 1 == place)),
             (false, from) => went[from].filter(|&place| (from..to).all(|line| went[line] == Some(place + line - from))),
-        }?;
+        };
+        // The formatter did the same: what is between the lines above and below is what the patch puts there.
+        let is_there = || {
+            let above = from.checked_sub(1).map_or(Some(0), |above| Some(went[above]? + 1))?;
+            let below = if to == count { now.len() } else { went[to]? };
+            let there: Vec<u8> = now.get(above..below)?.iter().flat_map(|line| line.text.iter().copied()).collect();
+            (there == text).then_some((above, below))
+        };
+        let (place, end) = place.map(|place| (place, place + to - from)).or_else(is_there)?;
         now.get(at..place)?.iter().for_each(|line| out.extend_from_slice(&line.text));
         out.extend_from_slice(&text);
-        at = place + to - from;
+        at = end;
     }
     now.get(at..)?.iter().for_each(|line| out.extend_from_slice(&line.text));
     Some(out)
