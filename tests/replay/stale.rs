@@ -93,11 +93,7 @@ fn sort_imports(lines: &mut [Line<'_>]) {
         ["import ", "use ", "#include ", "from "].iter().any(|word| line.text.starts_with(word.as_bytes()))
     };
     for run in lines.chunk_by_mut(|one, other| imports(one) && imports(other)) {
-        let before: Vec<_> = run.iter().map(|line| line.from).collect();
         run.sort_by(|one, other| one.text.cmp(&other.text));
-        for (line, before) in run.iter_mut().zip(before) {
-            line.from = line.from.filter(|_| line.from == before);
-        }
     }
 }
 
