@@ -133,8 +133,11 @@ fn tidy(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
         } else {
             line
         };
-        if !(line.is_empty() && out.last().is_some_and(Line::is_empty)) {
-            out.push(line);
+        match out.last_mut().filter(|last| last.is_empty() && line.is_empty()) {
+            // Of two lines that are the same, the one stays that was so before: no text tells which it was.
+            Some(last) if last.from.is_none() => *last = line,
+            Some(_) => {}
+            None => out.push(line),
         }
     }
     out
