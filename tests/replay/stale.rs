@@ -93,11 +93,7 @@ fn sort_imports(lines: &mut [Line<'_>]) {
         ["import ", "use ", "#include ", "from "].iter().any(|word| line.text.starts_with(word.as_bytes()))
     };
     for run in lines.chunk_by_mut(|one, other| imports(one) && imports(other)) {
-        let before: Vec<_> = run.iter().map(|line| line.from).collect();
         run.sort_by(|one, other| one.text.cmp(&other.text));
-        for (line, before) in run.iter_mut().zip(before) {
-            line.from = line.from.filter(|_| line.from == before);
-        }
     }
 }
 
@@ -137,8 +133,11 @@ fn tidy(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
         } else {
             line
         };
-        if !(line.is_empty() && out.last().is_some_and(Line::is_empty)) {
-            out.push(line);
+        match out.last_mut().filter(|last| last.is_empty() && line.is_empty()) {
+            // Of two lines that are the same, the one stays that was so before: no text tells which it was.
+            Some(last) if last.from.is_none() => *last = line,
+            Some(_) => {}
+            None => out.push(line),
         }
     }
     out
@@ -187,10 +186,18 @@ fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
             (true, from) if from == count => went[count - 1].map(|last| last + 1).filter(|&end| end == now.len()),
             (true, from) => went[from].filter(|&place| went[from - 1].is_some_and(|above| above + 1 == place)),
             (false, from) => went[from].filter(|&place| (from..to).all(|line| went[line] == Some(place + line - from))),
-        }?;
+        };
+        // The formatter did the same: what is between the lines above and below is what the patch puts there.
+        let is_there = || {
+            let above = from.checked_sub(1).map_or(Some(0), |above| Some(went[above]? + 1))?;
+            let below = if to == count { now.len() } else { went[to]? };
+            let there: Vec<u8> = now.get(above..below)?.iter().flat_map(|line| line.text.iter().copied()).collect();
+            (there == text).then_some((above, below))
+        };
+        let (place, end) = place.map(|place| (place, place + to - from)).or_else(is_there)?;
         now.get(at..place)?.iter().for_each(|line| out.extend_from_slice(&line.text));
         out.extend_from_slice(&text);
-        at = place + to - from;
+        at = end;
     }
     now.get(at..)?.iter().for_each(|line| out.extend_from_slice(&line.text));
     Some(out)

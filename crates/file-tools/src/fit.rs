@@ -100,12 +100,26 @@ impl ToolError {
             details.insert("note".into(), "shortened: correct these, or ask with a larger maxResultBytes".into());
         }
         if length(&self.details) > max {
+            cut_sides(&mut self.details, max / 8);
+        }
+        if length(&self.details) > max {
             let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
             let patch_id = kept("patchId");
             self.details = json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
             if !patch_id.is_null() {
                 self.details["patchId"] = patch_id;
             }
+        }
+    }
+}
+
+/// Cuts the three texts of a conflict, each to about so many bytes.
+fn cut_sides(details: &mut Value, max: usize) {
+    for side in ["base", "current", "wanted"] {
+        let Some(Value::String(text)) = details.pointer_mut(&format!("/{side}/text")) else { continue };
+        if text.len() > max {
+            text.truncate(prefix(text, max).len());
+            details[side]["truncated"] = true.into();
         }
     }
 }
@@ -152,6 +166,19 @@ mod tests {
         assert!(changes(&mut many, 1000));
         assert!((2..100).contains(&many.len()) && length(&many) <= 1100, "{}", many.len());
         assert!(!changes(&mut vec![file("a", "short")], 1000));
+    }
+
+    #[test]
+    fn the_texts_of_a_conflict_are_cut_and_not_left_out() {
+        let side = || json!({ "startLine": 1, "endLine": 99, "text": "\u{e9}\"\n".repeat(500) });
+        let details = json!({ "path": "p", "base": side(), "current": side(), "wanted": side() });
+        let mut error = ToolError::arguments(Reason::BadArguments, "x").details(details);
+        error.fit(4000);
+        for side in ["base", "current", "wanted"] {
+            let text = error.details[side]["text"].as_str().unwrap();
+            assert!((400..=500).contains(&text.len()) && error.details[side]["truncated"] == true, "{}", error.details);
+        }
+        assert!(length(&error) < 4500, "{}", length(&error));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::tool::Tool;
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
 ///
-/// Source text takes a quarter of its size or less, so that these are some thousand versions of files of 20 KiB: more than a
+/// Source text takes less than half of its size, so that these are some three thousand versions of files of 20 KiB: more than a
 /// day of an agent's reading and writing. As many as that are still looked through in a few milliseconds.
 pub const MAX_SNAPSHOTS: u64 = 32 << 20;
 

@@ -139,7 +139,12 @@ fn of_reject(reject: &Reject) -> Value {
 fn of_excerpt(excerpt: &Excerpt) -> Value {
     /// How many bytes of each side an answer shows.
     const SHOWN: usize = 2048;
-    let text = &excerpt.text[..excerpt.text.len().min(SHOWN)];
+    let mut end = excerpt.text.len().min(SHOWN);
+    // Not within a letter.
+    while excerpt.text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) && end > SHOWN - 4 {
+        end -= 1;
+    }
+    let text = &excerpt.text[..end];
     let mut value = json!({
         "startLine": excerpt.lines.start,
         "endLine": excerpt.lines.end - 1,

@@ -280,7 +280,12 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
             }
             _ => 0,
         };
-        let cost = prefix + length(&c) - 2;
+        // Only these are escaped; to ask the writer about every letter costs more than the rest of a read.
+        let itself = match c {
+            '"' | '\\' | '\0'..' ' => length(&c) - 2,
+            c => c.len_utf8(),
+        };
+        let cost = prefix + itself;
         if cost > left {
             return at;
         }
@@ -308,4 +313,20 @@ fn shown(line: &[u8], limit: usize) -> (String, usize) {
         taken += chunk.invalid().len();
     }
     (text, taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It counts as the writer of JSON does, for every character there is.
+    #[test]
+    fn what_fits_is_counted_as_json_writes_it() {
+        for c in '\0'..=char::MAX {
+            let length = length(&c) - 2;
+            let text = c.to_string();
+            assert_eq!(fitting_json(&text, length, None), text.len(), "{c:?}");
+            assert_eq!(fitting_json(&text, length - 1, None), 0, "{c:?}");
+        }
+    }
 }
