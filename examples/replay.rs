@@ -17,6 +17,10 @@
 //! `git merge-file` gives without conflict (alike), or refuse, or give something else (wrong). Only what is carried has to be
 //! never wrong.
 //!
+//! `--stale` formats each file between reading and patching, lightly and heavily, but for the indentation of the whole file. Where every line went is
+//! known, so that what the patch has to come to is known without comparing texts. Carried, it is that, or what `git merge-file` gives, or
+//! a conflict, and never anything else.
+//!
 //! `--bare` makes the commits anew in the object database of a clone: git's diff of each, planned over the tree of its parent, has to give
 //! the very tree of the commit, and `git fsck --strict` to find nothing.
 //!
@@ -31,6 +35,8 @@ mod history;
 mod merges;
 #[path = "../tests/replay/outcome.rs"]
 mod outcome;
+#[path = "../tests/replay/stale.rs"]
+mod stale;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,6 +65,7 @@ struct Args {
     from_git: bool,
     merges: bool,
     bare: bool,
+    stale: bool,
     dirs: Vec<PathBuf>,
 }
 
@@ -73,6 +80,9 @@ fn main() -> ExitCode {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     if args.bare {
         return in_the_database(&args, temporary.path());
+    }
+    if args.stale {
+        return formatted(&args, temporary.path());
     }
     if args.merges {
         return merged(&args, temporary.path());
@@ -189,6 +199,38 @@ fn in_the_database(args: &Args, temporary: &Path) -> ExitCode {
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Compares what becomes of patches for files that were formatted since they were read.
+fn formatted(args: &Args, temporary: &Path) -> ExitCode {
+    let mut bad = false;
+    for dir in &args.dirs {
+        let mut counts = stale::Formatter::ALL.map(|_| stale::WAYS.map(|_| Counts::default()));
+        let mut files = 0;
+        let read = history::read(dir, &mut |commit| {
+            for (path, before, after) in commit.updates() {
+                files += 1;
+                let name = format!("{} {path}", commit.name);
+                for (how, counts) in stale::Formatter::ALL.into_iter().zip(&mut counts) {
+                    let fared = stale::fared(before, after, how, temporary).into_iter().flatten();
+                    counts.iter_mut().zip(fared).for_each(|(counts, fared)| counts.count(&name, fared));
+                }
+            }
+        });
+        if let Err(error) = read {
+            eprintln!("replay: {error}");
+            return ExitCode::FAILURE;
+        }
+        println!("{}, {files} updates", dir.display());
+        for (how, counts) in stale::Formatter::ALL.iter().zip(&counts) {
+            println!("  {how:?}");
+            stale::WAYS.iter().zip(counts).for_each(|(way, counts)| println!("    {way:14} {counts}"));
+            let carried = || counts[..2].iter().flat_map(|counts| &counts.wrong);
+            carried().for_each(|name| println!("    WRONG      {name}"));
+            bad |= carried().next().is_some();
+        }
+    }
+    if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
 /// Compares what becomes of the merges' files.
 fn merged(args: &Args, temporary: &Path) -> ExitCode {
     let fresh = || merges::WAYS.map(|_| Counts::default());
@@ -298,7 +340,7 @@ fn read_args() -> Result<Args, String> {
     let mut args = std::env::args().skip(1);
     let (mut contexts, mut dialects, mut headers, mut end_of_file) = (Vec::new(), Vec::new(), false, false);
     let (mut road, mut keep, mut from_git, mut dirs) = (20, None, false, Vec::new());
-    let (mut merges, mut bare) = (false, false);
+    let (mut merges, mut bare, mut stale) = (false, false, false);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
@@ -309,6 +351,7 @@ fn read_args() -> Result<Args, String> {
             "--from-git" => from_git = true,
             "--merges" => merges = true,
             "--bare" => bare = true,
+            "--stale" => stale = true,
             "--end-of-file" => end_of_file = true,
             "--road" => road = number(value()?)?,
             "--keep" => keep = Some(PathBuf::from(value()?)),
@@ -332,7 +375,7 @@ fn read_args() -> Result<Args, String> {
             }
         }
     }
-    Ok(Args { styles, road, keep, from_git, merges, bare, dirs })
+    Ok(Args { styles, road, keep, from_git, merges, bare, stale, dirs })
 }
 
 fn keep_files(keep: &Path, style: &Style, name: &str, outcome: &Outcome, files: [&[u8]; 3]) {

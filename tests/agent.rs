@@ -17,6 +17,8 @@ fn the_turn_of_the_example_is_the_one_that_the_documentation_shows() {
         .filter(|path| dir.path().join(path).exists())
         .collect();
     assert_eq!(left, ["src/hello.py"]);
+    let summary = "6 edits with a formatter after each: 4 carried, 1 in conflict, 0 stale";
+    assert!(transcript.contains(summary), "{transcript}");
 }
 
 #[path = "../examples/recover/session.rs"]

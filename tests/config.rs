@@ -186,6 +186,7 @@ fn what_is_wrong_in_a_file_is_said() {
         ("forbidden = [1]\n", "", "line 1, column 13: `forbidden` must be a list of globs\n"),
         ("forbidden = [\"a\", \"b[\"]\n", "", "line 1, column 13: `forbidden`: glob 2 is malformed\n"),
         ("lock-timeout = -1\n", "", "line 1, column 16: `lock-timeout` must be a number of seconds\n"),
+        ("max-snapshots = \"5\"\n", "", "line 1, column 17: `max-snapshots` must be a number of MiB\n"),
         ("profile = \n", "", "line 1, column 11: this is not TOML\n"),
         (
             "",
@@ -275,4 +276,30 @@ fn doctor_says_where_values_come_from() {
         run.json().expect("JSON")["error"]["message"].as_str().is_some_and(|it| it.contains("audit log")),
         "{run:#?}"
     );
+}
+
+/// A session of tools, each call a run of its own: snapshots are kept as long as no source says otherwise.
+#[test]
+fn snapshots_are_bounded_by_every_source() {
+    for (user, environment, workspace, kept) in [
+        ("", None, "", true),
+        ("max-snapshots = 0\n", None, "", false),
+        ("max-snapshots = 0\n", Some("1"), "", true),
+        ("", Some("0"), "", false),
+        ("", Some("5"), "max-snapshots = 0\n", false),
+    ] {
+        let place = Place::new(user, workspace, "");
+        let environment: Vec<_> = environment.map(|value| ("APPLY_PATCH_MAX_SNAPSHOTS", value)).into_iter().collect();
+        let tool = |name: &str, args: &str| place.run("apply-patch", &environment, &["tool", name, "--args", args]);
+        let read = tool("read_file", r#"{"path":"a"}"#);
+        assert_eq!(read.code, 0, "{}", read.stderr);
+        let folder = place.root().join("w/.apply-patch/snapshots");
+        assert_eq!(folder.exists(), kept, "{user} {environment:?} {workspace}");
+        let hash = read.stdout.split("\"sha256\":\"").nth(1).expect("a hash")[..64].to_owned();
+        fs::write(place.root().join("w/a"), "new\nx\n").expect("a file");
+        let text = "*** Begin Patch\\n*** Update File: a\\n@@\\n x\\n+y\\n*** End Patch\\n";
+        let args = format!(r#"{{"patch":"{text}","expectedSha256ByPath":{{"a":"{hash}"}}}}"#);
+        let edited = tool("apply_patch", &args);
+        assert_eq!(edited.code, if kept { 0 } else { 4 }, "{}", edited.stdout);
+    }
 }

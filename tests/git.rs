@@ -249,3 +249,56 @@ fn patches_of_many_processes_land_once() {
         files[0].lines().filter(|line| !line.starts_with("new ")).map(|line| format!("{line}\n")).collect();
     assert_eq!(old, text);
 }
+
+/// Runs a program under strace, which makes the `nth` of one system call fail, and returns the line of that call; none if
+/// it cannot be traced.
+fn failing(bench: &Bench, call: &str, nth: usize) -> Option<(program::Run, Option<String>)> {
+    let log = bench.dir.path().join("log");
+    let command = bench.command(&["--onto", "main"]);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-q", "-y", "-o"]).arg(&log).arg("-e").arg(format!("trace={call}"));
+    strace.arg("-e").arg(format!("inject={call}:error=EIO:when={nth}"));
+    strace.arg(command.get_program()).args(command.get_args()).current_dir(bench.dir.path());
+    for (name, value) in command.get_envs() {
+        strace.env(name, value.expect("none is removed"));
+    }
+    let child = strace.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let run = ended(child.ok()?, PATCH);
+    if run.stderr.starts_with("strace:") {
+        return None;
+    }
+    let calls = fs::read_to_string(log).expect("the log of strace");
+    Some((run, calls.lines().find(|line| line.contains("(INJECTED)")).map(ToOwned::to_owned)))
+}
+
+#[test]
+fn a_failing_disk_is_told_as_what_it_left() {
+    for call in ["fsync", "renameat2", "rename", "write"] {
+        let mut outcomes = BTreeSet::new();
+        for nth in 1..60 {
+            let bench = Bench::new(FILES);
+            let first = git(&bench.bare(), &["rev-parse", "main"]);
+            let Some((run, failed)) = failing(&bench, call, nth) else {
+                eprintln!("skipped: strace is missing or not allowed");
+                return;
+            };
+            let Some(failed) = failed else { break };
+            bench.is_sound();
+            let now = git(&bench.bare(), &["rev-parse", "main"]);
+            let context = format!("{failed}: {} {} {}", run.code, run.stdout, run.stderr);
+            if run.code == 0 {
+                assert_ne!(now, first, "{context}");
+                // The commit could not be printed, when that is the write that failed.
+                assert!(now == run.stdout || call == "write", "{context}");
+                assert!(
+                    run.stderr.contains("may be back after a power cut") || !failed.contains("/refs/"),
+                    "{context}"
+                );
+            } else {
+                assert_eq!(now, first, "{context}");
+            }
+            outcomes.insert(run.code == 0);
+        }
+        assert!(call != "fsync" || outcomes.len() == 2, "{outcomes:?}");
+    }
+}

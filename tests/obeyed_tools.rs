@@ -222,6 +222,11 @@ fn calls() -> Vec<(&'static str, Value)> {
         (EDITOR, json!({ "command": "str_replace", "path": "a.txt", "old_str": "tow", "new_str": "2" })),
         (EDITOR, json!({ "command": "insert", "path": "a.txt", "insert_line": 9, "insert_text": "x" })),
     ];
+    // What others changed in the same place.
+    let mine = "*** Update File: changed.txt\n@@\n-mine\n+2\n";
+    calls.extend(["edit.patch", "apply_patch"].map(|tool| (tool, patch(mine))));
+    calls.push(("edit_file", json!({ "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] })));
+    calls.push((EDITOR, json!({ "command": "str_replace", "path": "changed.txt", "old_str": "mine", "new_str": "2" })));
     let binary = Sha256::of(b"a\0b\n").to_string();
     calls.push(("write_file", json!({ "path": "bin", "expectedSha256": binary, "content": "x" })));
     let edits = json!([{ "oldText": "a", "newText": "x" }]);

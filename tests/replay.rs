@@ -7,12 +7,14 @@ mod bare;
 mod history;
 mod merges;
 mod outcome;
+mod stale;
 
 use std::path::Path;
 
 use patch_engine::Profile;
 use patch_engine::write::Style;
 
+use crate::share::whole;
 use merges::Counts;
 use outcome::{Outcome, Tally};
 
@@ -77,6 +79,47 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
     }
     for carried in &ways[..2] {
         assert!(carried.wrong.is_empty(), "{carried:#?}");
+    }
+}
+
+/// A formatter changes what was read before the patch comes: the patch is applied as its lines say, or is in conflict.
+#[test]
+fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !repository.join(".git").exists() {
+        eprintln!("skipped: this is no git repository");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (nth, how) in stale::Formatter::ALL.into_iter().enumerate() {
+        let mut ways = stale::WAYS.map(|_| Counts::default());
+        let mut commits = 0;
+        let read = history::read(&repository, &mut |commit| {
+            commits += 1;
+            // A few for each formatter, unless all shall be tried.
+            if !whole() && commits % 24 != nth {
+                return;
+            }
+            for (path, before, after) in commit.updates() {
+                for (counts, fared) in
+                    ways.iter_mut().zip(stale::fared(before, after, how, dir.path()).into_iter().flatten())
+                {
+                    counts.count(&format!("{} {path}", commit.name), fared);
+                }
+            }
+        });
+        if let Err(error) = read {
+            eprintln!("skipped: {error}");
+            return;
+        }
+        eprintln!("{how:?}");
+        for (way, counts) in stale::WAYS.iter().zip(&ways) {
+            eprintln!("  {way}: {counts}");
+        }
+        for carried in &ways[..2] {
+            assert!(carried.wrong.is_empty(), "{how:?}: {carried:#?}");
+        }
+        assert!(ways[0].right > 0, "{how:?}");
     }
 }
 

@@ -4,7 +4,8 @@
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
 //! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
 //! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations
-//! and extreme texts; docs runs what the documentation shows; large has files that leave no room in memory for others.
+//! and extreme texts; docs runs what the documentation shows; faults lets every system call go wrong; large has files that leave
+//! no room in memory for others.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
@@ -19,6 +20,7 @@ mod config;
 mod conformance;
 mod dialects;
 mod docs;
+mod faults;
 mod forms;
 mod git;
 mod hostile;

@@ -160,3 +160,50 @@ fn a_patch_that_does_not_fit_leaves_no_trace_where_none_was_applied() {
     assert_eq!(place.run(&["--json", "apply"], patch).0, 1);
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 0);
 }
+
+#[test]
+fn the_configured_profile_is_that_of_patches_that_name_none() {
+    let place = Place::new();
+    let config = place.home.path().join("config/apply-patch");
+    fs::create_dir_all(&config).expect("a folder");
+    fs::write(config.join("config.toml"), "profile = \"codex\"\n").expect("written");
+    // Only that profile makes directories.
+    let patch = "*** Begin Patch\n*** Add File: d/e/f\n+x\n*** End Patch\n";
+    let (code, strict) = place.tool("apply_patch", &json!({ "patch": patch, "profile": "strict" }));
+    assert_eq!((code, &strict["error"]["kind"]), (1, &json!("not_found")), "{strict}");
+    let (code, done) = place.tool("apply_patch", &json!({ "patch": patch }));
+    assert_eq!((code, &done["ok"]), (0, &json!(true)), "{done}");
+}
+
+#[test]
+fn a_tool_and_ops_can_be_approved_and_confined() {
+    let place = Place::new();
+    let ops = r#"[{"type":"apply_patch_call","call_id":"c","operation":{"type":"update_file","path":"f","diff":"@@\n-a\n+b\n"}}]"#;
+    let args = r#"{"patch":"*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n"}"#;
+    let calls: [(&[&str], &str); 2] = [(&["tool", "apply_patch", "--args", "-"], args), (&["ops"], ops)];
+    for (call, input) in calls {
+        let run = |flags: &[&str]| {
+            fs::write(place.path().join("f"), "a\n").expect("written");
+            let run = run("apply-patch", place.path(), place.home.path(), &[call, flags].concat(), input.as_bytes());
+            (run, fs::read_to_string(place.path().join("f")).expect("it is there"))
+        };
+        // There is no terminal here.
+        let (asked, text) = run(&["--approve", "ask"]);
+        assert_eq!((asked.code, text.as_str()), (3, "a\n"), "{asked:?}");
+        let (confined, text) = run(&["--sandbox"]);
+        if (confined.stdout.clone() + &confined.stderr).contains("no Landlock") {
+            eprintln!("skipped in part: this kernel has no Landlock");
+            assert_eq!((confined.code, text.as_str()), (5, "a\n"), "{confined:?}");
+        } else {
+            assert_eq!((confined.code, text.as_str()), (0, "b\n"), "{confined:?}");
+        }
+    }
+}
+
+#[test]
+fn doctor_makes_no_key() {
+    let place = Place::new();
+    let (code, found) = place.run(&["doctor", "--json"], b"");
+    assert_eq!(code, 0, "{found}");
+    assert!(!place.home.path().join("state").exists(), "{found}");
+}

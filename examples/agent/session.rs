@@ -130,8 +130,95 @@ pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {
         }
     }
     say("turn", &String::from_utf8_lossy(&agent.screen.events.turn_diff().diff()));
+    with_a_formatter(&agent.tools, &dir.join("src/shop.py"), &say)?;
     drop(agent);
     Ok(transcript.into_inner())
+}
+
+/// A file that is read once and edited again and again.
+const SHOP: &str = "import sys, os
+def total(items):
+    sum = 0
+    for item in items:
+        sum += item.price
+    return sum
+def report(items):
+    print(\"total\", total(items))
+    print(\"count\", len(items))
+    print(\"done\")
+def main():
+    items = []
+    report(items)
+    sys.exit(0)
+";
+
+/// What the model edits: the text that it takes to be in the file, and what it puts there.
+const EDITS: [(&str, &str, &str); 6] = [
+    ("leaves out what is sold", "    for item in items:\n", "    for item in items:\n        if item.sold: continue\n"),
+    ("reports less", "    print(\"count\", len(items))\n", ""),
+    ("returns what it got", "    report(items)\n", "    report(items)\n    items.clear()\n"),
+    ("counts in cents", "    sum = 0\n", "    sum = 0.0\n"),
+    ("has something to sell", "    items = []\n", "    items = ['apple']\n"),
+    ("has more to sell", "    items = ['apple']\n", "    items = ['apple', 'pear']\n"),
+];
+
+/// A formatter runs after each edit, and the model does not read again for its sake: its edits are carried. Only where the formatter
+/// changed the very lines is there a conflict.
+#[allow(clippy::disallowed_methods, reason = "a formatter asks nobody")]
+fn with_a_formatter(tools: &Session, file: &Path, say: &dyn Fn(&str, &str)) -> Result<(), Box<dyn Error>> {
+    let call = |name: &str, args: Value| -> Result<Value, Box<dyn Error>> {
+        Ok(serde_json::from_str(&tools.call(name, &args, &mut ()).to_json())?)
+    };
+    call("create_file", json!({ "path": "src/shop.py", "content": SHOP }))?;
+    let (mut carried, mut conflicts, mut stale) = (0, 0, 0);
+    for (what, old, new) in EDITS {
+        say("model", what);
+        let edit = |old: &str| json!({ "path": "src/shop.py", "edits": [{ "oldText": old, "newText": new }] });
+        let mut answer = call("edit_file", edit(old))?;
+        match answer["error"]["details"]["reason"].as_str() {
+            Some("conflict") => {
+                conflicts += 1;
+                say("answer", answer["error"]["message"].as_str().unwrap_or_default());
+                // The answer has what is there now.
+                let now = answer["error"]["details"]["current"]["text"].as_str().unwrap_or_default().to_owned();
+                call("read_file", json!({ "path": "src/shop.py" }))?;
+                answer = call("edit_file", edit(&now))?;
+            }
+            Some("stale") => stale += 1,
+            _ => {}
+        }
+        carried += usize::from(answer["data"]["carried"].is_array());
+        say("answer", answer["output"].as_str().or(answer["error"]["message"].as_str()).unwrap_or_default());
+        std::fs::write(file, formatted(&std::fs::read_to_string(file)?))?;
+    }
+    say(
+        "agent",
+        &format!(
+            "{} edits with a formatter after each: {carried} carried, {conflicts} in conflict, {stale} stale",
+            EDITS.len()
+        ),
+    );
+    say("file", &std::fs::read_to_string(file)?);
+    Ok(())
+}
+
+/// Formats a program: one import a line in order, two empty lines before a function, a statement a line, double quotes.
+fn formatted(text: &str) -> String {
+    let mut imports: Vec<&str> = Vec::new();
+    let mut body = String::new();
+    for line in text.lines() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        match (line.strip_prefix("import "), line.split_once(": continue")) {
+            (Some(names), _) => imports.extend(names.split(", ")),
+            (None, Some((condition, _))) => body += &format!("{condition}:\n{indent}    continue\n"),
+            _ if line.is_empty() => {}
+            _ if line.starts_with("def ") => body += &format!("\n\n{line}\n"),
+            _ => body += &format!("{}\n", line.replace('\'', "\"")),
+        }
+    }
+    imports.sort_unstable();
+    let imports: String = imports.iter().map(|name| format!("import {name}\n")).collect();
+    imports + &body
 }
 
 /// Puts the first files where the model finds them.

@@ -30,7 +30,7 @@ pub(crate) enum Fared {
 /// Tries all ways. The files for git are made in `dir`.
 pub(crate) fn fared(file: &MergedFile, dir: &Path) -> [Fared; WAYS.len()] {
     let options = Options::new(Profile::Codex);
-    let merged = merge_file(file, dir);
+    let merged = merge_file([&file.ours, &file.base, &file.theirs], dir);
     let carried = |edit: Edit| match carry(&file.base, &file.ours, &edit) {
         Ok(carried) => Ok(carried.splices.apply(&file.ours)),
         Err(_) => Err("conflict"),
@@ -65,9 +65,9 @@ fn place(file: &[u8], patch: &Patch<'_>, options: &Options) -> Result<Edit, Vec<
     edit(file, hunks, &options.placement, options.final_newline)
 }
 
-/// What `git merge-file` makes of it, if there is no conflict.
-fn merge_file(file: &MergedFile, dir: &Path) -> Option<Vec<u8>> {
-    for (name, bytes) in [("ours", &file.ours), ("base", &file.base), ("theirs", &file.theirs)] {
+/// What `git merge-file` makes of a file, its base and another file, if there is no conflict. The files for git are made in `dir`.
+pub(crate) fn merge_file(files: [&[u8]; 3], dir: &Path) -> Option<Vec<u8>> {
+    for (name, bytes) in ["ours", "base", "theirs"].into_iter().zip(files) {
         fs::write(dir.join(name), bytes).expect("a file of ours");
     }
     let mut git = Command::new("git");

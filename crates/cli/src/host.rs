@@ -52,6 +52,7 @@ impl Host for TerminalHost<'_> {
             Event::Planned(_) => self.interrupt.writing(),
             Event::Verifying(_) if !self.quiet => render::message("the files are changed; verifying"),
             Event::Unlogged(why) => render::unlogged(why),
+            Event::NotDurable(why) => render::not_durable(why),
             _ => {}
         }
         self.progress.event(event);

@@ -155,6 +155,45 @@ impl Value for Duration {
     }
 }
 
+/// Room on the disk. What keeps less is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mebibytes(u64);
+
+impl Mebibytes {
+    pub(crate) fn bytes(self) -> u64 {
+        self.0 << 20
+    }
+}
+
+impl Value for Mebibytes {
+    fn wanted() -> String {
+        "a number of MiB".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().ok().filter(|&number: &u64| number <= u64::MAX >> 20).map(Self).ok_or(Wrong::Type)
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        match value {
+            DeValue::Integer(number) => Self::from_text(number.as_str()),
+            _ => Err(Wrong::Type),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        true
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        Self(self.0.min(bound.0))
+    }
+}
+
 /// A command of the shell; `None` leaves it to `$PAGER`.
 impl Value for Option<String> {
     fn wanted() -> String {
@@ -359,6 +398,7 @@ settings! {
     lock_timeout: Duration, "lock-timeout";
     accept_open_state: bool, "accept-open-state";
     pager: Option<String>, "pager";
+    max_snapshots: Mebibytes, "max-snapshots";
 }
 
 /// A value as it stands in a source.
@@ -434,6 +474,7 @@ impl Settings {
             lock_timeout: Duration::from_secs(10),
             accept_open_state: false,
             pager: None,
+            max_snapshots: Mebibytes(file_tools::MAX_SNAPSHOTS >> 20),
         }
     }
 

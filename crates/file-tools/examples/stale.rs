@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A person saves the file meanwhile.
     std::fs::write(&file, "retries = 3\ntimeout = 10\n")?;
 
-    // 2. Write: refused, and nothing is lost. (So would a patch be, which sends no hash at all.)
+    // 2. Write: refused, for the next line changed too, and nothing is lost. An edit further away would have been carried.
     let edits = json!([{ "oldText": "retries = 3", "newText": "retries = 5" }]);
     let args = |hash: &Value| json!({ "path": "config.toml", "expectedSha256": hash, "edits": edits });
     let refused = call("edit_file", args(&hash))?;

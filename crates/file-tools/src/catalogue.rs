@@ -82,7 +82,7 @@ impl Tool {
         let (title, description) = words(self);
         let (input_schema, output_schema) = self.schemas();
         // Programs check with it, and few models are shown it, so it has no descriptions.
-        let output_schema = bare(output_schema);
+        let output_schema = without_rare(bare(output_schema));
         let reads = self.is_read_only();
         let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
         let annotations = Annotations {
@@ -139,6 +139,16 @@ fn bare(mut schema: Value) -> Value {
         }
     }
     strip(&mut schema);
+    schema
+}
+
+/// A schema of answers without the fields of what is carried: few answers have it, and docs/results.md has them.
+fn without_rare(mut schema: Value) -> Value {
+    for at in ["/properties/carried/items", "/properties/data/properties/carried/items"] {
+        if let Some(items) = schema.pointer_mut(at) {
+            *items = serde_json::json!({ "type": "object" });
+        }
+    }
     schema
 }
 
@@ -248,7 +258,7 @@ Example: {\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
             "Create a file",
             "Makes a new text file; never overwrites. Gives sha256 and transactionId (for undo).\n\
 Errors: already_exists: use edit_file or write_file. not_found: a directory is missing, set createParentDirectories. \
-permission_denied: do not touch this path, ask. outside_workspace, command_failed: correct the path.\n\
+permission_denied: ask. outside_workspace, command_failed: correct the path.\n\
 Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDirectories\":true}",
         ),
         Tool::WriteFile => (
@@ -261,7 +271,7 @@ Example: {\"path\":\"a.txt\",\"content\":\"new\\n\",\"expectedSha256\":\"<sha256
         ),
         Tool::EditFile => (
             "Edit a file",
-            "Replaces pieces of text, all or none. Each oldText must be in the file as it is now, exactly once (or \
+            "Replaces pieces of text, all or none. Each oldText must be in the file as you read it, exactly once (or \
 replaceAll, or expectedOccurrences times), and edits may not overlap. Line ends are kept.\n\
 Errors: old_text_not_found: details.nearest tells where it nearly is; read there and copy. multiple_matches: add \
 surrounding lines. overlapping_edits: join details.conflictingEditIndices. stale_file: read again. binary_file: leave \
@@ -273,7 +283,7 @@ Example: {\"path\":\"a.rs\",\"expectedSha256\":\"<sha256>\",\"edits\":[{\"oldTex
             "Delete a file",
             "Moves a file, link, or (recursive) directory to the trash; trashedTo is for restore_file.\n\
 Errors: not_found: check the path. stale_file: it changed, read it again. command_failed: a directory needs recursive. \
-permission_denied: do not touch it, ask. outside_workspace: use another path.\n\
+permission_denied: ask. outside_workspace: use another path.\n\
 Example: {\"path\":\"old.txt\",\"expectedSha256\":\"<sha256>\"}",
         ),
         Tool::RestoreFile => (
@@ -315,8 +325,7 @@ Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
             "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files, or \
 {ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
 Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
-then correct the hunk. stale_file: read again. permission_denied: deletes or moves are not allowed, or the path is \
-guarded. binary_file: leave it. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
+then correct the hunk. stale_file: read again. permission_denied: not allowed, or guarded; ask. binary_file: leave it. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
 Example: {\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
         ),
     }

@@ -81,10 +81,8 @@ pub struct PatchData {
     /// What was overlooked, and what a reader should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The hunks that were located in the base, as the file had changed since, and where they went.
+    /// The hunks that were carried to files that had changed since they were read, and where they went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    // The tools take no base yet.
-    #[schemars(skip)]
     pub carried: Vec<CarriedHunk>,
     /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -97,14 +95,14 @@ pub struct PatchData {
     pub truncated: bool,
 }
 
-/// A hunk that was located in the base.
-#[derive(Debug, Clone, Serialize)]
+/// A hunk, or an edit, that was located in the file as its author saw it: the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CarriedHunk {
     /// The file.
     pub path: String,
-    /// The hunk of its section, from 0.
-    pub hunk_index: usize,
+    /// The hunk of its section, or the edit of the call, from 0.
+    pub hunk: usize,
     /// The lines of the base that it changes, and those next to them.
     pub from: LineRange,
     /// The lines of the file where it went, or was already, and those next to them.
@@ -115,7 +113,7 @@ pub struct CarriedHunk {
 }
 
 /// Lines of a file, from 1, both included.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LineRange {
     /// The first one.
@@ -267,13 +265,24 @@ pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, al
     format!("{what}: {} of the base are {} now", lines(from), lines(to))
 }
 
+/// What to say of hunks that were carried, at the end of a sentence.
+pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
+    let mut paths: Vec<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
+    paths.dedup();
+    match paths.len() {
+        0 => String::new(),
+        1..=3 => format!("; carried, as it was changed since it was read: {}", paths.join(", ")),
+        more => format!("; carried, as they were changed since they were read: {more} files"),
+    }
+}
+
 /// The hunks that were located in the base.
 pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
     plan.notes().iter().filter_map(move |note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {
             path: path.clone(),
-            hunk_index: *hunk,
+            hunk: *hunk,
             from: lines(from),
             to: lines(to),
             already_there: *already_there,

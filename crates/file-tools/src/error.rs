@@ -277,6 +277,7 @@ impl ToolError {
                 }
                 details
             }
+            CommitError::Untidy { journal, .. } => json!({ "journal": journal, "paths": [] }),
             _ => Value::Null,
         };
         let path = error.path().map(ToOwned::to_owned);

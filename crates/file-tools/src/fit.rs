@@ -24,7 +24,12 @@ impl Reply {
                 Data::WriteFile(data) => cut_diff(&mut data.diff, max),
                 Data::EditFile(data) => cut_diff(&mut data.diff, max),
                 Data::DeleteFile(data) => cut_diff(&mut data.diff, max),
-                Data::ApplyPatch(data) => data.truncated |= changes(&mut data.changed_files, max),
+                Data::ApplyPatch(data) => {
+                    let carried = fitting(&data.carried, &mut { max / 4 }, |hunk| length(hunk) + 1);
+                    data.truncated |= carried < data.carried.len();
+                    data.carried.truncate(carried);
+                    data.truncated |= changes(&mut data.changed_files, max - length(&data.carried).min(max));
+                }
                 Data::Undo(data) => data.truncated |= changes(&mut data.changed_files, max),
                 Data::ReadFile(_) | Data::ListDirectory(_) | Data::SearchFiles(_) | Data::Glob(_) => {}
                 Data::RestoreFile(_) | Data::MoveFile(_) => {}

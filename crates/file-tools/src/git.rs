@@ -198,7 +198,8 @@ impl GitSession {
     ///
     /// When there is none, or it is one that cannot be used.
     pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
-        let repository = Repository::open(git_dir, &OpenOptions::default()).map_err(|error| git_error(&error))?;
+        let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
+        let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
         let workspace = Workspace::open(repository.git_dir(), policy.clone()).map_err(|e| ToolError::workspace(&e))?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy) })
@@ -313,7 +314,7 @@ impl GitSession {
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
         let published = match branch {
-            Some(branch) => self.publish(&repository, branch, from, &written, request),
+            Some(branch) => self.publish(&repository, branch, from, &written, request, host),
             None => repository.flush().map_err(|error| git_error(&error).into()),
         };
         published?;
@@ -393,6 +394,7 @@ impl GitSession {
         from: Option<Id>,
         Written { commit, committer, .. }: &Written,
         request: &GitRequest,
+        host: &mut dyn Host,
     ) -> Result<(), GitError> {
         let began = Instant::now();
         let to = BranchMove {
@@ -408,6 +410,10 @@ impl GitSession {
                 Ok(()) => return Ok(()),
                 Err(git_tree::Error::RefMoved { actual, .. }) => {
                     return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
+                }
+                Err(error @ git_tree::Error::NotDurable { .. }) => {
+                    host.event(&Event::NotDurable(&git_error(&error).message));
+                    return Ok(());
                 }
                 // It waited itself, as long as git does.
                 Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}

@@ -19,7 +19,17 @@ use crate::hints;
 use crate::ledger::{Ledger, ensure_state};
 use crate::reason::Reason;
 use crate::session_name::SessionName;
+use crate::snapshots::Snapshots;
 use crate::tool::Tool;
+
+/// How many bytes of snapshots are kept by default: 32 MiB.
+///
+/// Source text takes a quarter of its size or less, so that these are some thousand versions of files of 20 KiB: more than a
+/// day of an agent's reading and writing. As many as that are still looked through in a few milliseconds.
+pub const MAX_SNAPSHOTS: u64 = 32 << 20;
+
+/// In how many files of one call what was written is kept as snapshots. A larger change is no edit that another follows.
+const KEPT_OF_A_CALL: usize = 100;
 
 /// How a session works.
 #[derive(Debug, Clone)]
@@ -30,12 +40,19 @@ pub struct SessionSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// The rules of the patches that name no profile.
+    pub profile: Profile,
     /// The charsets that are declared for files.
     pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
     ///
     /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are cut.
     pub max_output: Option<usize>,
+    /// How many bytes of snapshots are kept in the state directory; 0 keeps none.
+    ///
+    /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be carried when the file has
+    /// changed since. When there are more, the oldest go.
+    pub max_snapshots: u64,
     /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
     pub traceless: bool,
     /// What has to accept every change, once its files are published and before it counts.
@@ -48,8 +65,10 @@ impl Default for SessionSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
+            profile: Profile::default(),
             encodings: Encodings::default(),
             max_output: None,
+            max_snapshots: MAX_SNAPSHOTS,
             traceless: false,
             verify: None,
         }
@@ -145,6 +164,64 @@ impl Session {
     pub(crate) fn options_for(&self, profile: Profile) -> Options {
         let encodings = self.settings.encodings.clone();
         Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) }
+    }
+
+    fn snapshots(&self) -> Snapshots {
+        let SessionSettings { max_snapshots: max, max_file_size, lock_timeout, .. } = self.settings;
+        Snapshots { max, max_file_size, lock_timeout }
+    }
+
+    /// Where the bytes of a version are looked for, unless the call is not to be carried.
+    pub(crate) fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
+        (carry != Some(false)).then(|| self.snapshots().source(&self.workspace))
+    }
+
+    /// Remembers that a file was shown, and its bytes if they are given.
+    pub(crate) fn note_shown(&self, path: &str, sha256: Sha256, bytes: Option<&[u8]>) -> Result<(), ToolError> {
+        if self.ledger.get(path) != Some(sha256) {
+            self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
+            if let Some(bytes) = bytes {
+                self.snapshots().keep(&self.workspace, sha256, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// What files are to the session after a change.
+    fn touched(&self, report: &Report) -> Vec<(String, Option<Sha256>)> {
+        let plan = &report.plan;
+        // What it did not know before, it does not know when it is back.
+        let unknown = |path: &str, before: Option<Sha256>| {
+            let known = self.ledger.get(path);
+            plan.undo_of().is_some() && known.is_some() && before.is_some() && known != before
+        };
+        let transitions = plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
+        let known = transitions.filter(|(path, before, _)| !unknown(path, *before));
+        let mut touched: Vec<_> = known.map(|(path, _, after)| (path.to_owned(), after)).collect();
+        // Of what others did to a file to which something was carried, it has seen nothing.
+        for (path, bytes) in plan.carried_bases() {
+            touched.push((path.to_string(), Some(Sha256::of(bytes))));
+        }
+        touched
+    }
+
+    /// Keeps what files are after a change, for the edits that follow.
+    fn keep_written(&self, report: &Report) {
+        let snapshots = self.snapshots();
+        let keep = |sha256, bytes: &[u8]| snapshots.keep(&self.workspace, sha256, bytes);
+        let images = report.images();
+        for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
+            let size = report.plan.transition_of(change).after_size();
+            if let (Some(sha256), Some(size)) = (change.after, size)
+                && snapshots.takes(size)
+                && let Ok(bytes) = images.new_bytes(change)
+            {
+                keep(sha256, &bytes);
+            }
+        }
+        for (_, bytes) in report.plan.carried_bases() {
+            keep(Sha256::of(bytes), bytes);
+        }
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -337,10 +414,12 @@ impl Session {
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
         let failure = error.map(|error| (error.kind, error.path.as_deref()));
         let mut unlogged = log.finish(&committed, failure).err().map(|error| error.to_string());
-        let transitions = reports.iter().flat_map(|report| report.plan.transitions());
-        let touched: Vec<_> = transitions.map(|now| (now.path().to_string(), now.after())).collect();
+        let touched: Vec<_> = reports.iter().flat_map(|report| self.touched(report)).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
             unlogged.get_or_insert(error.to_string());
+        }
+        if self.settings.max_snapshots > 0 {
+            reports.iter().for_each(|report| self.keep_written(report));
         }
         // The files are changed and the intent is in the log; that the outcome is missing shows there.
         if let Some(unlogged) = unlogged {

@@ -12,8 +12,10 @@ use crate::root::Root;
 use crate::sys::{self, Open, code};
 use crate::target::Target;
 
-/// More open directories than this are not kept: a process may have 1024 open files.
+/// More open directories than this are not kept, or than a limit on open files leaves room for.
 const KEPT: usize = 256;
+/// So many are kept whatever the limit is.
+const FEW: usize = 8;
 
 /// Open directories of the workspace, for one operation on many files.
 #[derive(Debug)]
@@ -115,7 +117,8 @@ impl<'r> Dirs<'r> {
             default_acl: OnceCell::new(),
         });
         let mut open = self.open.borrow_mut();
-        if open.len() >= KEPT {
+        if open.len() >= FEW && open.len() >= sys::open_files_limit().map_or(KEPT, |limit| (limit / 4).clamp(FEW, KEPT))
+        {
             open.clear();
         }
         open.insert(dir.into(), Rc::clone(&parent));

@@ -19,7 +19,8 @@ pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
             if matches!(
                 error.io().and_then(std::io::Error::raw_os_error),
                 Some(code::NOENT | code::ACCES | code::PERM | code::ROFS | code::NOTDIR | code::LOOP)
-            ) && !may_be_there(dir, name) =>
+            ) && !may_be_there(dir, name)
+                && !could_be_made(dir) =>
         {
             Ok(None)
         }
@@ -36,6 +37,18 @@ fn may_be_there(dir: &Path, name: &str) -> bool {
         }
         Err(_) => false,
     }
+}
+
+/// Whether files can be made there, or the directory itself: that it failed just now was for a moment.
+fn could_be_made(dir: &Path) -> bool {
+    for at in dir.ancestors() {
+        match sys::open_root(at) {
+            Ok(handle) => return sys::may_write(&handle).is_ok(),
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => {}
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
@@ -61,21 +74,8 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     let spot = dir.spot(name);
     // Once more after it was made, by this process or by another.
     loop {
-        match sys::open_at(&dir.handle, name, Open::Read) {
-            Ok(file) => {
-                let seen = sys::stat(&file).at("look at", spot.path())?;
-                let untrusted = |problem| Error::UntrustedState { path: spot.path(), problem };
-                if seen.kind != FileKind::File || seen.uid != sys::user() {
-                    return Err(untrusted("it is not a file of this user"));
-                }
-                if seen.mode & 0o077 != 0 {
-                    return Err(untrusted("others may read it"));
-                }
-                let bytes = crate::read::read_whole(&file, seen.size, 4096, &spot.path())?;
-                return bytes.try_into().map_err(|_| untrusted("it has not 32 bytes"));
-            }
-            Err(error) if error.raw_os_error() == Some(code::NOENT) => {}
-            Err(error) => return Err(error).at("open", spot.path()),
+        if let Some(secret) = read(&dir, name)? {
+            return Ok(secret);
         }
         let mut bytes = [0; 32];
         sys::random(&mut bytes).at("get random bytes for", spot.path())?;
@@ -101,6 +101,58 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
                 return Err(error);
             }
         }
+    }
+}
+
+/// Reads a secret that is there.
+fn read(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
+    let spot = dir.spot(name);
+    let file = match sys::open_at(&dir.handle, name, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
+        Err(error) => return Err(error).at("open", spot.path()),
+    };
+    let seen = sys::stat(&file).at("look at", spot.path())?;
+    let untrusted = |problem| Error::UntrustedState { path: spot.path(), problem };
+    if seen.kind != FileKind::File || seen.uid != sys::user() {
+        return Err(untrusted("it is not a file of this user"));
+    }
+    if seen.mode & 0o077 != 0 {
+        return Err(untrusted("others may read it"));
+    }
+    let bytes = crate::read::read_whole(&file, seen.size, 4096, &spot.path())?;
+    bytes.try_into().map(Some).map_err(|_| untrusted("it has not 32 bytes"))
+}
+
+/// What is known of a secret without making it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundSecret {
+    /// It is there, and can be used.
+    There,
+    /// It is made at the first use.
+    ToBeMade,
+    /// There is no place for it.
+    NoPlace,
+}
+
+/// Looks for a secret, as [`secret`] would, and makes none.
+///
+/// # Errors
+///
+/// When it is there and cannot be used.
+pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
+    let shown = dir.display().to_string();
+    let found = match sys::open_root(dir) {
+        Ok(handle) => read(&Dir::new(handle, &shown), name),
+        Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(None),
+        Err(error) => Err(error).at("open", shown),
+    };
+    match found {
+        Ok(Some(_)) => Ok(FoundSecret::There),
+        Ok(None) if could_be_made(dir) => Ok(FoundSecret::ToBeMade),
+        Ok(None) => Ok(FoundSecret::NoPlace),
+        Err(Error::Io { .. }) if !may_be_there(dir, name) && !could_be_made(dir) => Ok(FoundSecret::NoPlace),
+        Err(error) => Err(error),
     }
 }
 

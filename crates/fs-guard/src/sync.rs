@@ -117,7 +117,9 @@ fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     if spots.len() <= 4 {
         return spots.iter().try_for_each(one);
     }
-    let share = spots.len().div_ceil(THREADS);
+    // Each has a file open.
+    let threads = sys::open_files_limit().map_or(THREADS, |limit| (limit / 8).clamp(1, THREADS));
+    let share = spots.len().div_ceil(threads);
     let all = |spots: &[Spot]| spots.iter().try_for_each(one);
     let recorder = &sys::record::recorder();
     thread::scope(|scope| {

@@ -79,7 +79,7 @@ impl Repository {
     /// [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef), [`RefConflict`](Error::RefConflict),
     /// [`InvalidBranch`](Error::InvalidBranch), [`CorruptRef`](Error::CorruptRef);
     /// [`MissingObject`](Error::MissingObject) and [`WrongKind`](Error::WrongKind) if there is no such commit;
-    /// those of flushing; [`Io`](Error::Io): if only the last step failed, which makes the new name durable, the branch
+    /// those of flushing; [`Io`](Error::Io); [`NotDurable`](Error::NotDurable): of all these the only one after which the branch
     /// has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
         let name = full_name(to.branch)?;
@@ -117,9 +117,12 @@ impl Repository {
             })?;
         }
         let line = format!("{}\n", to.to);
-        lock.commit(line.as_bytes(), &path, self.settings().shared, || self.log(&name, to))?;
+        lock.commit(line.as_bytes(), &path, self.writing(), || self.log(&name, to))?;
         changed.insert(directory);
-        changed.iter().try_for_each(|directory| files::sync_dir(directory).map_err(failed("sync", directory)))
+        changed.iter().try_for_each(|directory| self.writing().sync_dir(directory)).map_err(|error| match error {
+            Error::Io { source, .. } => Error::NotDurable { name, source },
+            other => other,
+        })
     }
 
     /// Takes the lock of a ref; returns it with the directories that have changed by that.
@@ -133,7 +136,7 @@ impl Repository {
         let start = Instant::now();
         let mut wait = Duration::from_millis(1);
         loop {
-            let error = match files::create_dirs(base, directory, self.settings().shared) {
+            let error = match files::create_dirs(base, directory, self.writing()) {
                 Ok(created) => {
                     changed.extend(created);
                     match Lock::create(&lock_path) {
@@ -167,7 +170,7 @@ impl Repository {
 
     /// Writes the logs of a branch, and of `HEAD` if that names it.
     fn log(&self, name: &str, to: &BranchMove<'_>) -> Result<()> {
-        let (wanted, shared) = (self.settings().log_updates, self.settings().shared);
+        let (wanted, writing) = (self.settings().log_updates, self.writing());
         // Every ref that comes here is a branch, and of those git keeps a log with either setting.
         let create = matches!(wanted, LogUpdates::Usual | LogUpdates::All);
         let old = to.from.unwrap_or(Id::new([0; Id::LEN]));
@@ -185,15 +188,15 @@ impl Repository {
                 let directory = Path::new("logs").join(name);
                 let directory = directory.parent().expect("it has at least two components");
                 for changed in
-                    files::create_dirs(base, directory, shared).map_err(failed("create the directory of", &path))?
+                    files::create_dirs(base, directory, writing).map_err(failed("create the directory of", &path))?
                 {
-                    files::sync_dir(&changed).map_err(failed("sync", &changed))?;
+                    writing.sync_dir(&changed)?;
                 }
                 if path.is_dir() {
                     files::remove_empty_dirs(&path).map_err(failed("remove", &path))?;
                 }
             }
-            files::append(&path, line.as_bytes(), create, shared).map_err(failed("append to", &path))?;
+            files::append(&path, line.as_bytes(), create, writing).map_err(failed("append to", &path))?;
         }
         Ok(())
     }

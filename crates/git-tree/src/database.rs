@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gix_object::FindHeader as _;
 use gix_odb::store::init::{Options, Slots};
 
 use crate::error::{Error, Result};
-use crate::files::{self, Shared, Temporary, failed};
+use crate::files::{self, Temporary, Writing, failed};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
 use crate::pack;
@@ -17,12 +18,15 @@ use crate::pack;
 /// How many objects are worth a pack; fewer become a file each.
 const PACK_FROM: usize = 16;
 
-/// How many packs and indices of packs the library makes room for, unless there are more when it opens.
-const SLOTS: usize = 2048;
+/// For how many packs the library makes room. When there are more, it is opened again with room for twice as many as there are.
+const SLOTS: u16 = 256;
 
-/// How many of the objects that were written last are kept in memory, and how large one may be.
-const WRITTEN: usize = 4096;
+/// How many of the objects that were read or written last are kept in memory, and how large one may be.
+const RECENT: usize = 4096;
 const SMALL: usize = 16 << 10;
+
+/// How large a file may be, and the object in it, to be read in one go.
+const LOOSE: u64 = 1 << 20;
 
 /// How often what is in memory is written anew when directories vanish meanwhile.
 const ATTEMPTS: usize = 16;
@@ -32,17 +36,26 @@ const EMPTY_TREE: Id = Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x
 
 type Handle = gix_odb::HandleArc;
 
+/// What a thread reads with.
+struct Reader {
+    packs: Handle,
+    inflate: gix_zlib::Inflate,
+}
+
 /// The objects of a repository.
 pub(crate) struct Objects {
     directory: PathBuf,
-    shared: Shared,
+    writing: Writing,
     limit: u64,
-    level: gix_zlib::Compression,
-    /// Handles that no thread uses now, each with its caches; all are of one store.
-    idle: Arc<Mutex<Vec<Handle>>>,
+    level: Option<gix_zlib::Compression>,
+    store: Arc<Mutex<Arc<gix_odb::Store>>>,
+    /// Readers that no thread uses now, each with its caches.
+    idle: Arc<Mutex<Vec<Reader>>>,
     pending: Mutex<HashMap<Id, Object>>,
-    /// What was written last: read again, it need not be looked for among all packs, of which there is one more.
-    written: Arc<Mutex<HashMap<Id, Object>>>,
+    /// Whether the last object of each kind was in a pack: the next one will be there too.
+    packed: Arc<[AtomicBool; 4]>,
+    /// What was read or written last: asked for again, it need not be looked for among all packs, of which there may be one more.
+    recent: Arc<Mutex<HashMap<Id, Object>>>,
     /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
     flushing: Mutex<()>,
 }
@@ -53,76 +66,119 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Objects {
-    pub(crate) fn open(directory: PathBuf, limit: u64, shared: Shared, level: gix_zlib::Compression) -> Result<Self> {
-        let objects = Self {
+    pub(crate) fn open(
+        directory: PathBuf,
+        limit: u64,
+        writing: Writing,
+        level: Option<gix_zlib::Compression>,
+    ) -> Result<Self> {
+        let store = Arc::new(Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?));
+        Ok(Self {
             directory,
-            shared,
+            writing,
             limit,
             level,
+            store,
             idle: Arc::default(),
             pending: Mutex::default(),
-            written: Arc::default(),
+            packed: Arc::default(),
+            recent: Arc::default(),
             flushing: Mutex::default(),
-        };
-        let first = objects.new_store(Slots::Given(SLOTS as u16))?;
-        lock(&objects.idle).push(first);
-        Ok(objects)
+        })
     }
 
-    /// Returns the same objects with nothing in memory.
+    /// Returns the same objects with nothing that is to be written.
     pub(crate) fn isolated(&self) -> Self {
         Self {
             directory: self.directory.clone(),
-            shared: self.shared,
+            writing: self.writing,
             limit: self.limit,
             level: self.level,
+            store: self.store.clone(),
             idle: self.idle.clone(),
             pending: Mutex::default(),
-            written: self.written.clone(),
+            packed: self.packed.clone(),
+            recent: self.recent.clone(),
             flushing: Mutex::default(),
         }
     }
 
-    fn new_store(&self, slots: Slots) -> Result<Handle> {
-        let options = Options { slots, alloc_limit_bytes: usize::try_from(self.limit).ok(), ..Options::default() };
-        let store =
-            gix_odb::Store::at_opts(self.directory.clone(), gix_hash::Kind::Sha1, &mut std::iter::empty(), options)
-                .map_err(failed("open", &self.directory))?;
-        Ok(Arc::new(store).to_cache_arc())
+    /// Reads with what no other thread uses.
+    fn with_reader<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
+        let idle = lock(&self.idle).pop();
+        let new = || Reader { packs: lock(&self.store).to_cache_arc(), inflate: gix_zlib::Inflate::default() };
+        let mut reader = idle.unwrap_or_else(new);
+        let answer = read(&mut reader);
+        lock(&self.idle).push(reader);
+        answer
     }
 
-    /// Asks the store with a handle of this thread; when that fails, a second time with a store that looks at the disk afresh,
-    /// as packs may have come and gone, and may have become more than there was room for.
+    /// Asks the library; when that fails, a second time with a store that looks at the disk afresh, as packs may have come
+    /// and gone, and may have become more than there was room for.
     fn ask<T>(&self, id: Id, question: impl Fn(&Handle) -> gix_error::Result<Option<T>>) -> Result<Option<T>> {
-        let idle = lock(&self.idle).pop();
-        let handle = match idle {
-            Some(handle) => handle,
-            None => self.new_store(Slots::Given(SLOTS as u16))?,
-        };
-        let (handle, answer) = match question(&handle) {
-            Ok(answer) => (handle, Ok(answer)),
-            Err(_) => {
-                let fresh = self.new_store(Slots::AsNeededByDiskState { multiplier: 1.1, minimum: SLOTS })?;
-                let answer = question(&fresh);
-                (fresh, answer)
+        if let Ok(answer) = self.with_reader(|reader| question(&reader.packs)) {
+            return Ok(answer);
+        }
+        let slots = Slots::AsNeededByDiskState { multiplier: 2.0, minimum: SLOTS.into() };
+        let fresh = new_store(&self.directory, self.limit, slots)?;
+        *lock(&self.store) = fresh.clone();
+        lock(&self.idle).clear();
+        question(&fresh.to_cache_arc()).map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
+    }
+
+    /// Returns an object that was read or written a short time ago, or is a small file of its own.
+    ///
+    /// The library would map such a file into memory, once for its size and once for its bytes.
+    fn small(&self, id: Id, wanted: ObjectKind) -> Result<Option<Object>> {
+        if let Some(object) = lock(&self.recent).get(&id) {
+            return Ok(Some(object.clone()));
+        }
+        if self.packed[wanted as usize].load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let path = self.loose(id);
+        let Some(file) = files::read_small(&path, LOOSE)? else { return Ok(None) };
+        // What is wrong with it the library will say, unless there is a pack that has it too.
+        let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else { return Ok(None) };
+        if object.id()? != id {
+            return Ok(None);
+        }
+        self.remember([(id, object.clone())]);
+        Ok(Some(object))
+    }
+
+    /// Keeps objects that are on the disk in memory.
+    fn remember(&self, objects: impl IntoIterator<Item = (Id, Object)>) {
+        let mut recent = lock(&self.recent);
+        for (id, object) in objects {
+            if object.bytes.len() <= SMALL {
+                if recent.len() >= RECENT {
+                    recent.clear();
+                }
+                recent.insert(id, object);
             }
-        };
-        lock(&self.idle).push(handle);
-        answer.map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
+        }
+    }
+
+    /// Looks for an object on the disk when it is asked for again.
+    pub(crate) fn forget(&self, id: Id) {
+        lock(&self.recent).remove(&id);
     }
 
     /// Returns the kind and the size of an object; none if it is not there.
-    pub(crate) fn header(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
+    ///
+    /// `wanted` is the kind that it probably has.
+    pub(crate) fn header(&self, id: Id, wanted: ObjectKind) -> Result<Option<(ObjectKind, u64)>> {
         if let Some(object) = self.in_memory(id) {
             return Ok(Some((object.kind, object.bytes.len() as u64)));
         }
-        self.header_on_disk(id)
+        match self.small(id, wanted)? {
+            Some(object) => Ok(Some((object.kind, object.bytes.len() as u64))),
+            None => self.large_header(id),
+        }
     }
 
-    fn header_on_disk(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
-        if let Some(object) = lock(&self.written).get(&id) {
-            return Ok(Some((object.kind, object.bytes.len() as u64)));
-        }
+    fn large_header(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
         self.ask(id, |handle| {
             let header = handle.try_header(&id.to_gix())?;
             Ok(header.map(|header| (ObjectKind::from_gix(header.kind), header.size)))
@@ -138,32 +194,44 @@ impl Objects {
 
     /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was opened for.
     pub(crate) fn read(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Arc<[u8]>> {
-        self.read_any(id, limit)?.expect(id, wanted)
+        self.read_any(id, wanted, limit)?.expect(id, wanted)
     }
 
-    pub(crate) fn read_any(&self, id: Id, limit: u64) -> Result<Object> {
+    /// Reads an object of at most `limit` bytes; `wanted` is the kind that it probably has.
+    pub(crate) fn read_any(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Object> {
         match self.in_memory(id) {
             Some(object) => self.check_size(id, object.bytes.len() as u64, limit).map(|()| object),
-            None => self.read_disk(id, limit),
+            None => self.read_disk(id, wanted, limit),
         }
     }
 
     /// Reads an object that is durable, or was written by git.
-    pub(crate) fn read_disk(&self, id: Id, limit: u64) -> Result<Object> {
-        let (_, size) = self.header_on_disk(id)?.ok_or(Error::MissingObject { id })?;
-        self.check_size(id, size, limit)?;
-        if let Some(object) = lock(&self.written).get(&id) {
-            return Ok(object.clone());
+    pub(crate) fn read_disk(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Object> {
+        if let Some(object) = self.small(id, wanted)? {
+            return self.check_size(id, object.bytes.len() as u64, limit).map(|()| object);
+        }
+        if limit < self.limit {
+            let (_, size) = self.large_header(id)?.ok_or(Error::MissingObject { id })?;
+            self.check_size(id, size, limit)?;
         }
         let read = self.ask(id, |handle| {
             let mut bytes = Vec::new();
-            let kind = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?.map(|found| found.kind);
-            Ok(kind.map(|kind| Object::new(ObjectKind::from_gix(kind), bytes)))
-        })?;
-        let object = read.ok_or(Error::MissingObject { id })?;
+            let found = gix_odb::pack::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
+            let found = found.map(|(data, pack)| (ObjectKind::from_gix(data.kind), pack.is_some()));
+            self.packed[wanted as usize].store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
+            Ok(found.map(|(kind, _)| Object::new(kind, bytes)))
+        });
+        // The library stops at the same limit, and says it in other words.
+        if read.is_err()
+            && let Ok(Some((_, size))) = self.large_header(id)
+        {
+            self.check_size(id, size, limit)?;
+        }
+        let object = read?.ok_or(Error::MissingObject { id })?;
         if object.id()? != id {
             return Err(Error::CorruptObject { id, problem: "its bytes do not have this name".into() });
         }
+        self.remember([(id, object.clone())]);
         Ok(object)
     }
 
@@ -183,7 +251,7 @@ impl Objects {
             None => None,
         };
         for id in lock(&self.pending).keys() {
-            if id.to_string().starts_with(hex) && found.replace(*id).is_some_and(|other| other != *id) {
+            if id.to_hex().as_str().starts_with(hex) && found.replace(*id).is_some_and(|other| other != *id) {
                 return Err(ambiguous());
             }
         }
@@ -214,41 +282,41 @@ impl Objects {
             return Ok(());
         }
         let mut changed = BTreeSet::new();
-        let mut new = Vec::new();
-        for (id, object) in &pending {
-            if self.freshen(*id, object)? {
-                changed.insert(self.fan_out(*id));
-            } else {
-                new.push((*id, object));
+        if pending.len() < PACK_FROM {
+            let mut new = Vec::new();
+            for (id, object) in &pending {
+                if self.freshen(*id, object)? {
+                    changed.insert(self.fan_out(*id));
+                } else {
+                    new.push((*id, object));
+                }
             }
-        }
-        if new.len() < PACK_FROM {
             self.write_loose(&new, &mut changed)?;
         } else {
-            pack::write(&self.directory, &mut new, self.level, self.shared, &mut changed)?;
+            // Which of them are there already is not asked: that costs more than to write those again.
+            let mut new = pending.iter().map(|(id, object)| (*id, object)).collect::<Vec<_>>();
+            pack::write(&self.directory, &mut new, self.level, self.writing, &mut changed)?;
         }
-        for directory in &changed {
-            files::sync_dir(directory).map_err(failed("sync", directory))?;
+        changed.iter().try_for_each(|directory| self.writing.sync_dir(directory))?;
+        let mut rest = lock(&self.pending);
+        for (id, _) in &pending {
+            rest.remove(id);
         }
-        let (mut rest, mut written) = (lock(&self.pending), lock(&self.written));
-        if written.len() + pending.len() > WRITTEN {
-            written.clear();
-        }
-        for (id, object) in pending {
-            rest.remove(&id);
-            if object.bytes.len() <= SMALL && written.len() < WRITTEN {
-                written.insert(id, object);
-            }
-        }
+        drop(rest);
+        self.remember(pending);
         Ok(())
     }
 
     fn fan_out(&self, id: Id) -> PathBuf {
-        self.directory.join(&id.to_string()[..2])
+        self.directory.join(&id.to_hex().as_str()[..2])
     }
 
     fn loose(&self, id: Id) -> PathBuf {
-        self.fan_out(id).join(&id.to_string()[2..])
+        let hex = id.to_hex();
+        let (directory, name) = hex.as_str().split_at(2);
+        let mut path = self.directory.join(directory);
+        path.push(name);
+        path
     }
 
     /// Makes an object durable that is there as a file; returns whether it is.
@@ -257,7 +325,7 @@ impl Objects {
     /// be about to be removed, and what is written is small beside finding out.
     fn freshen(&self, id: Id, object: &Object) -> Result<bool> {
         let path = self.loose(id);
-        if !files::freshen(&path).map_err(failed("sync", &path))? {
+        if !files::freshen(&path, self.writing).map_err(failed("sync", &path))? {
             return Ok(false);
         }
         // git takes a file of the right name for the object. A branch must not come to rest on one that a power cut emptied.
@@ -281,23 +349,44 @@ impl Objects {
                 let mut file = Temporary::create(&self.directory, "tmp_obj_")?;
                 let header = format!("{} {}\0", object.kind, object.bytes.len());
                 deflate.run(&[header.as_bytes(), &object.bytes], |bytes| file.write(bytes))?;
-                file.sync(self.shared)?;
+                file.sync(self.writing)?;
                 Ok(file)
             };
             written.push((*id, write().map_err(failed("write an object in", &self.directory))?));
         }
         for (id, file) in written {
-            let fan_out = id.to_string()[..2].to_owned();
+            let fan_out = id.to_hex().as_str()[..2].to_owned();
             changed.extend(
-                files::create_dirs(&self.directory, Path::new(&fan_out), self.shared)
+                files::create_dirs(&self.directory, Path::new(&fan_out), self.writing)
                     .map_err(failed("create a directory in", &self.directory))?,
             );
             let path = self.loose(id);
-            file.publish(&path).map_err(failed("create", &path))?;
+            file.publish(&path, self.writing).map_err(failed("create", &path))?;
             changed.insert(self.fan_out(id));
         }
         Ok(())
     }
+}
+
+fn new_store(directory: &Path, limit: u64, slots: Slots) -> Result<Arc<gix_odb::Store>> {
+    let options = Options { slots, alloc_limit_bytes: usize::try_from(limit).ok(), ..Options::default() };
+    gix_odb::Store::at_opts(directory.to_owned(), gix_hash::Kind::Sha1, &mut std::iter::empty(), options)
+        .map(Arc::new)
+        .map_err(failed("open", directory))
+}
+
+/// Reads the file of an object; none if it is damaged, or the object is large.
+fn inflate(inflate: &mut gix_zlib::Inflate, file: &[u8]) -> Option<Object> {
+    inflate.reset();
+    let mut start = [0; 4096];
+    let (status, read, written) = inflate.prefix(file, &mut start).ok()?;
+    let (kind, size, header) = gix_object::decode::loose_header(&start[..written]).ok()?;
+    let size = usize::try_from(size).ok().filter(|size| *size as u64 <= LOOSE)?;
+    let mut bytes = start.get(header..written)?.to_vec();
+    if status != gix_zlib::Status::StreamEnd && bytes.len() <= size {
+        inflate.rest(&file[read..], &start[..written], header, &mut bytes, size).ok()?;
+    }
+    (bytes.len() == size).then(|| Object::new(ObjectKind::from_gix(kind), bytes))
 }
 
 /// Words an error of the library with all that is behind it.

@@ -174,6 +174,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The branch has moved, but its new place may not outlast a power cut.
+    #[error("{name} has moved, but may be back after a power cut: cannot sync its directory")]
+    NotDurable {
+        /// The ref.
+        name: String,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The file system refuses.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -260,7 +268,7 @@ impl Error {
             Self::Locked { .. } => ErrorKind::Locked,
             Self::CheckedOut { .. } => ErrorKind::CheckedOut,
             Self::NoIdentity { .. } => ErrorKind::NoIdentity,
-            Self::Io { .. } => ErrorKind::Io,
+            Self::Io { .. } | Self::NotDurable { .. } => ErrorKind::Io,
         }
     }
 }

@@ -24,7 +24,20 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// Reads a regular file of at most `limit` bytes; none if there is no file of this name.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let read = || -> io::Result<Option<Vec<u8>>> {
+    match read_some(path, limit)? {
+        Some(None) => Err(failed("read", path)(io::Error::other("it is too large"))),
+        other => Ok(other.flatten()),
+    }
+}
+
+/// Reads a regular file; none if there is no file of this name, or it has more than `limit` bytes.
+pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    read_some(path, limit).map(Option::flatten)
+}
+
+/// Reads a regular file; the inner value is none if it has more than `limit` bytes.
+fn read_some(path: &Path, limit: u64) -> Result<Option<Option<Vec<u8>>>> {
+    let read = || -> io::Result<Option<Option<Vec<u8>>>> {
         // Opening a pipe would wait for someone who writes to it.
         let metadata = fs::metadata(path)?;
         if metadata.is_dir() {
@@ -34,11 +47,19 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
             return Err(io::Error::other("it is no regular file"));
         }
         let mut bytes = Vec::new();
-        File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(io::Error::other("it is too large"));
+        let small = metadata.len() <= limit;
+        if small {
+            // One more than it should have, so that the first read shows that it is the last.
+            let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_add(1);
+            bytes.resize(size.min(1 << 20), 0);
+            let mut file = File::open(path)?;
+            let read = file.read(&mut bytes)?;
+            bytes.truncate(read);
+            if read + 1 != size {
+                file.take(limit + 1 - read as u64).read_to_end(&mut bytes)?;
+            }
         }
-        Ok(Some(bytes))
+        Ok(Some((small && bytes.len() as u64 <= limit).then_some(bytes)))
     };
     match read() {
         Err(error) if is_absent(&error) => Ok(None),
@@ -75,6 +96,29 @@ pub(crate) enum Shared {
     Add(u32),
     /// These bits are all.
     Exactly(u32),
+}
+
+/// How files are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Writing {
+    pub(crate) shared: Shared,
+    /// Whether what is written outlasts a power cut.
+    pub(crate) durable: bool,
+}
+
+impl Writing {
+    fn sync(self, file: &File) -> io::Result<()> {
+        if self.durable { file.sync_all() } else { Ok(()) }
+    }
+
+    /// Makes the names in a directory durable.
+    pub(crate) fn sync_dir(self, path: &Path) -> Result<()> {
+        // Elsewhere a directory cannot be opened as a file, and its names are durable without that.
+        if !cfg!(unix) || !self.durable {
+            return Ok(());
+        }
+        File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync", path))
+    }
 }
 
 impl Shared {
@@ -116,13 +160,13 @@ impl Shared {
 }
 
 /// Creates a directory and those above it, down from `base`; returns the ones whose entries have changed by that.
-pub(crate) fn create_dirs(base: &Path, relative: &Path, shared: Shared) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn create_dirs(base: &Path, relative: &Path, writing: Writing) -> io::Result<Vec<PathBuf>> {
     let (mut at, mut changed) = (base.to_owned(), Vec::new());
     for part in relative.components() {
         let next = at.join(part);
         match fs::create_dir(&next) {
             Ok(()) => {
-                shared.apply(&next)?;
+                writing.shared.apply(&next)?;
                 changed.push(at);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next.is_dir() => {}
@@ -142,12 +186,6 @@ pub(crate) fn remove_empty_dirs(path: &Path) -> io::Result<()> {
         }
     }
     fs::remove_dir(path)
-}
-
-/// Makes the names in a directory durable.
-pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-    // Elsewhere a directory cannot be opened as a file, and its names are durable without that.
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// A file that has no name yet that anyone looks for; dropped, it is removed.
@@ -171,16 +209,16 @@ impl Temporary {
     }
 
     /// Makes the bytes durable and sets the mode.
-    pub(crate) fn sync(&self, shared: Shared) -> io::Result<()> {
-        shared.apply(self.0.path())?;
-        self.0.as_file().sync_all()
+    pub(crate) fn sync(&self, writing: Writing) -> io::Result<()> {
+        writing.shared.apply(self.0.path())?;
+        writing.sync(self.0.as_file())
     }
 
     /// Gives it its name; if another program was faster, its file, which has the same contents, is made durable instead.
-    pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
+    pub(crate) fn publish(self, path: &Path, writing: Writing) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => freshen(path).map(drop),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => freshen(path, writing).map(drop),
             Err(failed) => Err(failed.error),
         }
     }
@@ -189,7 +227,7 @@ impl Temporary {
 /// Sets the time of an existing file to now, and makes it durable; returns whether there is one.
 ///
 /// git removes objects that nothing refers to when they are old, and other programs need not have made them durable.
-pub(crate) fn freshen(path: &Path) -> io::Result<bool> {
+pub(crate) fn freshen(path: &Path, writing: Writing) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(false),
@@ -197,17 +235,17 @@ pub(crate) fn freshen(path: &Path) -> io::Result<bool> {
     };
     // Another user's file keeps its time, as with git.
     let _ = file.set_modified(SystemTime::now());
-    file.sync_all()?;
+    writing.sync(&file)?;
     Ok(true)
 }
 
 /// Appends a line to a file in one write, and makes it durable; returns whether the file is there.
-pub(crate) fn append(path: &Path, line: &[u8], create: bool, shared: Shared) -> io::Result<bool> {
+pub(crate) fn append(path: &Path, line: &[u8], create: bool, writing: Writing) -> io::Result<bool> {
     match OpenOptions::new().append(true).create(create).open(path) {
         Ok(mut file) => {
             file.write_all(line)?;
-            shared.apply(path)?;
-            file.sync_data()?;
+            writing.shared.apply(path)?;
+            writing.sync(&file)?;
             Ok(true)
         }
         Err(error) if is_absent(&error) && !create => Ok(false),
@@ -233,14 +271,14 @@ impl Lock {
         mut self,
         bytes: &[u8],
         path: &Path,
-        shared: Shared,
+        writing: Writing,
         before: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut file = self.file.take().expect("a lock is committed once");
         let write = |file: &mut File| {
             file.write_all(bytes)?;
-            shared.apply(&self.path)?;
-            file.sync_all()
+            writing.shared.apply(&self.path)?;
+            writing.sync(file)
         };
         write(&mut file).map_err(failed("write", &self.path))?;
         drop(file);

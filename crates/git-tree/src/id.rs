@@ -44,6 +44,17 @@ impl Id {
         Some(Self(bytes))
     }
 
+    /// Returns its digits.
+    pub(crate) fn to_hex(self) -> Hex {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = [0; 2 * Self::LEN];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 0xf)];
+        }
+        Hex(hex)
+    }
+
     pub(crate) fn to_gix(self) -> gix_hash::ObjectId {
         gix_hash::ObjectId::Sha1(self.0)
     }
@@ -53,9 +64,18 @@ impl Id {
     }
 }
 
+/// The digits of a name.
+pub(crate) struct Hex([u8; 2 * Id::LEN]);
+
+impl Hex {
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("they are digits")
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.to_hex().as_str())
     }
 }
 

@@ -6,33 +6,55 @@ use std::path::{Path, PathBuf};
 
 use gix_zlib::Status;
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
+use zlib_rs::crc32::crc32;
 
 use crate::error::{Error, Result};
-use crate::files::{self, Shared, Temporary, failed};
+use crate::files::{self, Temporary, Writing, failed};
 use crate::id::{Id, ObjectKind};
 use crate::object::Object;
 
 /// Deflates one text after the other with the same tables.
-pub(crate) struct Deflate(Compress);
+pub(crate) struct Deflate {
+    tables: Compress,
+    /// Whether trees are left as they are. Most of a tree are ids, which do not get smaller; `git gc` deflates them all the same.
+    stores_trees: bool,
+}
 
 impl Deflate {
-    pub(crate) fn new(level: gix_zlib::Compression) -> Self {
-        Self(Compress::new(level))
+    /// `level` is what the configuration says, if it says something.
+    pub(crate) fn new(level: Option<gix_zlib::Compression>) -> Self {
+        let tables = Compress::new(level.unwrap_or(gix_zlib::Compression::BEST_SPEED));
+        Self { tables, stores_trees: level.is_none() }
+    }
+
+    /// Deflates an object without its header.
+    fn object(&mut self, object: &Object, mut out: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        match u16::try_from(object.bytes.len()) {
+            Ok(length) if self.stores_trees && object.kind == ObjectKind::Tree => {
+                // RFC 1950 and 1951: the header of the lowest level, one block that is stored and the last.
+                out(&[0x78, 0x01, 0x01])?;
+                out(&length.to_le_bytes())?;
+                out(&(!length).to_le_bytes())?;
+                out(&object.bytes)?;
+                out(&zlib_rs::adler32::adler32(1, &object.bytes).to_be_bytes())
+            }
+            _ => self.run(&[&object.bytes], out),
+        }
     }
 
     /// Deflates a text that is in parts, and gives each piece of the result to `out`.
     pub(crate) fn run(&mut self, parts: &[&[u8]], mut out: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut buffer = [0; 8192];
-        self.0.reset();
+        self.tables.reset();
         for (nth, part) in parts.iter().enumerate() {
             let last = nth + 1 == parts.len();
             let mut rest = *part;
             while last || !rest.is_empty() {
-                let (read, written) = (self.0.total_in(), self.0.total_out());
+                let (read, written) = (self.tables.total_in(), self.tables.total_out());
                 let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
-                let status = self.0.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
-                rest = &rest[(self.0.total_in() - read) as usize..];
-                out(&buffer[..(self.0.total_out() - written) as usize])?;
+                let status = self.tables.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
+                rest = &rest[(self.tables.total_in() - read) as usize..];
+                out(&buffer[..(self.tables.total_out() - written) as usize])?;
                 if status == Status::StreamEnd {
                     break;
                 }
@@ -68,14 +90,20 @@ impl Hashed {
     }
 
     /// Writes the hash of all at the end, and makes the file durable.
-    fn finish(mut self, shared: Shared) -> io::Result<(Temporary, Id)> {
+    fn finish(mut self, writing: Writing) -> io::Result<(Temporary, Id)> {
         let id = Id::from_gix(&self.hasher.try_finalize().map_err(io::Error::other)?);
         self.buffer.extend_from_slice(id.as_bytes());
         self.file.write(&self.buffer)?;
-        self.file.sync(shared)?;
+        self.file.sync(writing)?;
         Ok((self.file, id))
     }
 }
+
+/// How many bytes are deflated before they are written.
+const ROUND: usize = 8 << 20;
+
+/// How many bytes are worth a thread.
+const SHARE: usize = 64 << 10;
 
 /// Where an object lies in the pack.
 struct Place {
@@ -88,13 +116,13 @@ struct Place {
 pub(crate) fn write(
     objects_dir: &Path,
     objects: &mut [(Id, &Object)],
-    level: gix_zlib::Compression,
-    shared: Shared,
+    level: Option<gix_zlib::Compression>,
+    writing: Writing,
     changed: &mut BTreeSet<PathBuf>,
 ) -> Result<()> {
     objects.sort_unstable_by_key(|(id, _)| *id);
     let directory = objects_dir.join("pack");
-    let created = files::create_dirs(objects_dir, Path::new("pack"), shared);
+    let created = files::create_dirs(objects_dir, Path::new("pack"), writing);
     changed.extend(created.map_err(failed("create", &directory))?);
     let count = u32::try_from(objects.len())
         .map_err(|_| Error::Unsupported { what: "more than 4294967295 objects at once".into() })?;
@@ -102,29 +130,62 @@ pub(crate) fn write(
         let mut pack = Hashed::create(&directory, "tmp_pack_")?;
         pack.write(b"PACK\0\0\0\x02")?;
         pack.write(&count.to_be_bytes())?;
-        let (mut places, mut deflate) = (Vec::with_capacity(objects.len()), Deflate::new(level));
-        for (id, object) in &*objects {
-            let (offset, mut crc) = (pack.at, crc32fast::Hasher::new());
-            let header = entry_header(object.kind, object.bytes.len() as u64);
-            crc.update(&header);
-            pack.write(&header)?;
-            deflate.run(&[&object.bytes], |bytes| {
-                crc.update(bytes);
-                pack.write(bytes)
-            })?;
-            places.push(Place { id: *id, crc: crc.finalize(), offset });
+        let mut places = Vec::with_capacity(objects.len());
+        let mut rest = &*objects;
+        while !rest.is_empty() {
+            let mut size = 0;
+            let count = rest.iter().take_while(|(_, object)| {
+                let fits = size < ROUND;
+                size += object.bytes.len();
+                fits
+            });
+            let round;
+            (round, rest) = rest.split_at(count.count());
+            for ((id, _), entry) in round.iter().zip(entries(round, level)?) {
+                places.push(Place { id: *id, crc: crc32(0, &entry), offset: pack.at });
+                pack.write(&entry)?;
+            }
         }
-        let (pack, id) = pack.finish(shared)?;
+        let (pack, id) = pack.finish(writing)?;
         let mut index = Hashed::create(&directory, "tmp_idx_")?;
         write_index(&mut index, &places, id)?;
-        let (index, _) = index.finish(shared)?;
+        let (index, _) = index.finish(writing)?;
         // A pack is used when its index is there.
-        pack.publish(&directory.join(format!("pack-{id}.pack")))?;
-        index.publish(&directory.join(format!("pack-{id}.idx")))
+        pack.publish(&directory.join(format!("pack-{id}.pack")), writing)?;
+        index.publish(&directory.join(format!("pack-{id}.idx")), writing)
     };
     write().map_err(failed("write a pack in", &directory))?;
     changed.insert(directory);
     Ok(())
+}
+
+/// Makes the entries of objects in a pack, with as many threads as pay.
+fn entries(objects: &[(Id, &Object)], level: Option<gix_zlib::Compression>) -> io::Result<Vec<Vec<u8>>> {
+    let deflate = |objects: &[(Id, &Object)]| {
+        let mut deflate = Deflate::new(level);
+        let entry = |(_, object): &(Id, &Object)| {
+            let mut entry = entry_header(object.kind, object.bytes.len() as u64);
+            deflate.object(object, |bytes| {
+                entry.extend_from_slice(bytes);
+                Ok(())
+            })?;
+            Ok(entry)
+        };
+        objects.iter().map(entry).collect::<io::Result<Vec<_>>>()
+    };
+    let size: usize = objects.iter().map(|(_, object)| object.bytes.len()).sum();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(size / SHARE).max(1);
+    std::thread::scope(|scope| {
+        let mut shares = objects.chunks(objects.len().div_ceil(threads));
+        let own = shares.next().unwrap_or_default();
+        let others: Vec<_> = shares.map(|share| scope.spawn(move || deflate(share))).collect();
+        let mut entries = deflate(own)?;
+        for other in others {
+            let more = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            entries.append(&mut more?);
+        }
+        Ok(entries)
+    })
 }
 
 /// The kind and the size, four bits in the first byte and seven in each that follows.

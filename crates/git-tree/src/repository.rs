@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::commit::{Commit, Role, Signature};
 use crate::database::Objects;
 use crate::error::Result;
+use crate::files::Writing;
 use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
 use crate::object::Object;
@@ -26,11 +27,13 @@ pub struct OpenOptions {
     pub user_configuration: bool,
     /// No object of more bytes is read.
     pub max_object_size: u64,
+    /// Syncs what is written to the disk, so that it outlasts a power cut. Without it, only a kill loses nothing.
+    pub durable: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { user_configuration: true, max_object_size: 1 << 30 }
+        Self { user_configuration: true, max_object_size: 1 << 30, durable: true }
     }
 }
 
@@ -48,6 +51,7 @@ struct Inner {
 struct Common {
     layout: Layout,
     settings: Settings,
+    writing: Writing,
     user: bool,
     trees: Mutex<Trees>,
 }
@@ -78,14 +82,11 @@ impl Repository {
     pub fn open(git_dir: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let layout = Layout::find(git_dir.as_ref())?;
         let settings = Settings::read(&layout, options.user_configuration)?;
-        let objects = Objects::open(
-            layout.common_dir.join("objects"),
-            options.max_object_size,
-            settings.shared,
-            settings.compression,
-        )?;
+        let writing = Writing { shared: settings.shared, durable: options.durable };
+        let objects =
+            Objects::open(layout.common_dir.join("objects"), options.max_object_size, writing, settings.compression)?;
         let user = options.user_configuration;
-        let common = Arc::new(Common { layout, settings, user, trees: Mutex::default() });
+        let common = Arc::new(Common { layout, settings, writing, user, trees: Mutex::default() });
         Ok(Self(Arc::new(Inner { common, objects })))
     }
 
@@ -126,7 +127,7 @@ impl Repository {
     ///
     /// [`CorruptObject`](crate::Error::CorruptObject), [`Io`](crate::Error::Io).
     pub fn header(&self, id: Id) -> Result<Option<(ObjectKind, u64)>> {
-        self.0.objects.header(id)
+        self.0.objects.header(id, ObjectKind::Blob)
     }
 
     /// Returns who is to be named in a commit, at the present time: what the environment (`GIT_AUTHOR_NAME` and the like) and the
@@ -140,7 +141,8 @@ impl Repository {
         role.signature(&self.0.common.settings, self.0.common.user)
     }
 
-    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are durable.
+    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this returns, all are
+    /// [durable](OpenOptions::durable).
     ///
     /// [`move_branch`](Self::move_branch) does this before it moves anything. One call for several commits is cheaper than
     /// one for each.
@@ -169,12 +171,21 @@ impl Repository {
         &self.0.common.settings
     }
 
+    pub(crate) fn writing(&self) -> Writing {
+        self.0.common.writing
+    }
+
+    /// Looks for an object on the disk when it is asked for again: no branch need lead to it any more.
+    pub(crate) fn forget(&self, id: Id) {
+        self.0.objects.forget(id);
+    }
+
     pub(crate) fn put(&self, id: Id, object: Object) {
         self.0.objects.put(id, object);
     }
 
     pub(crate) fn read_object(&self, id: Id) -> Result<Object> {
-        self.0.objects.read_any(id, u64::MAX)
+        self.0.objects.read_any(id, ObjectKind::Commit, u64::MAX)
     }
 
     pub(crate) fn abbreviated(&self, hex: &str) -> Result<Option<Id>> {
@@ -191,7 +202,7 @@ impl Repository {
             return Ok(Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?));
         }
         // Only what is on the disk is kept: the rest may never get there, and no other tree must be made with it then.
-        let object = self.0.objects.read_disk(id, u64::MAX)?;
+        let object = self.0.objects.read_disk(id, ObjectKind::Tree, u64::MAX)?;
         let tree = Arc::new(Tree::parse(id, object.expect(id, ObjectKind::Tree)?)?);
         let mut trees = trees();
         if trees.size + tree.size() > TREES {

@@ -94,6 +94,7 @@ fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
 /// Finds a name in git's order: an id, a ref, the start of an id.
 fn name(repository: &Repository, name: &str, revision: &str) -> Result<Id> {
     if let Some(id) = Id::from_hex(name.as_bytes()) {
+        repository.forget(id);
         return Ok(id);
     }
     if name.contains("@{") || name.contains(':') || name.contains("..") || revision.is_empty() {

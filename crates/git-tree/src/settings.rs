@@ -34,7 +34,8 @@ pub(crate) struct Settings {
     pub(crate) shared: Shared,
     pub(crate) log_updates: LogUpdates,
     pub(crate) lock_timeout: Duration,
-    pub(crate) compression: gix_zlib::Compression,
+    /// How hard to compress; none if that is not said.
+    pub(crate) compression: Option<gix_zlib::Compression>,
 }
 
 fn failed(error: &dyn std::error::Error) -> Error {
@@ -105,9 +106,7 @@ impl Settings {
             shared: shared(&file)?,
             log_updates,
             lock_timeout: Duration::from_millis(lock_timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(100)),
-            compression: level
-                .and_then(|level| gix_zlib::Compression::new(i32::try_from(level).ok()?))
-                .unwrap_or(gix_zlib::Compression::BEST_SPEED),
+            compression: level.and_then(|level| gix_zlib::Compression::new(i32::try_from(level).ok()?)),
             texts: TEXTS
                 .iter()
                 .filter_map(|key| Some((*key, file.string(*key).filter(|value| !value.is_empty())?.to_string())))

@@ -1,6 +1,7 @@
 //! One tree object: the entries of a directory.
 
 use std::cmp::Ordering;
+use std::io::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -162,7 +163,7 @@ pub(crate) fn encode(entries: &mut [Named<'_>]) -> Vec<u8> {
     entries.sort_by(|one, other| order((one.entry.kind, one.name), (other.entry.kind, other.name)));
     let mut bytes = Vec::with_capacity(entries.iter().map(|named| named.name.len() + 28).sum());
     for named in entries {
-        bytes.extend_from_slice(format!("{:o} ", named.entry.kind.mode()).as_bytes());
+        write!(bytes, "{:o} ", named.entry.kind.mode()).expect("a vector takes all");
         bytes.extend_from_slice(named.name);
         bytes.push(0);
         bytes.extend_from_slice(named.entry.id.as_bytes());

@@ -9,6 +9,7 @@ use file_tools::Tool;
 use file_tools::changes::summary;
 use file_tools::shown::is_unsafe;
 use fs_guard::{Hasher, Sha256};
+use patch_engine::approval::Reason;
 use patch_engine::{ChangeKind, Plan};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
@@ -42,7 +43,7 @@ impl Preview {
     /// `None` when it has too many files to name each of them.
     ///
     /// Fails when a file is no longer what the plan was made for.
-    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, fs_guard::Error> {
+    pub(crate) fn of(plan: &Plan, reasons: &[Reason]) -> Result<Option<Self>, fs_guard::Error> {
         let mut names = Vec::new();
         let mut size = 0;
         let (mut inserted, mut deleted) = (0, 0);
@@ -65,6 +66,8 @@ impl Preview {
         }
         let head = format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan));
         let mut lines = vec![head];
+        let guarded = reasons.iter().filter(|reason| matches!(reason, Reason::Guarded { .. }));
+        lines.extend(guarded.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.append(&mut names);
         lines.push(String::new());
         let mut shown = 0;

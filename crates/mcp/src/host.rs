@@ -80,7 +80,7 @@ impl Host for CallHost {
             Answer::Commit => {}
             Answer::Ask(approved) if approved == Some(plan.digest()) => {}
             Answer::Ask(_) => {
-                let (unapproved, decision) = match Preview::of(plan)? {
+                let (unapproved, decision) = match Preview::of(plan, &request.reasons)? {
                     Some(preview) => (Unapproved::ToShow(preview), Decision::Postpone),
                     None => (Unapproved::TooMany(plan.changes().len()), Decision::Decline),
                 };

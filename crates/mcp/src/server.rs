@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use file_tools::audit::Audit;
 use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError};
+use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -210,11 +211,13 @@ impl Shared {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
+        // What is guarded is asked about like everything else, where a person sees every plan.
+        let policy = self.approvals().take_guarded(settings.policy.clone());
         let open = |policy| {
             let workspace = Workspace::open(&settings.root, policy)?;
             Ok::<_, ToolError>(workspace.with_key_place(settings.key_place.clone()))
         };
-        let mut workspace = open(settings.policy.clone())?;
+        let mut workspace = open(policy.clone())?;
         if names_roots(context) {
             let uris = self.client_roots(context).await;
             let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
@@ -223,7 +226,7 @@ impl Shared {
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
             if !within.is_empty() {
-                workspace = open(fs_guard::Policy { within, ..settings.policy.clone() })?;
+                workspace = open(fs_guard::Policy { within, ..policy })?;
             }
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
@@ -231,11 +234,25 @@ impl Shared {
             Some(before) => before.reopened(workspace),
             None => {
                 let audit = Audit::new(self.session.clone(), agent);
-                Session::new(workspace, audit, settings.tool_settings.clone())
+                let mut tool_settings = settings.tool_settings.clone();
+                // Where nothing is edited, nothing is carried.
+                if settings.tools.iter().all(|tool| tool.is_read_only()) {
+                    tool_settings.max_snapshots = 0;
+                }
+                Session::new(workspace, audit, tool_settings)
             }
         });
         *tools = Some(made.clone());
         Ok(made)
+    }
+
+    /// The approvals of one call.
+    fn approvals(&self) -> Approvals {
+        Approvals::new(match self.settings.approval {
+            Approval::Ask => ApprovalPolicy::Always,
+            // Whether a person is asked is known before the call, by what it is.
+            Approval::Auto | Approval::Never => ApprovalPolicy::Never,
+        })
     }
 
     /// The roots of a client that has announced some.
@@ -414,11 +431,18 @@ impl CallOf<'_> {
             None => (None, None),
         };
         let turn = self.shared.turn(tool).await;
+        let mut approvals = self.shared.approvals();
+        // Why a file is guarded is shown.
+        let _ = approvals.take_guarded(self.shared.settings.policy.clone());
+        let asks = self.shared.settings.approval == Approval::Ask;
         let ran = self.shared.workers.run(move || {
             // Also when the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
-            let reply = tools.call_tool(tool, &*args, &mut host);
+            let reply = match asks {
+                true => tools.call_tool(tool, &*args, &mut approvals.ask(&mut host)),
+                false => tools.call_tool(tool, &*args, &mut host),
+            };
             (answer::result(&reply), host.unapproved)
         });
         let ran = ran.await;

@@ -11,7 +11,7 @@ use crate::kind::ErrorKind;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
-use crate::planner::plan;
+use crate::planner::{names, plan};
 use crate::reject::{Reject, Rejects};
 use crate::report::Report;
 use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
@@ -190,7 +190,15 @@ impl Workspace {
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
             let part = Patch { sections: vec![section.clone()], warnings, notes, ..*patch };
-            let plan = &mut |root: &_| Ok(plan(root, &part, &options)?);
+            // Whether a file may have changed is up to the section that updates it.
+            let mut of_part = options.clone();
+            if options.snapshots.is_some() {
+                let later = &patch.sections[index + 1..];
+                of_part
+                    .expected
+                    .retain(|path, _| names(section, path) || !later.iter().any(|later| names(later, path)));
+            }
+            let plan = &mut |root: &_| Ok(plan(root, &part, &of_part)?);
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
                     // What was expected of a file is checked before it is changed for the first time.
@@ -287,7 +295,9 @@ impl Workspace {
             };
             log.planned(&plan);
             host.event(&Event::Planned(&plan));
-            match locked.commit(&plan, options, log, host) {
+            let committed = locked.commit(&plan, options, log, host);
+            log.ended(committed.as_ref().map(|committed| committed.id));
+            match committed {
                 Ok(committed) => {
                     let (transaction, trashed) = (Some(committed.id), committed.trashed);
                     let report = Report { transaction, plan, trashed, recovered, already_done: false };

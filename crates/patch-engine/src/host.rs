@@ -131,6 +131,8 @@ pub enum Event<'e> {
     Failed(&'e Plan, &'e CommitError),
     /// What was done could not be written down in full; why.
     Unlogged(&'e str),
+    /// What was done may be undone by a power cut; why.
+    NotDurable(&'e str),
 }
 
 /// A log of commits that is written before they happen. `()` keeps none.
@@ -153,6 +155,12 @@ pub trait CommitLog {
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let _ = id;
         Ok(())
+    }
+
+    /// What was intended has ended, and the workspace is still locked: all of it happened, or why not. Whether it did after
+    /// an error that [is not rolled back](CommitError::is_rolled_back) is for recovery to find out.
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
+        let _ = ended;
     }
 
     /// The file that has to be durable together with the journal.

@@ -60,7 +60,8 @@ pub use locate::{
 };
 pub use memory::{Changed, InMemoryError, MemoryTree, apply_in_memory};
 pub use options::{
-    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, UnknownProfile,
+    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, Snapshots,
+    UnknownProfile,
 };
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use fs_guard::Sha256;
 use patch_grammar::ParseOptions;
@@ -92,6 +93,13 @@ impl FromStr for Expected {
     }
 }
 
+/// What files were at other times, by hash.
+pub trait Snapshots: fmt::Debug + Send + Sync {
+    /// The bytes with this hash; `None` when they are not at hand. They are taken as they come: whoever gives them has
+    /// compared them with the hash.
+    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
+}
+
 /// All rules of planning.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -121,6 +129,10 @@ pub struct Options {
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has changed since is located
     /// there, and [carried](crate::carry) to the file as it is now. None: the files' own lines decide.
     pub base: Option<Files>,
+    /// Where the bytes are that an expected hash stands for. With these, a file may have changed since it had that hash, if the
+    /// patch only updates it: its hunks are located in those bytes, and [carried](crate::carry). What the patch deletes,
+    /// only moves or does not touch has to be as expected.
+    pub snapshots: Option<Arc<dyn Snapshots>>,
     /// What files must be before the patch, by path; files that are not named are not checked. With a base, a file may also
     /// have changed since it had that hash there.
     pub expected: BTreeMap<String, Expected>,
@@ -159,6 +171,7 @@ impl Options {
             max_memory: MAX_MEMORY,
             encodings: Encodings::default(),
             base: None,
+            snapshots: None,
             expected: BTreeMap::new(),
         }
     }

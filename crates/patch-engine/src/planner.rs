@@ -123,8 +123,9 @@ impl<'p> Planner<'_, 'p> {
             });
             if let Err(problem) = outcome {
                 if let Ok(checked) = self.files().check(path, Access::Read) {
-                    if let (Problem::Stale { .. }, Expected::Hash(seen)) = (&problem, expected)
-                        && self.base.has(&checked, seen)
+                    if let (Problem::Stale { actual, .. }, Expected::Hash(seen)) = (&problem, expected)
+                        && (self.base.has(&checked, seen)
+                            || actual.is_some() && self.only_updates(path) && self.base.recall(&checked, seen))
                     {
                         continue;
                     }
@@ -135,6 +136,16 @@ impl<'p> Planner<'_, 'p> {
                 self.rejects.push(Reject::of(path, problem));
             }
         }
+    }
+
+    /// Whether every section that names a path changes lines of that file.
+    fn only_updates(&self, path: &str) -> bool {
+        let mut sections = self.patch.sections.iter().filter(|section| names(section, path)).peekable();
+        let updates = |section: &Section<'_>| {
+            let update = matches!(&section.operation, SectionOperation::Update { hunks, .. } if !hunks.is_empty());
+            update && section.destination().is_none_or(|to| plain(to.text) != path)
+        };
+        sections.peek().is_some() && sections.all(updates)
     }
 
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
@@ -423,7 +434,13 @@ impl<'p> Planner<'_, 'p> {
         }
         let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
             Ok(edit) => edit,
-            Err(rejects) => return Err(self.hunk_failures(index, path, hunks, rejects)),
+            Err(rejects) => {
+                // What was expected was not what its author saw either, so nothing is said about those lines.
+                if self.options.base.is_none() {
+                    self.base.check_unchanged(path, &now.post)?;
+                }
+                return Err(self.hunk_failures(index, path, hunks, rejects));
+            }
         };
         let Carried { splices, hunks: carried } = carry(base, source, &edit).map_err(|conflicts| {
             let failure = |conflict: crate::carry::Conflict| {
@@ -434,14 +451,14 @@ impl<'p> Planner<'_, 'p> {
             conflicts.into_iter().map(failure).collect::<Vec<_>>()
         })?;
         self.base.leave(path, Some(Arc::new(edit.apply(base))));
-        for CarriedHunk { hunk, from, to, already_there } in carried {
-            if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == hunk) {
-                let (first_line, line_count) = (*to.start(), to.end() + 1 - to.start());
+        for carried in carried {
+            if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == carried.hunk) {
+                let (first_line, line_count) = (*carried.to.start(), carried.to.end() + 1 - carried.to.start());
                 let placed = Placed { first_line, line_count, ..placed.clone() };
                 self.note_placed(index, section, vec![placed]);
             }
-            let (path, hunk) = (section.path.text.to_owned(), section.place_in_text(hunk));
-            self.notes.push(PlanNote::Carried { path, hunk, from, to, already_there });
+            let hunk = section.place_in_text(carried.hunk);
+            self.notes.push(CarriedHunk { hunk, ..carried }.note(section.path.text));
         }
         let mut hasher = Hasher::new();
         splices.hash(source, 0, &mut hasher);
@@ -516,14 +533,25 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn finish(self) -> Result<Plan, Rejects> {
-        let Self { builder, patch, placed, notes, mut rejects, .. } = self;
+        let Self { mut builder, patch, base, placed, notes, mut rejects, .. } = self;
         rejects.extend(builder.check_no_new_repository().err());
         rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
         if let Some(rejects) = Rejects::new(rejects) {
             return Err(rejects);
         }
+        builder.carried_bases = base.left();
         Ok(builder.plan(patch.hunk_count(), placed, notes))
     }
+}
+
+/// Whether a section is about a path.
+pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
+    plain(section.path.text) == path || section.destination().is_some_and(|to| plain(to.text) == path)
+}
+
+/// A path without the `./` that a patch may put before it.
+fn plain(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
 }
 
 /// The mode that a section says, if it does.

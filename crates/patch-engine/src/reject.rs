@@ -45,6 +45,15 @@ impl From<Reject> for Rejects {
     }
 }
 
+impl IntoIterator for Rejects {
+    type Item = Reject;
+    type IntoIter = std::vec::IntoIter<Reject>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Deref for Rejects {
     type Target = [Reject];
 
@@ -277,7 +286,7 @@ impl fmt::Display for Problem {
                 }
             }
             Self::Conflict(conflict) => {
-                write!(f, "the file has changed where the hunk changes it: {}", since(conflict))
+                write!(f, "the file has changed there: {}", since(conflict))
             }
             Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
             Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),

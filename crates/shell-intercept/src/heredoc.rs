@@ -10,7 +10,7 @@ pub(crate) struct Tag<'s> {
     pub(crate) quoted: bool,
     /// Whether tabs at the beginning of lines are dropped (`<<-`).
     pub(crate) dash: bool,
-    /// Whether the line of the tag ends in CRLF; the others do as well then.
+    /// Whether the line of the tag ends in CRLF; the line that closes it has to as well.
     pub(crate) crlf: bool,
 }
 
@@ -35,8 +35,9 @@ impl<'s> Tag<'s> {
 
     fn closes(&self, line: &str) -> bool {
         let line = if self.dash { line.trim_start_matches('\t') } else { line };
-        let line = if self.crlf { line.strip_suffix('\r').unwrap_or(line) } else { line };
-        line == self.text
+        // To a shell the CR is a part of the tag: a line without it does not close the heredoc.
+        let line = if self.crlf { line.strip_suffix('\r') } else { Some(line) };
+        line == Some(self.text)
     }
 }
 

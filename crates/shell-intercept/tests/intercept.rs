@@ -309,6 +309,11 @@ fn tells_what_is_wrong_when_a_patch_was_meant() {
         ("apply_patch <<-'EOF'\n{} EOF\n", "open_heredoc"),
         ("apply_patch <<'EOF'\n{}EOF \n", "open_heredoc"),
         ("apply_patch <<'EOF'\n{}EOFX\n", "open_heredoc"),
+        // To a shell the tag is `EOF` and a carriage return: it would read to the end, and take the last line for one of the patch.
+        ("apply_patch <<'EOF'\r\n{}EOF\n", "open_heredoc"),
+        ("apply_patch <<'EOF'\r\n{}EOF", "open_heredoc"),
+        ("apply_patch <<-EOF\r\n{}\tEOF\n", "open_heredoc"),
+        ("apply_patch <<'EOF'\n{}EOF\r\n", "open_heredoc"),
     ] {
         assert_eq!(verdict(script), kind, "{script}");
     }

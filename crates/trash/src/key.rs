@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fs_guard::Error;
+use fs_guard::{Error, FoundSecret};
 
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,20 @@ impl KeyPlace {
     /// A process that is about to be confined needs it.
     pub fn prepare(&self) -> Result<Option<PathBuf>, Error> {
         Ok(self.key()?.and_then(|_| self.directory()))
+    }
+
+    /// Looks for the key, and makes none: its directory, and whether the key is there. `None` when there is no place for one.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be used.
+    pub fn find(&self) -> Result<Option<(PathBuf, bool)>, Error> {
+        let Some(dir) = self.directory() else { return Ok(None) };
+        Ok(match fs_guard::find_secret(&dir, "key")? {
+            FoundSecret::There => Some((dir, true)),
+            FoundSecret::ToBeMade => Some((dir, false)),
+            FoundSecret::NoPlace => None,
+        })
     }
 
     fn directory(&self) -> Option<PathBuf> {

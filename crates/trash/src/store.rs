@@ -115,6 +115,14 @@ impl<'r> Store<'r> {
         }
     }
 
+    /// Tells whether this transaction is not finished: it is going on, or was cut off.
+    pub fn is_unfinished(&self, id: TransactionId) -> Result<bool, Error> {
+        match self.dir().open_dir(PENDING)? {
+            Some(pending) => Ok(pending.spot(&id.to_string()).metadata()?.is_some()),
+            None => Ok(false),
+        }
+    }
+
     /// Reads a finished transaction's journal.
     pub fn journal(&self, id: TransactionId) -> Result<Journal, Error> {
         let folder = self.folder(id)?;

@@ -12,4 +12,4 @@ pub(crate) use global::{GlobalArgs, When};
 pub(crate) use input::{From, InputArgs, InputForm};
 pub(crate) use reporting::{Detail, DiffFormat, Events, Reporting};
 pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules, charset};
-pub(crate) use writing::{Approve, Durability, Writing, seconds};
+pub(crate) use writing::{Approve, Caution, Durability, Writing, seconds};

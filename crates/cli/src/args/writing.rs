@@ -16,6 +16,18 @@ pub(crate) struct Writing {
     pub(crate) lock_timeout: Option<Duration>,
 }
 
+/// Who approves what a program asks for, and what this process may reach meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct Caution {
+    /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
+    /// guarded (`auto`); `never` unless set
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) approve: Option<Approve>,
+    /// Confine this process to the workspace and its state before the input is read (Linux with Landlock; an error elsewhere)
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+}
+
 /// The strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Durability {

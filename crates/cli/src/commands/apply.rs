@@ -230,7 +230,7 @@ fn run(
     let session = &*session.insert(workspace::session_in(Workspace::open(&global.root, guard)?, settings));
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
-        confine(global, session.workspace())?;
+        workspace::confine(global, session.workspace())?;
     }
     let mut input = match args.stream {
         true => live::read(&options.parse)?,
@@ -320,17 +320,6 @@ fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
     Ok(chosen.patch)
-}
-
-/// Takes from this process what it does not need; before anything of the patch is looked at.
-fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
-    let key = workspace.key_place().prepare()?;
-    let also: Vec<_> = key.as_deref().into_iter().collect();
-    let confined = workspace.root().confine(&also)?;
-    if global.verbose || (!confined.complete && !global.quiet) {
-        render::message(&confined.to_string());
-    }
-    Ok(())
 }
 
 /// Applies the patch, if it is approved; `None` when the person wants to edit it first.

@@ -138,14 +138,16 @@ impl Command {
             Self::Check(args) | Self::Explain(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
             Self::Convert(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
             Self::Ops(args) => {
-                (Layer::of_rules(&args.rules).and_writing(&args.writing), Profile::Codex, Approve::Never)
+                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
+                (Layer { approve: args.caution.approve, ..layer }, Profile::Codex, Approve::Never)
             }
             Self::Serve(args) => {
                 let layer = Layer::of_allow(&args.allow).and_writing(&args.writing);
                 (Layer { approve: args.approve, ..layer }, Profile::Strict, Approve::Auto)
             }
             Self::Tool(args) => {
-                (Layer::of_allow(&args.allow).and_writing(&args.writing), Profile::Strict, Approve::Never)
+                let layer = Layer::of_allow(&args.allow).and_writing(&args.writing);
+                (Layer { approve: args.caution.approve, ..layer }, Profile::Strict, Approve::Never)
             }
             Self::Undo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
             Self::Redo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
@@ -162,6 +164,7 @@ impl Command {
         let plans =
             matches!(self, Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_));
         match key {
+            "profile" => plans || matches!(self, Self::Tool(_) | Self::Serve(_)),
             "names" | "hard-links" => !matches!(self, Self::Parse(_)),
             "durability" => {
                 !matches!(self, Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Log(_) | Self::Show(_))

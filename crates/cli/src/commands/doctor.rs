@@ -137,11 +137,12 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
 }
 
 fn state(workspace: &Workspace, found: &mut Findings) {
-    match workspace.key_place().prepare() {
-        Ok(Some(dir)) => found.add("key", format!("in {}", dir.display()), dir.display().to_string()),
-        Ok(None) => {
-            found.add("key", "nowhere, because there is no home directory; journals are not signed", Value::Null)
+    match workspace.key_place().find() {
+        Ok(Some((dir, there))) => {
+            let text = format!("{} {}", if there { "in" } else { "made at the first change, in" }, dir.display());
+            found.add("key", text, dir.display().to_string());
         }
+        Ok(None) => found.add("key", "nowhere, because there is no place for it; journals are not signed", Value::Null),
         Err(error) => found.problem("key", error.to_string()),
     }
     let store = match workspace.store() {

@@ -280,8 +280,10 @@ impl Host for BatchHost<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::Unlogged(why) = event {
-            render::unlogged(why);
+        match event {
+            Event::Unlogged(why) => render::unlogged(why),
+            Event::NotDurable(why) => render::not_durable(why),
+            _ => {}
         }
     }
 }

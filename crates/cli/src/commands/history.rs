@@ -117,7 +117,15 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     for one in &sessions {
         let signed = if one.signed { "signed" } else { "not signed" };
         match &one.first_bad {
-            None => render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines)),
+            None => {
+                render::line(&format!("{}: {} lines, {signed}, as they were written", one.session, one.lines));
+                for id in &one.unanswered {
+                    render::line(&format!(
+                        "{}: the outcome of {id} is missing; `apply-patch recover` adds it",
+                        one.session
+                    ));
+                }
+            }
             Some(bad) => render::line(&format!("{}: {}: line {}: {}", one.session, bad.file, bad.line, bad.problem)),
         }
     }
@@ -246,7 +254,7 @@ fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Val
         let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };
         let one = |one: &Carried| CarriedHunk {
             path: one.path.clone(),
-            hunk_index: one.hunk,
+            hunk: one.hunk,
             from: lines(one.from),
             to: lines(one.to),
             already_there: one.already_there,

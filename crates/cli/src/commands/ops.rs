@@ -25,6 +25,8 @@ pub(crate) struct OpsArgs {
     #[command(flatten)]
     pub(crate) rules: args::Rules,
     #[command(flatten)]
+    pub(crate) caution: args::Caution,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
 }
 
@@ -33,7 +35,12 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     // The one rule of that API that the envelope does not have.
     options.placement.stacked_headers_must_match = true;
     options.parse.bare_first_hunk = true;
-    let input = input::read(args.input.file.as_deref())?;
+    let session = workspace::session(global)?;
+    let source = input::open(args.input.file.as_deref())?;
+    if args.caution.sandbox {
+        workspace::confine(global, session.workspace())?;
+    }
+    let input = source.read()?;
     let unreadable = |error: ops::OpsError| Failure::Unreadable(format!("{}: {error}", input.name));
     let text = patch_engine::decode(&input.bytes).map_err(|error| Failure::parse(&input, error))?;
     let calls = ops::calls(text).map_err(unreadable)?;
@@ -47,7 +54,6 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     };
     let converted = Input::new(patch_text.clone().into_bytes(), input.name.clone());
     let patch = patch_engine::parse(&patch_text, &options.parse).map_err(|error| Failure::parse(&converted, error))?;
-    let session = workspace::session(global)?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
     // What is guarded stays refused: a program names what it allows.

@@ -22,11 +22,9 @@ pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     // Where nothing was ever committed, nothing was interrupted.
-    let recovered = match workspace.has_state() {
-        true => workspace.lock(global.settings.lock_timeout)?.recovered().to_vec(),
-        false => Vec::new(),
-    };
-    workspace::log_recovered(&session, &recovered);
+    let locked = workspace.has_state().then(|| workspace.lock(global.settings.lock_timeout)).transpose()?;
+    let recovered = locked.as_ref().map(|locked| locked.recovered()).unwrap_or_default();
+    workspace::log_recovered(&session, recovered);
     if global.json {
         let values: Vec<_> = recovered
             .iter()
@@ -36,7 +34,7 @@ pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
     } else if recovered.is_empty() {
         render::line("nothing was interrupted");
     } else {
-        for one in &recovered {
+        for one in recovered {
             render::line(&format!("{}: {}", one.id, render::outcome_text(&one.outcome)));
         }
     }

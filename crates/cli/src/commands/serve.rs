@@ -93,6 +93,9 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.brief = args.brief;
     settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
+    settings.tool_settings.max_snapshots = global.settings.max_snapshots.bytes();
+    settings.tool_settings.profile = global.settings.profile.into();
+    settings.tool_settings.encodings = global.settings.encoding.encodings();
     Ok(settings)
 }
 

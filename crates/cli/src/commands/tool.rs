@@ -51,6 +51,8 @@ pub(crate) struct ToolArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
     #[command(flatten)]
+    pub(crate) caution: args::Caution,
+    #[command(flatten)]
     pub(crate) writing: args::Writing,
     #[command(flatten)]
     pub(crate) reporting: args::Reporting,
@@ -118,11 +120,18 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 }
 
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
-    let input = input(args.args.as_deref().unwrap_or_default())?;
     let policy = global.settings.policy().map_err(|failure| failure.error())?;
     let workspace = Workspace::open(&global.root, policy)?;
+    if args.caution.sandbox {
+        workspace::confine(global, &workspace).map_err(|failure| failure.error())?;
+    }
+    let input = input(args.args.as_deref().unwrap_or_default())?;
     // A failed call of a tool is logged also where nothing was ever changed.
-    let settings = SessionSettings { traceless: false, ..workspace::session_settings(&global.settings) };
+    let settings = SessionSettings {
+        traceless: false,
+        max_snapshots: global.settings.max_snapshots.bytes(),
+        ..workspace::session_settings(&global.settings)
+    };
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =

@@ -145,7 +145,10 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
     let (count, bytes) = if workspace.has_state() {
-        let purged = workspace.lock(timeout)?.purge(retention, dry_run)?;
+        let locked = workspace.lock(timeout)?;
+        // What is purged cannot tell later what became of it.
+        workspace::log_recovered(&session, locked.recovered());
+        let purged = locked.purge(retention, dry_run)?;
         (purged.transactions.len(), purged.bytes)
     } else {
         (0, 0)

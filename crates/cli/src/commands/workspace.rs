@@ -35,8 +35,11 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
     SessionSettings {
         durability: durability(settings),
         lock_timeout: settings.lock_timeout,
+        profile: settings.profile.into(),
         encodings: settings.encoding.encodings(),
         traceless: true,
+        // No tool shows a model anything here.
+        max_snapshots: 0,
         ..SessionSettings::default()
     }
 }
@@ -91,4 +94,15 @@ pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
 /// Reads a transaction's name.
 pub(super) fn id(text: &str) -> Result<TransactionId, Failure> {
     text.parse().map_err(|error| Failure::Usage(format!("{error}; `apply-patch log` lists them")))
+}
+
+/// Takes from this process what it does not need; before anything of the patch is looked at.
+pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
+    let key = workspace.key_place().prepare()?;
+    let also: Vec<_> = key.as_deref().into_iter().collect();
+    let confined = workspace.root().confine(&also)?;
+    if global.verbose || (!confined.complete && !global.quiet) {
+        render::message(&confined.to_string());
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ mod print;
 mod stat;
 mod unified;
 
-use file_tools::{ToolError, hints};
+use file_tools::{FailureClass, ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
 use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
 
@@ -49,7 +49,9 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         Failure::Tool(error) => {
             message(&error.message);
             error.suggested_next_action.iter().for_each(|next| message(next));
-            message("nothing was changed");
+            if error.class != FailureClass::Partial {
+                message("nothing was changed");
+            }
         }
         Failure::Workspace(error) => {
             message(&error.to_string());
@@ -125,6 +127,11 @@ fn advise(error: &fs_guard::Error) {
 /// Warns that what was done is not written down.
 pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
+}
+
+/// Warns that what was done may not last.
+pub(crate) fn not_durable(why: &str) {
+    message(&format!("warning: {why}"));
 }
 
 /// Prints what was overlooked, and what a reader should know.

@@ -1,14 +1,15 @@
 //! Appending to the files of a log.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
-use workspace_trash::Signer;
+use workspace_trash::{Signer, TransactionId};
 
-use super::event::{Tip, Torn, check, end};
+use super::event::{Event, Tip, Torn, check, end};
 use super::json;
 
-const HEAD_KIND: &str = "audit head 1";
+const HEAD_KIND: &str = "audit head 2";
 
 /// The largest file of a log that is read.
 pub(super) const READ_LIMIT: u64 = 1 << 30;
@@ -20,17 +21,19 @@ pub(super) const FOLDER: &str = "audit";
 const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// How far a log goes: the content of its `.head`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) tip: Tip,
     /// The length of the newest file.
     length: u64,
     /// How many older files there are.
     older: u32,
+    /// The intents that have no answer yet.
+    open: BTreeSet<TransactionId>,
 }
 
 impl Head {
-    const START: Self = Self { tip: Tip::START, length: 0, older: 0 };
+    const START: Self = Self { tip: Tip::START, length: 0, older: 0, open: BTreeSet::new() };
 }
 
 /// Who makes durable what is appended.
@@ -55,6 +58,15 @@ pub(super) enum FoundHead {
     Missing,
     Fine(Head),
     Damaged,
+}
+
+/// Where a log ends that is to go on.
+struct Found {
+    head: Head,
+    /// What is wrong with the file that should tell.
+    lost: Option<&'static str>,
+    /// What was cut off there.
+    torn: Option<Torn>,
 }
 
 /// A log that is locked for writing.
@@ -88,8 +100,9 @@ pub(super) fn read_head(dir: &Dir, session: &str, signer: Option<&Signer>) -> Re
 }
 
 fn head_text(head: &Head, session: &str) -> String {
-    let Head { tip, length, older } = head;
-    format!("session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\n", tip.seq, tip.hash)
+    let Head { tip, length, older, open } = head;
+    let open: String = open.iter().map(|id| format!(" {id}")).collect();
+    format!("session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\nopen{open}\n", tip.seq, tip.hash)
 }
 
 fn parse_head(bytes: &[u8], session: &str, signer: Option<&Signer>) -> Option<Head> {
@@ -103,7 +116,9 @@ fn parse_head(bytes: &[u8], session: &str, signer: Option<&Signer>) -> Option<He
     let hash: Sha256 = value("hash")?.parse().ok()?;
     let length = value("length")?.parse().ok()?;
     let older = value("older")?.parse().ok()?;
-    let head = Head { tip: Tip { seq, hash }, length, older };
+    let open = lines.next()?.strip_prefix("open")?.split_whitespace();
+    let open = open.map(|id| id.parse().ok()).collect::<Option<_>>()?;
+    let head = Head { tip: Tip { seq, hash }, length, older, open };
     // Exactly as it is written: other spellings of the same digits were not written here.
     let signed = signer.is_none_or(|signer| mac == signer.sign(HEAD_KIND, body.as_bytes()).to_string());
     (signed && body == head_text(&head, session)).then_some(head)
@@ -122,7 +137,8 @@ impl<'c> Chain<'c> {
         let chain = Self { dir, session, signer, durable, _lock: lock };
         if newest(&chain.dir, session).metadata()?.is_none() {
             // The head comes first: lines without one were never written here.
-            if matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
+            let first = older(&chain.dir, session, 1).metadata()?.is_none();
+            if first && matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
                 chain.write_head(&Head::START)?;
             }
             // The file is synced with what is written to it; its name is once.
@@ -144,7 +160,7 @@ impl<'c> Chain<'c> {
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
     ) -> Result<Written, Error> {
         let mut file = newest(&self.dir, self.session).append()?;
-        let (mut head, torn) = self.tip(&file, since)?;
+        let Found { mut head, lost, torn } = self.tip(&file, since)?;
         if head.length >= max_size && torn.is_none() {
             if self.durable {
                 file.sync()?;
@@ -156,11 +172,15 @@ impl<'c> Chain<'c> {
                 self.dir.sync()?;
             }
         }
-        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, torn, signer: self.signer };
+        let open = head.open.clone();
+        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, lost, torn, open, signer: self.signer };
         write(&mut lines)?;
+        if lines.tip == head.tip {
+            return Ok(Written { file: lines.file, head });
+        }
         lines.file.append(&lines.text)?;
-        let Lines { file, tip, .. } = lines;
-        let head = Head { tip, length: file.size()?, ..head };
+        let Lines { file, tip, open, .. } = lines;
+        let head = Head { tip, length: file.size()?, open, ..head };
         match (self.durable, end) {
             // If a head reached the disk before its lines, lines would seem to be missing.
             (true, End::Open) => {}
@@ -174,18 +194,21 @@ impl<'c> Chain<'c> {
     }
 
     /// Where the log ends, and what was cut off there.
-    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<(Head, Option<Torn>), Error> {
+    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<Found, Error> {
         let length = file.size()?;
-        let mut head = match read_head(&self.dir, self.session, self.signer)? {
-            FoundHead::Fine(head) => head,
-            FoundHead::Missing | FoundHead::Damaged => Head::START,
+        let (mut head, lost) = match read_head(&self.dir, self.session, self.signer)? {
+            FoundHead::Fine(head) => (head, None),
+            FoundHead::Missing => (Head::START, Some("missing")),
+            FoundHead::Damaged => (Head::START, Some("changed")),
         };
         if let Some(since) = since.filter(|since| since.older >= head.older) {
             head = since;
         }
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         if head.length == length && next(&head).metadata()?.is_none() {
-            return Ok((head, None));
+            // Where nothing is written yet, nothing is lost.
+            let lost = lost.filter(|_| head.tip != Tip::START);
+            return Ok(Found { head, lost, torn: None });
         }
         // A process was cut off between a line and its head, or in a line; or someone changed the files.
         // The log may have been continued since, in other files.
@@ -197,7 +220,12 @@ impl<'c> Chain<'c> {
             let mut rest = &bytes[known..];
             while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
                 // What does not follow is left for `verify` to name.
-                let _ = check(&rest[..end], &mut head.tip, self.signer);
+                if check(&rest[..end], &mut head.tip, self.signer).is_ok()
+                    && let Ok(event) = serde_json::from_slice::<Event>(&rest[..end])
+                {
+                    head.open.extend(event.intends());
+                    event.answers().map(|id| head.open.remove(&id));
+                }
                 rest = &rest[end + 1..];
             }
             if continued {
@@ -209,7 +237,7 @@ impl<'c> Chain<'c> {
             let torn =
                 (!torn.is_empty()).then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
-            return Ok((head, torn));
+            return Ok(Found { head, lost, torn });
         }
     }
 
@@ -238,12 +266,31 @@ pub(super) struct Lines<'c> {
     file: AppendFile,
     text: Vec<u8>,
     tip: Tip,
+    /// What was wrong with the head before the first line, which records it.
+    lost: Option<&'static str>,
     /// What was cut off before the first line, which records it.
     torn: Option<Torn>,
+    /// The intents that have no answer yet.
+    open: BTreeSet<TransactionId>,
     signer: Option<&'c Signer>,
 }
 
 impl Lines<'_> {
+    /// The intents that have no answer yet.
+    pub(super) fn open(&self) -> Vec<TransactionId> {
+        self.open.iter().copied().collect()
+    }
+
+    /// Notes that lines here intend a commit.
+    pub(super) fn intends(&mut self, id: TransactionId) {
+        self.open.insert(id);
+    }
+
+    /// Notes that lines here say what became of a commit.
+    pub(super) fn answers(&mut self, id: TransactionId) {
+        self.open.remove(&id);
+    }
+
     /// Adds a line: an object, left open, that these parts make together.
     pub(super) fn push(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
         let torn = self.torn.take();
@@ -253,6 +300,9 @@ impl Lines<'_> {
         }
         let from = self.text.len();
         parts.iter().for_each(|part| self.text.extend_from_slice(part));
+        if let Some(lost) = self.lost.take() {
+            json::field(&mut self.text, "head", lost);
+        }
         if let Some(torn) = torn {
             self.text.extend_from_slice(b",\"torn\":{");
             json::number(&mut self.text, "bytes", torn.bytes);

@@ -2,7 +2,7 @@
 
 use fs_guard::Sha256;
 use serde::{Deserialize, Serialize};
-use workspace_trash::Signer;
+use workspace_trash::{Signer, TransactionId};
 
 use super::json;
 
@@ -16,7 +16,7 @@ pub enum Phase {
     Outcome,
     /// After a call that came to no commit.
     Failed,
-    /// After a transaction that was found interrupted was finished or reverted.
+    /// When a commit whose outcome was not written was found, and what became of it.
     Recovered,
 }
 
@@ -103,6 +103,9 @@ pub struct Event {
     /// Why it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<String>,
+    /// What became of a commit that was cut off: `finished` or `reverted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<String>,
     /// The transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
@@ -118,6 +121,9 @@ pub struct Event {
     /// The branch that was moved to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// `missing` or `changed`: the file that tells where the log ends was so when this line was written. No crash does that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// What stands before this line was cut off by a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,
@@ -131,6 +137,21 @@ pub struct Torn {
     pub bytes: u64,
     /// Its hash.
     pub sha256: String,
+}
+
+impl Event {
+    /// The transaction whose intent this is.
+    #[must_use]
+    pub fn intends(&self) -> Option<TransactionId> {
+        (self.phase == Phase::Intent).then(|| self.transaction_id.as_ref()?.parse().ok()).flatten()
+    }
+
+    /// The transaction of which this says what became of it.
+    #[must_use]
+    pub fn answers(&self) -> Option<TransactionId> {
+        let answer = matches!(self.phase, Phase::Outcome | Phase::Recovered);
+        answer.then(|| self.transaction_id.as_ref()?.parse().ok()).flatten()
+    }
 }
 
 /// The place of a line in the chain.

@@ -91,7 +91,10 @@ impl Audit {
                 let event = Event { torn: None, ..event.clone() };
                 let mut text = serde_json::to_vec(&event).expect("text keys");
                 text.pop();
-                lines.push(&[&text])
+                lines.push(&[&text])?;
+                event.intends().into_iter().for_each(|id| lines.intends(id));
+                event.answers().into_iter().for_each(|id| lines.answers(id));
+                Ok(())
             })
         })?;
         Ok(())

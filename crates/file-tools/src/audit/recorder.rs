@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{Outcome, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, Outcome, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan};
 
 use super::Audit;
@@ -32,6 +32,14 @@ pub(crate) struct Recorder<'r> {
     begun: Vec<(TransactionId, usize)>,
     /// Where the last lines ended.
     written: Option<Written>,
+    /// How much room is left for diffs.
+    room: usize,
+    /// What became of the last commit was that it failed.
+    failed: bool,
+    /// Why what became of a commit could not be written.
+    unwritten: Option<AuditError>,
+    /// Whether a commit came as far as its intents.
+    has_begun: bool,
 }
 
 /// What the lines of a commit in a git repository have beside those of a directory.
@@ -70,8 +78,21 @@ impl<'r> Recorder<'r> {
         durable: bool,
     ) -> Self {
         let tool = tool.to_owned();
-        let (git, plans, begun, written) = (None, Vec::new(), Vec::new(), None);
-        Self { audit, workspace, tool, operation, durable, git, plans, begun, written }
+        Self {
+            audit,
+            workspace,
+            tool,
+            operation,
+            durable,
+            git: None,
+            plans: Vec::new(),
+            begun: Vec::new(),
+            written: None,
+            room: MAX_DIFFS,
+            failed: false,
+            unwritten: None,
+            has_begun: false,
+        }
     }
 
     /// The lines from now on are about this commit.
@@ -82,7 +103,7 @@ impl<'r> Recorder<'r> {
 
     /// What the lines of a commit end with, but for their place in the chain.
     fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>, id: TransactionId) -> Vec<u8> {
-        let mut out = closing(ok, error, Some(id));
+        let mut out = closing(ok, error, None, Some(id));
         if let Some(GitFields { onto, commit, tree, branch }) = &self.git {
             json::field(&mut out, "onto", onto);
             json::field(&mut out, "commit", commit);
@@ -96,10 +117,14 @@ impl<'r> Recorder<'r> {
 
     /// What all lines of a phase begin with.
     fn opening(&self, phase: Phase) -> Vec<u8> {
+        self.opening_in(self.audit, phase)
+    }
+
+    fn opening_in(&self, audit: &Audit, phase: Phase) -> Vec<u8> {
         let mut out = b"{".to_vec();
         json::field(&mut out, "timestamp", &workspace_trash::format_time(SystemTime::now()));
-        json::field(&mut out, "sessionId", self.audit.session.as_str());
-        if let Some(agent) = &self.audit.agent {
+        json::field(&mut out, "sessionId", audit.session.as_str());
+        if let Some(agent) = &audit.agent {
             json::field(&mut out, "agentName", agent);
         }
         json::field(&mut out, "toolName", &self.tool);
@@ -128,76 +153,133 @@ impl<'r> Recorder<'r> {
 
     /// Whether a commit came as far as its intents.
     pub(crate) fn has_begun(&self) -> bool {
-        !self.begun.is_empty()
+        self.has_begun
     }
 
-    /// Writes what became of the commits: those of `committed` happened, others did not.
+    /// Ends the call: writes what became of commits that is not written yet (those of `committed` happened, others did
+    /// not), and the failure, if none of them had it.
     ///
     /// # Errors
     ///
-    /// When the log cannot be written. What was committed stays so: its intent is in the log.
+    /// When the log cannot be written, or could not when a commit ended. What was committed stays so: its intent is in the
+    /// log, and gets its answer from what is written next.
     pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
         failure: Option<(ErrorKind, Option<&str>)>,
     ) -> Result<(), AuditError> {
+        let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
+        let mut written = self.answer(committed, kind);
+        if let Some((kind, path)) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
+            let mut opening = self.opening(Phase::Failed);
+            what(&mut opening, self.operation, path.unwrap_or_default());
+            let closing = closing(Some(false), Some(kind), None, None);
+            let failed = self.append(|lines| lines.push(&[&opening, &closing]));
+            written = written.and(failed);
+        }
+        self.unwritten.take().map_or(written, Err)
+    }
+
+    /// Writes what became of the commits whose intents are in the log.
+    fn answer(&mut self, committed: &[TransactionId], kind: ErrorKind) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
-        let mut plans = std::mem::take(&mut self.plans);
         let ended = |id: &TransactionId| committed.contains(id);
+        self.failed |= begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].changes.is_empty());
+        if begun.iter().all(|&(_, plan)| self.plans[plan].changes.is_empty()) {
+            return Ok(());
+        }
         // The diffs are waited for before the log is locked.
-        let mut room = MAX_DIFFS;
+        let mut room = self.room;
         let mut diffs = |(id, plan): &(TransactionId, usize)| {
-            let diffs = if ended(id) { plans[*plan].diffs.take() } else { None };
+            let diffs = if ended(id) { self.plans[*plan].diffs.take() } else { None };
             diffs.map(|diffs| diffs.finish(*id, &mut room)).unwrap_or_default()
         };
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
-        let changes = |plan: usize| &plans[plan].changes;
-        let failed = failure.filter(|_| begun.iter().all(|&(id, plan)| ended(&id) || changes(plan).is_empty()));
-        if begun.iter().all(|&(_, plan)| changes(plan).is_empty()) && failed.is_none() {
-            return Ok(());
-        }
+        self.room = room;
         let opening = self.opening(Phase::Outcome);
-        let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
         self.append(|lines| {
             for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
                 let closing = self.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
                 let mut diffs = diffs.iter();
-                for change in changes(plan).iter() {
+                for change in self.plans[plan].changes.iter() {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
                 }
+                lines.answers(id);
             }
-            match failed {
-                Some((_, path)) => {
-                    let mut opening = self.opening(Phase::Failed);
-                    what(&mut opening, self.operation, path.unwrap_or_default());
-                    lines.push(&[&opening, &closing(Some(false), Some(kind), None)])
-                }
-                None => Ok(()),
-            }
+            Ok(())
         })
     }
 
-    /// Writes what became of interrupted transactions.
+    /// Writes what became of commits that were cut off, in the log of each session that intended one: of those that were
+    /// recovered now, and of those that had ended before they could say so.
     ///
     /// # Errors
     ///
-    /// When the log cannot be written.
+    /// When a log cannot be written.
     pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
-        if recovered.is_empty() {
+        let mut rest: Vec<&Recovered> = recovered.iter().collect();
+        let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
+            for id in lines.open() {
+                let found = rest.iter().position(|one| one.id == id).map(|at| rest.remove(at).outcome.clone());
+                if let Some(finished) = found.map(|outcome| outcome == Outcome::Completed).or_else(|| self.happened(id))
+                {
+                    self.push_recovered(audit, lines, id, finished)?;
+                }
+            }
+            Ok(())
+        };
+        if let Some(dir) = super::verify::folder(self.workspace)? {
+            for session in super::verify::sessions(&dir)? {
+                let Ok(session) = session.parse() else { continue };
+                let audit = Audit { session, ..self.audit.clone() };
+                audit.write(self.workspace, self.durable, None, End::Closed, |lines| answer(&audit, lines))?;
+            }
+        }
+        if rest.is_empty() {
             return Ok(());
         }
-        let mut opening = self.opening(Phase::Recovered);
-        what(&mut opening, Operation::Patch, "");
+        // Those that no log knows of.
         self.append(|lines| {
-            recovered.iter().try_for_each(|one| {
-                let closing = closing(Some(one.outcome == Outcome::Completed), None, Some(one.id));
-                lines.push(&[&opening, &closing])
-            })
+            let mut each = rest.iter();
+            each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome == Outcome::Completed))
         })
     }
 
+    fn push_recovered(
+        &self,
+        audit: &Audit,
+        lines: &mut Lines<'_>,
+        id: TransactionId,
+        finished: bool,
+    ) -> Result<(), fs_guard::Error> {
+        let mut opening = self.opening_in(audit, Phase::Recovered);
+        what(&mut opening, Operation::Patch, "");
+        lines.push(&[&opening, &closing(Some(finished), None, Some(finished), Some(id))])?;
+        lines.answers(id);
+        Ok(())
+    }
+
+    /// Whether a commit that ended without an answer in the log happened; `None` when that is not known (any more), or it
+    /// has not ended.
+    fn happened(&self, id: TransactionId) -> Option<bool> {
+        /// As many of the last transactions are kept in any case.
+        const ALWAYS_KEPT: usize = 20;
+        let store = self.workspace.store().ok()??;
+        if store.is_unfinished(id).ok()? {
+            return None;
+        }
+        let kept = store.transactions().ok()?;
+        if kept.contains(&id) {
+            store.journal(id).ok()?;
+            return store.is_aborted(id).ok().map(|aborted| !aborted);
+        }
+        // It was never there, unless a purge took it, which takes the oldest first.
+        let newer = kept.iter().filter(|&&other| other > id).count();
+        (newer < ALWAYS_KEPT || newer < kept.len()).then_some(false)
+    }
+
     fn append(&self, write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>) -> Result<(), AuditError> {
-        let since = self.written.as_ref().map(|written| written.head);
+        let since = self.written.as_ref().map(|written| written.head.clone());
         self.audit.write(self.workspace, self.durable, since, End::Closed, write)?;
         Ok(())
     }
@@ -210,13 +292,16 @@ fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
 }
 
 /// What a line ends with, but for its place in the chain.
-fn closing(ok: Option<bool>, error: Option<ErrorKind>, id: Option<TransactionId>) -> Vec<u8> {
+fn closing(ok: Option<bool>, error: Option<ErrorKind>, recovered: Option<bool>, id: Option<TransactionId>) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(ok) = ok {
         json::flag(&mut out, "ok", ok);
     }
     if let Some(error) = error {
         json::field(&mut out, "errorKind", error.as_str());
+    }
+    if let Some(finished) = recovered {
+        json::field(&mut out, "recovered", if finished { "finished" } else { "reverted" });
     }
     if let Some(id) = id {
         json::field(&mut out, "transactionId", &id.to_string());
@@ -245,13 +330,40 @@ impl CommitLog for Recorder<'_> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
         let changes = &self.plans[plan].changes;
         let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
-        let since = self.written.as_ref().map(|written| written.head);
+        let since = self.written.as_ref().map(|written| written.head.clone());
+        let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            changes.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))
+            // Nobody else is at work: whatever has no answer was cut off. (In a git repository the branch has the answer.)
+            for open in lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open)) {
+                if let Some(finished) = self.happened(open) {
+                    self.push_recovered(self.audit, lines, open, finished)?;
+                }
+            }
+            changes.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))?;
+            if !changes.is_empty() {
+                lines.intends(id);
+            }
+            Ok(())
         });
         self.written = Some(written.map_err(|error| error.to_string())?);
+        (self.has_begun, self.failed) = (true, false);
         self.begun.push((id, plan));
         Ok(())
+    }
+
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
+        let (committed, kind) = match ended {
+            Ok(id) => (vec![id], ErrorKind::Unknown),
+            Err(error) if error.is_rolled_back() => (Vec::new(), error.kind()),
+            // Recovery answers.
+            Err(_) => {
+                self.begun.clear();
+                return;
+            }
+        };
+        if let Err(error) = self.answer(&committed, kind) {
+            self.unwritten.get_or_insert(error);
+        }
     }
 
     fn file(&self) -> Option<&AppendFile> {

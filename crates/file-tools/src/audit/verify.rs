@@ -1,5 +1,7 @@
 //! Whether a log is as it was written.
 
+use std::collections::BTreeSet;
+
 use fs_guard::{Dir, Error, Sha256, Spot};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
@@ -24,6 +26,9 @@ pub struct Verified {
     pub signed: bool,
     /// How many lines were cut off by crashes; the line after each records it.
     pub torn_lines: u64,
+    /// The transactions whose intents have no answer yet: one is going on, or was cut off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<String>,
     /// The first bad line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad: Option<BadLine>,
@@ -107,8 +112,10 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
         lines: 0,
         signed: signer.is_some(),
         torn_lines: 0,
+        unanswered: Vec::new(),
         first_bad: None,
     };
+    let mut open = BTreeSet::new();
     let mut tip = Tip::START;
     let mut at_head = matches!(&head, FoundHead::Fine(head) if head.tip == tip);
     for (file, bytes) in &files {
@@ -129,9 +136,19 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
                 return Ok(verified);
             }
             verified.lines += 1;
+            if let Ok(event) = serde_json::from_slice::<Event>(line.unwrap_or_default()) {
+                if let Some(how) = &event.head {
+                    let problem =
+                        format!("lines before it can be missing: the file that tells where the log ends was {how}");
+                    verified.first_bad.get_or_insert(BadLine { file: file.clone(), line: number, problem });
+                }
+                open.extend(event.intends());
+                event.answers().map(|id| open.remove(&id));
+            }
             at_head |= matches!(&head, FoundHead::Fine(head) if head.tip == tip);
         }
     }
+    verified.unanswered = open.iter().map(ToString::to_string).collect();
     let problem = match head {
         FoundHead::Fine(_) if at_head => None,
         FoundHead::Fine(head) => Some(format!("lines are missing at the end: there were {}", head.tip.seq)),
@@ -139,12 +156,13 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
         FoundHead::Missing => Some("the file that tells where the log ends is missing".to_owned()),
         FoundHead::Damaged => Some("the file that tells where the log ends was changed".to_owned()),
     };
-    verified.ok = problem.is_none();
-    verified.first_bad = problem.map(|problem| {
+    let at_end = problem.map(|problem| {
         let (file, bytes) = files.last().map_or((newest(dir, session).path(), &[][..]), |(f, b)| (f.clone(), &b[..]));
         let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
         BadLine { file, line, problem }
     });
+    verified.first_bad = verified.first_bad.or(at_end);
+    verified.ok = verified.first_bad.is_none();
     Ok(verified)
 }
 

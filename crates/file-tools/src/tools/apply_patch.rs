@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::{DiffDetail, PatchData, summary};
+use crate::changes::{DiffDetail, PatchData, carried_words, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{ChangingCall, Session, expected};
@@ -28,9 +28,11 @@ pub struct ApplyPatch {
     pub dry_run: Option<bool>,
     /// strict (default): exact, nothing guessed. codex: headers are anchors, blanks may differ, files may be replaced.
     pub profile: Option<PatchProfile>,
-    /// How much to show of the diff: none (default; full for a dryRun), stat or full.
+    /// false: refuse a file that changed since.
+    pub carry: Option<bool>,
+    /// Diff to show; none by default, full for a dryRun.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 
@@ -60,7 +62,8 @@ impl Session {
     /// When it does not parse or not apply, a file is not the expected one, or the guard refuses a path.
     pub fn apply_patch(&self, args: &ApplyPatch, host: &mut dyn Host) -> ToolResult<PatchData> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = self.options_for(args.profile.map_or(Profile::Strict, Profile::from));
+            let mut options = self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
+            options.snapshots = self.snapshots_for(args.carry);
             for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
                 let hash = expected(hash, &format!("expectedSha256ByPath.{path}"))?;
                 options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
@@ -84,20 +87,19 @@ impl Session {
         detail: Option<DiffDetail>,
         call: Option<&mut ChangingCall<'_>>,
     ) -> ToolResult<PatchData> {
-        let given: HashSet<String> = options.expected.keys().cloned().collect();
         self.expect_what_was_read(patch, &mut options);
+        let checked: HashSet<String> = options.expected.keys().cloned().collect();
         let Some(call) = call else {
             let plan =
                 patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
-            self.check_replaced(&plan, &given)?;
-            return Ok(Success::new(
-                format!("it applies: {}", summary(&plan)),
-                PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?,
-            ));
+            self.check_replaced(&plan, &checked)?;
+            let data = PatchData::planned(&plan, detail.unwrap_or(DiffDetail::Full))?;
+            return Ok(Success::new(format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)), data));
         };
-        let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &given))?;
+        let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &checked))?;
         let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
-        Ok(Success::new(summaries.join("; "), PatchData::applied(&reports, atomic, detail.unwrap_or_default())))
+        let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
+        Ok(Success::new(summaries.join("; ") + &carried_words(&data.carried), data))
     }
 
     /// Expects of each file that the patch changes what the session saw of it, unless the caller
@@ -122,11 +124,11 @@ impl Session {
         }
     }
 
-    /// Checks the files that a plan replaces without having been asked to update them.
-    fn check_replaced(&self, plan: &Plan, given: &HashSet<String>) -> Result<(), ToolError> {
+    /// Checks the files that a plan replaces and of which nothing was expected when it was made.
+    fn check_replaced(&self, plan: &Plan, checked: &HashSet<String>) -> Result<(), ToolError> {
         for transition in plan.transitions() {
             if let Some(before) = transition.before()
-                && !given.contains(transition.path().as_str())
+                && !checked.contains(transition.path().as_str())
             {
                 self.check_expected(transition.path().as_str(), Some(before), None)?;
             }

@@ -19,9 +19,9 @@ pub struct CreateFile {
     pub content: String,
     /// Make missing directories.
     pub create_parent_directories: Option<bool>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 

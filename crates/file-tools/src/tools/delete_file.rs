@@ -1,6 +1,7 @@
 //! `delete_file`: takes a file, or a directory with all in it, into the trash.
 
 use fs_guard::FileKind;
+use patch_engine::transaction::{self, TransactionId};
 use patch_engine::{ErrorKind, Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
+use crate::error::{FailureClass, ToolError};
 use crate::hints;
 use crate::reason::Reason;
 use crate::session::{Session, expected, finish};
@@ -25,9 +26,9 @@ pub struct DeleteFile {
     pub permanent: Option<bool>,
     /// Delete a directory with all in it.
     pub recursive: Option<bool>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 
@@ -104,8 +105,7 @@ impl Session {
             let id = report.transaction;
             let kept = match (args.permanent, id) {
                 (Some(true), Some(id)) => {
-                    let locked = self.workspace().lock(self.settings().lock_timeout)?;
-                    locked.locked_store().remove(id).map_err(patch_engine::transaction::Error::from)?;
+                    self.forget(id).map_err(|error| not_for_good(&args.path, id, &error))?;
                     None
                 }
                 _ => id,
@@ -141,4 +141,19 @@ impl Session {
             Ok(Success::new(output, data))
         })
     }
+
+    /// Removes what the trash keeps of a transaction.
+    fn forget(&self, id: TransactionId) -> Result<(), transaction::Error> {
+        let locked = self.workspace().lock(self.settings().lock_timeout)?;
+        Ok(locked.locked_store().remove(id)?)
+    }
+}
+
+/// The error of a deletion that happened, but for the trash.
+fn not_for_good(path: &str, id: TransactionId, error: &transaction::Error) -> ToolError {
+    let message = format!("{path} is deleted, but the trash may still keep it: {error}");
+    let error = ToolError::workspace(error);
+    let mut details = error.details;
+    details["transactionId"] = id.to_string().into();
+    ToolError { class: FailureClass::Partial, message, details, path: Some(path.into()), ..error }
 }

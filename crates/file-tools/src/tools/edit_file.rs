@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
-use patch_engine::{ErrorKind, FinalNewline, Host, Options, PlanBuilder, Profile, RejectReason, Splices};
+use patch_engine::{
+    Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject, RejectReason,
+    Rejects, Sha256, Splices,
+};
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::Operation;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
 use crate::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
@@ -30,13 +33,15 @@ const WIDER: usize = 5;
 pub struct EditFile {
     /// File, relative to the workspace root.
     pub path: String,
-    /// sha256 from read_file; without it the one that this session saw last counts.
+    /// sha256 from read_file; by default the one that this session saw last.
     pub expected_sha256: Option<String>,
     /// Replacements; all are matched against the file as it is before the call.
     pub edits: Vec<TextEdit>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// false: refuse a file that changed since.
+    pub carry: Option<bool>,
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 
@@ -68,10 +73,14 @@ pub struct EditFileData {
     pub applied_edits: usize,
     /// How many places were replaced.
     pub replacements: usize,
+    /// The edits that were carried to the file, which had changed since it was read, and where they went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedHunk>,
     /// The unified diff, or how many lines it has, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The transaction, for undo.
+    /// The transaction, for undo; none when others had made the same edits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub transaction_id: String,
 }
 
@@ -95,40 +104,103 @@ impl Session {
     ) -> ToolResult<EditFileData> {
         self.changing("edit_file", Operation::Edit, host, |call| {
             let given = args.expected_sha256.as_deref();
-            self.seen(&args.path, given)?;
+            let expected = self.seen(&args.path, given)?;
             let mut replacements = 0;
+            let mut now = None;
             let report = call.commit(&mut |root| {
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
-                let Some(file) = self.load(&mut builder, &args.path, given)? else {
-                    return Err(super::missing(root, &args.path));
+                // What the edits are for; and if that is not the file as it is now, why they may not be made there.
+                let (file, stale) = match self.load(&mut builder, &args.path, given) {
+                    Ok(Some(file)) => (file, None),
+                    Ok(None) => return Err(super::missing(root, &args.path)),
+                    Err(error) => match self.base_of(&mut builder, args, expected) {
+                        Some(base) => (base, Some(error)),
+                        None => return Err(error),
+                    },
                 };
                 let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
                 let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
-                let splices = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits)?;
-                replacements = splices.as_slice().len();
-                let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
-                builder.update(&args.path, splices)?;
-                let plan = finish(builder)?;
-                if plan.is_empty() { Err(no_change(caller, &args.path, None)) } else { Ok(plan) }
+                let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
+                let Some(stale) = stale else {
+                    let splices = found?.splices;
+                    replacements = splices.as_slice().len();
+                    let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
+                    builder.update(&args.path, splices)?;
+                    let plan = finish(builder)?;
+                    return if plan.is_empty() { Err(no_change(caller, &args.path, None)) } else { Ok(plan) };
+                };
+                let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
+                // Lines of other encodings are not compared as bytes.
+                let (Ok(edit), None) = (found, text.encoding()) else { return Err(stale) };
+                if !same_counts(&args.edits, [&file.bytes, &current.bytes]) {
+                    return Err(stale);
+                }
+                replacements = edit.splices.as_slice().len();
+                builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
+                now = Some((file.path, current.sha256));
+                finish(builder)
             })?;
-            let change = &report.plan.changes()[0];
-            let hash = |hash: Option<patch_engine::Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
+            let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
+            let (path, before, after) = match (report.plan.changes().first(), now) {
+                (Some(change), _) => (change.path.to_string(), change.before, change.after),
+                // Somebody else has made the same edits.
+                (None, now) => {
+                    let (path, sha256) = now.expect("edits of the file as it is change something");
+                    (path.to_string(), Some(sha256), Some(sha256))
+                }
+            };
+            let diff = report
+                .plan
+                .changes()
+                .first()
+                .and_then(|change| args.diff.unwrap_or_default().of(|| diff_of(&report, change)));
             let data = EditFileData {
-                path: change.path.to_string(),
-                before_sha256: hash(change.before),
-                after_sha256: hash(change.after),
+                path,
+                before_sha256: hash(before),
+                after_sha256: hash(after),
                 applied_edits: args.edits.len(),
                 replacements,
-                diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
+                carried: carried(&report.plan).collect(),
+                diff,
                 transaction_id: super::transaction(&report),
             };
-            let output = format!("edited {} in {} places", data.path, data.replacements);
+            let words = carried_words(&data.carried);
+            let output = format!("edited {} in {} places{words}", data.path, data.replacements);
             Ok(Success::new(output, data))
         })
     }
+
+    /// The version of the file that the caller saw, where the file has changed since and its edits may be carried.
+    fn base_of(&self, builder: &mut PlanBuilder<'_>, args: &EditFile, expected: Expected) -> Option<Loaded> {
+        let Expected::Hash(seen) = expected else { return None };
+        let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
+        file.bytes = self.snapshots_for(args.carry)?.bytes(seen)?;
+        file.sha256 = seen;
+        Some(file)
+    }
+}
+
+/// Whether texts that are replaced wherever they are, are in both versions of a file as often: where one was added since, it
+/// would be left out.
+fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
+    let [before, now] = versions.map(|bytes| text_and_crlf(without_bom(bytes)).0);
+    let everywhere = |edit: &&TextEdit| edit.replace_all == Some(true) || edit.expected_occurrences.is_some();
+    edits.iter().filter(everywhere).all(|edit| {
+        let old = normalised(&edit.old_text);
+        let count = |text: &[u8]| memchr::memmem::find_iter(text, old.as_bytes()).count();
+        count(&before) == count(&now)
+    })
+}
+
+/// The error of edits that cannot be carried: the numbers are those of edits, not of hunks.
+fn conflict(rejects: Rejects) -> ToolError {
+    let rejects: Vec<Reject> = rejects.into_iter().collect();
+    let edits: Vec<_> = rejects.iter().map(|reject| reject.hunk).collect();
+    let rejects: Vec<Reject> = rejects.into_iter().map(|reject| Reject { hunk: None, ..reject }).collect();
+    ToolError::rejected(&rejects).details(json!({ "editIndex": edits.first() }))
 }
 
 fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
@@ -140,6 +212,20 @@ fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
     ToolError::about(ErrorKind::CommandFailed, path, Reason::NoChange, message)
         .details(json!({ "path": path, "editIndex": edit }))
         .hints([Hint::LeaveOut { part: Part::Edit }])
+}
+
+/// A text with CRLF as LF, and the places in that of line feeds that stand for CRLF.
+fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
+    let mut text = Vec::with_capacity(body.len());
+    let mut crlf = Vec::new();
+    for (at, &byte) in body.iter().enumerate() {
+        if byte == b'\r' && body.get(at + 1) == Some(&b'\n') {
+            crlf.push(text.len());
+        } else {
+            text.push(byte);
+        }
+    }
+    (text, crlf)
 }
 
 /// A file with CRLF as LF, and where each byte of that is in the file.
@@ -157,15 +243,7 @@ struct Edits<'f> {
 impl<'f> Edits<'f> {
     fn new(caller: Caller, path: &'f str, bytes: &'f [u8]) -> Self {
         let body = without_bom(bytes);
-        let mut text = Vec::with_capacity(body.len());
-        let mut crlf = Vec::new();
-        for (at, &byte) in body.iter().enumerate() {
-            if byte == b'\r' && body.get(at + 1) == Some(&b'\n') {
-                crlf.push(text.len());
-            } else {
-                text.push(byte);
-            }
-        }
+        let (text, crlf) = text_and_crlf(body);
         Self { caller, path, bytes, bom: bytes.len() - body.len(), text, crlf }
     }
 
@@ -189,7 +267,7 @@ impl<'f> Edits<'f> {
         self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    fn splices(&self, edits: &[TextEdit]) -> Result<Splices, ToolError> {
+    fn splices(&self, edits: &[TextEdit]) -> Result<Edit, ToolError> {
         if edits.is_empty() {
             return Err(ToolError::arguments(Reason::NoEdits, "there are no edits")
                 .hints([give("edits", "a list of at least one edit")]));
@@ -235,9 +313,10 @@ impl<'f> Edits<'f> {
         if std::str::from_utf8(self.bytes).is_err() && all.iter().any(|(_, _, (_, text))| !text.is_ascii()) {
             return Err(super::encoding(self.path));
         }
+        let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
         let mut splices = Splices::new();
         all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
-        Ok(splices)
+        Ok(Edit { splices, sources, placed: Vec::new() })
     }
 
     /// Where the old text of an edit is replaced.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::DiffDetail;
+use crate::changes::{CarriedHunk, DiffDetail};
 use crate::error::ToolError;
 use crate::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
@@ -18,7 +18,7 @@ use crate::tool::Tool;
 pub struct EditPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
-    /// Directory in the workspace that the patch's paths are relative to; the workspace root by default.
+    /// Directory that paths are relative to; the workspace root by default.
     pub workspace_root: Option<String>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,
@@ -26,6 +26,8 @@ pub struct EditPatch {
     pub allow_delete: Option<bool>,
     /// Let the patch move files; true by default.
     pub allow_move: Option<bool>,
+    /// false: refuse a file that changed since.
+    pub carry: Option<bool>,
 }
 
 /// What `edit.patch` gives.
@@ -36,6 +38,9 @@ pub struct EditPatchResult {
     /// How many files were added, modified, deleted and renamed: `A 1, M 2, D 0, R 0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// The hunks that were carried to files that had changed since they were read, and where they went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedHunk>,
     /// Why not, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -50,6 +55,7 @@ impl Session {
     pub fn edit_patch(&self, args: &EditPatch, host: &mut dyn Host) -> Result<EditPatchResult, ToolError> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = self.options();
+            options.snapshots = self.snapshots_for(args.carry);
             options.allow_delete = args.allow_delete == Some(true);
             options.allow_move = args.allow_move != Some(false);
             let prefix = self.prefix(args.workspace_root.as_deref())?;
@@ -77,7 +83,7 @@ impl Session {
         let (added, modified) = (count(ChangeKind::Create), count(ChangeKind::Update));
         let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}");
-        Ok(EditPatchResult { ok: true, summary: Some(summary), error: None })
+        Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None })
     }
 
     /// The directory beneath the root that `workspace_root` names; it may only narrow.
@@ -104,7 +110,7 @@ impl EditPatchResult {
             next => format!("; next: {next}"),
         };
         let line = format!("{}: {}{next}", error.kind, error.message).replace(['\n', '\r'], " ");
-        Self { ok: false, summary: None, error: Some(line) }
+        Self { ok: false, summary: None, carried: Vec::new(), error: Some(line) }
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Glob {
     pub exclude_globs: Option<Vec<String>>,
     /// Most results; 1000 by default, at most 5000.
     pub max_results: Option<u64>,
-    /// nextCursor of the last answer, to go on after it.
+    /// nextCursor of the last answer.
     pub cursor: Option<String>,
     /// Most bytes of the answer.
     pub max_result_bytes: Option<u64>,

@@ -26,9 +26,9 @@ pub struct ListDirectory {
     pub recursive: Option<bool>,
     /// How deep to go; at most 32.
     pub max_depth: Option<u64>,
-    /// List names that begin with a dot, and what .gitignore leaves out.
+    /// List hidden and ignored names too.
     pub include_hidden: Option<bool>,
-    /// nextCursor of the last answer, to go on after it.
+    /// nextCursor of the last answer.
     pub cursor: Option<String>,
     /// Most bytes of the answer.
     pub max_result_bytes: Option<u64>,

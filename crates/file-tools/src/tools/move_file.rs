@@ -16,7 +16,7 @@ pub struct MoveFile {
     pub from_path: String,
     /// Its new path, in an existing directory.
     pub to_path: String,
-    /// sha256 of the file, from read_file; without it the one that this session saw last counts.
+    /// sha256 of the file, from read_file; by default the one that this session saw last.
     pub expected_sha256: Option<String>,
     /// Replace a file at toPath; the trash keeps it.
     pub overwrite: Option<bool>,

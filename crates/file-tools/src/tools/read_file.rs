@@ -1,6 +1,7 @@
 //! `read_file`: a slice of a text file, and the hash of all of it.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use fs_guard::RelPath;
 use patch_engine::{ErrorKind, FileText, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,9 +37,9 @@ pub struct ReadFile {
     pub end_line: Option<u64>,
     /// Most bytes of content; 262144 by default.
     pub max_bytes: Option<u64>,
-    /// nextCursor of the last answer, to go on after it.
+    /// nextCursor of the last answer.
     pub cursor: Option<String>,
-    /// Put the number and a tab before each line of content; they are no part of the file.
+    /// Put its number and a tab before each line.
     pub line_numbers: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
@@ -91,20 +92,29 @@ impl Session {
     ///
     /// When there is no such file, it is binary, too large, or the guard refuses it.
     pub fn read_file(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
-        let read = self.read_unseen(args, self.settings().max_output).inspect_err(|error| {
+        let (path, bytes) = self.opened(args)?;
+        let sha256 = Sha256::of(&bytes);
+        let read = self.shown(args, self.settings().max_output, &path, (&bytes, sha256));
+        match &read {
+            Ok(read) if !read.data.binary => self.note_shown(path.as_str(), sha256, Some(&bytes))?,
+            Ok(_) => self.note_shown(path.as_str(), sha256, None)?,
             // The answer has the hash of a binary file. That the ledger cannot be written is no second failure.
-            let told = |name: &str| error.details[name].as_str().map(ToOwned::to_owned);
-            if let (Some(path), Some(sha256)) = (told("path"), told("sha256")) {
-                let _ = self.ledger().note(self.workspace(), &[(path, sha256.parse().ok())]);
+            Err(error) if error.kind == ErrorKind::BinaryFile => {
+                let _ = self.note_shown(path.as_str(), sha256, None);
             }
-        })?;
-        let hash = read.data.sha256.parse().ok();
-        self.ledger().note(self.workspace(), &[(read.data.path.clone(), hash)])?;
-        Ok(read)
+            Err(_) => {}
+        }
+        read
     }
 
     /// Reads a file that the model is not shown, so that the session does not count as having seen it.
     pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
+        let (path, bytes) = self.opened(args)?;
+        self.shown(args, most, &path, (&bytes, Sha256::of(&bytes)))
+    }
+
+    /// The file that is to be read.
+    fn opened(&self, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
         let root = self.root();
         for (argument, line) in [("startLine", args.start_line), ("endLine", args.end_line)] {
             if line == Some(0) {
@@ -122,13 +132,23 @@ impl Session {
                 .hints([hints::use_tool(Tool::ListDirectory, path.as_str())]));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
-        let sha256 = Sha256::of(&bytes);
+        Ok((path, bytes))
+    }
+
+    /// What is shown of a file.
+    fn shown(
+        &self,
+        args: &ReadFile,
+        most: Option<usize>,
+        path: &RelPath,
+        (bytes, sha256): (&[u8], Sha256),
+    ) -> ToolResult<ReadFileData> {
         let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
             None => 0,
             Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
         };
         let size = bytes.len();
-        let decoded = self.settings().encodings.text_of(root, &path, &bytes, false);
+        let decoded = self.settings().encodings.text_of(self.root(), path, bytes, false);
         let binary = decoded.is_none();
         if binary && args.allow_binary != Some(true) {
             let message = format!("it is binary ({size} bytes)");
@@ -136,7 +156,7 @@ impl Session {
                 .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
                 .hints([hints::set("allowBinary", true)]));
         }
-        let whole = decoded.as_ref().map_or(&bytes[..], FileText::bytes);
+        let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
         let text = without_bom(whole);
         let mut data = ReadFileData {
             path: path.to_string(),
@@ -154,7 +174,7 @@ impl Session {
             has_bom: text.len() < whole.len(),
             encoding: match decoded.as_ref().and_then(FileText::encoding) {
                 Some(name) => name,
-                None if std::str::from_utf8(&bytes).is_ok() => "utf-8",
+                None if std::str::from_utf8(bytes).is_ok() => "utf-8",
                 None => "unknown",
             },
         };

@@ -51,7 +51,7 @@ pub struct SearchFiles {
     pub max_results: Option<u64>,
     /// Lines around each match in its preview; 0 by default.
     pub context_lines: Option<u64>,
-    /// nextCursor of the last answer, to go on after it.
+    /// nextCursor of the last answer.
     pub cursor: Option<String>,
     /// Most bytes of the answer.
     pub max_result_bytes: Option<u64>,

@@ -23,13 +23,13 @@ const NAMED: usize = 5;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Undo {
-    /// transactionId of the answer to undo; that of an undo brings its changes back.
+    /// transactionId of the answer to undo.
     pub transaction_id: Option<String>,
     /// Only these files of it.
     pub paths: Option<Vec<String>>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 

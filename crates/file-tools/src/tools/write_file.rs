@@ -23,11 +23,11 @@ pub struct WriteFile {
     pub path: String,
     /// All of its new text.
     pub content: String,
-    /// sha256 from read_file, empty if the file must not exist; without it the one that this session saw last counts.
+    /// sha256 from read_file, empty if the file must not exist; by default the one that this session saw last.
     pub expected_sha256: Option<String>,
-    /// How much to show of the diff: none (default), stat or full.
+    /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
-    /// Most bytes of the answer; 8192 by default.
+    /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
 }
 

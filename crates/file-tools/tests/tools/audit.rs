@@ -33,11 +33,13 @@ fn event(number: usize) -> Event {
         diff: Some("@@ -1 +1 @@\n-a\n+b\n".into()),
         ok: Some(true),
         error_kind: None,
+        recovered: None,
         transaction_id: None,
         onto: None,
         commit: None,
         tree: None,
         branch: None,
+        head: None,
         torn: None,
     }
 }
@@ -136,20 +138,21 @@ fn diffs_are_left_out_where_they_are_too_many() {
         let session = Session::new(bench.workspace(), Audit::new(session("s"), None), settings());
         let reports = session.apply("apply", &patch, options, atomic, &mut ()).unwrap();
         assert_eq!(reports.len(), if atomic { 1 } else { 300 });
-        let found = lines(&bench, "s.jsonl");
+        let mut found = lines(&bench, "s.jsonl");
+        found.retain(|line| line["phase"] == "outcome");
         let mut budget = 4 << 20;
         let mut left_out = 0;
         let changes = reports.iter().flat_map(|report| {
             let diff = |change| String::from_utf8(report.images().diff(change).unwrap()).unwrap();
             report.plan.changes().iter().map(move |change| (change, diff(change)))
         });
-        for ((change, diff), line) in changes.zip(&found[300..]) {
+        for ((change, diff), line) in changes.zip(&found) {
             let expected = (diff.len() <= budget).then_some(diff.as_str());
             assert_eq!(line["diff"].as_str(), expected, "{}", change.path);
             budget -= expected.map_or(0, str::len);
             left_out += usize::from(expected.is_none());
         }
-        assert!(left_out > 20 && found[599]["diff"].is_string(), "{left_out}");
+        assert!(left_out > 20 && found[299]["diff"].is_string(), "{left_out}");
         // They are more than are written at once.
         let verified = verify(session.workspace(), None).unwrap();
         assert!(verified[0].ok && verified[0].lines == 600, "{verified:?}");
@@ -396,9 +399,34 @@ fn a_log_without_its_head_goes_on_where_it_ended() {
         }
         let verified = || verify(&workspace, Some(&session("s"))).unwrap().remove(0);
         assert!(!verified().ok, "{without}");
-        audit.append(&workspace, &[event(4)], false).unwrap();
-        assert!(verified().ok && verified().lines == 5, "{without}: {:?}", verified());
+        for number in 4..6 {
+            audit.append(&workspace, &[event(number)], false).unwrap();
+            // It goes on, and what was done to it stays seen: lines may have gone with the head.
+            let found = verified();
+            assert!(!found.ok && found.lines == number as u64 + 1, "{without}: {found:?}");
+            assert!(found.first_bad.unwrap().problem.contains("where the log ends was"), "{without}");
+        }
     }
+}
+
+/// The newest file and the head went together, and nothing showed it once the log went on.
+#[test]
+fn the_end_of_a_log_cannot_be_cut_off_with_its_head() {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let workspace = bench.workspace();
+    let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+    for number in 0..4 {
+        audit.append(&workspace, &[event(number)], false).unwrap();
+    }
+    for name in ["s.head", "s.jsonl"] {
+        fs::remove_file(bench.path(".apply-patch/audit").join(name)).unwrap();
+    }
+    for number in 4..6 {
+        assert!(!verify(&workspace, None).unwrap()[0].ok);
+        audit.append(&workspace, &[event(number)], false).unwrap();
+    }
+    assert!(!verify(&workspace, None).unwrap()[0].ok);
 }
 
 #[test]
@@ -515,12 +543,72 @@ fn an_interrupted_transaction_is_told_when_it_is_seen_to() {
     assert!(cut.is_err() && bench.exists("a") && !bench.exists("b"));
     bench.done("create_file", &json!({ "path": "c", "content": "" }));
     assert_eq!(bench.read("b"), b"x\n", "it was finished first");
-    let told = lines(&bench, "test.jsonl");
-    let recovered = told.iter().find(|line| line["phase"] == "recovered").expect("it is told");
+    let told = lines(&bench, "first.jsonl");
+    let recovered = told.last().expect("where the intent is");
     assert_eq!(
-        (&recovered["ok"], &recovered["transactionId"]),
-        (&json!(true), &lines(&bench, "first.jsonl")[0]["transactionId"])
+        [&recovered["phase"], &recovered["ok"], &recovered["recovered"], &recovered["transactionId"]],
+        [&json!("recovered"), &json!(true), &json!("finished"), &told[0]["transactionId"]]
     );
-    assert!(verify(&workspace, None).unwrap().iter().all(|one| one.ok));
+    assert!(lines(&bench, "test.jsonl").iter().all(|line| line["phase"] != "recovered"));
+    assert!(verify(&workspace, None).unwrap().iter().all(|one| one.ok && one.unanswered.is_empty()));
     assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
+}
+
+/// A process that was killed after its commit, and before it could write that down, left an intent without an answer for good.
+#[test]
+fn every_intent_gets_an_answer() {
+    use fs_guard::fault::{Fault, arm, disarm};
+    let options = Options::default();
+    let text = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch\n";
+    let patch = patch_engine::parse(text, &options.parse).unwrap();
+    let phases = |bench: &Bench, log: &str, id: &Value| -> Vec<Value> {
+        let of = lines(bench, log).into_iter().filter(|line| line["transactionId"] == *id);
+        of.map(|line| json!([line["phase"], line["ok"], line["recovered"]])).collect()
+    };
+    let (mut reverted, mut finished) = (0, 0);
+    for at in 1.. {
+        let bench = Bench::new(&[("a", b"1\n")]);
+        bench.done("create_file", &json!({ "path": "b", "content": "" }));
+        let killed = Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
+        arm(Fault::Crash, at, false);
+        let _ = killed.apply("apply", &patch, options.clone(), true, &mut ());
+        let calls = disarm();
+        let intents: Vec<_> = match bench.exists(".apply-patch/audit/killed.jsonl") {
+            true => lines(&bench, "killed.jsonl").into_iter().filter(|line| line["phase"] == "intent").collect(),
+            false => Vec::new(),
+        };
+        let what = format!("stopped at call {at} ({:?})", calls.last());
+        let all = verify(&bench.workspace(), None).unwrap();
+        let unanswered: Vec<_> = all.iter().flat_map(|one| one.unanswered.clone()).collect();
+        // Whatever comes next: a commit of the same session, or recovery by another one.
+        if at % 2 == 0 {
+            let next = Session::new(bench.workspace(), Audit::new(session("killed"), None), settings());
+            let text = "*** Begin Patch\n*** Add File: c\n*** End Patch\n";
+            let patch = patch_engine::parse(text, &options.parse).unwrap();
+            next.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
+        } else {
+            let workspace = bench.workspace();
+            let locked = workspace.lock(std::time::Duration::ZERO).unwrap();
+            bench.resume("other").recovered(locked.recovered()).unwrap();
+        }
+        for intent in &intents {
+            let id = &intent["transactionId"];
+            let committed = bench.path(".apply-patch/trash").join(id.as_str().unwrap()).exists();
+            let found = phases(&bench, "killed.jsonl", id);
+            let outcome = json!(["outcome", committed, null]);
+            let recovered = json!(["recovered", committed, if committed { "finished" } else { "reverted" }]);
+            assert!(found[1..].iter().all(|line| *line == outcome || *line == recovered), "{what}: {found:?}");
+            assert!(found.len() > 1, "{what}: no answer: {found:?}");
+            if found[1] == recovered {
+                assert_eq!(unanswered, [id.as_str().unwrap()], "{what}");
+                *if committed { &mut finished } else { &mut reverted } += 1;
+            }
+        }
+        let all = verify(&bench.workspace(), None).unwrap();
+        assert!(all.iter().all(|one| one.ok && one.unanswered.is_empty()), "{what}: {all:?}");
+        if calls.len() < at {
+            break;
+        }
+    }
+    assert!(reverted > 2 && finished > 2, "{reverted} reverted, {finished} finished");
 }

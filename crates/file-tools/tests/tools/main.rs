@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 mod audit;
+mod carrying;
 mod catalogue;
 mod editor;
 mod encodings;

@@ -1,5 +1,9 @@
 //! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
 //!
+//! Of a whole program the environment says what fails, in the first thread that makes a call: `FS_GUARD_FAULT` is a word, the
+//! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`), `FS_GUARD_LACKS` has the
+//! words `exchange`, `no-replace`, `cross-device` and `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
+//!
 //! Without the feature `fault-injection` nothing of this is compiled in.
 
 /// Whether a call changes something.
@@ -49,6 +53,8 @@ pub(crate) use on::{counted_again, crosses_device, is_busy, lacks, late_names, l
 mod on {
     use std::cell::{Cell, RefCell};
     use std::io;
+    use std::io::Write as _;
+    use std::sync::Once;
 
     use super::Side;
     use crate::sys::modes::Rename;
@@ -66,8 +72,49 @@ mod on {
         CrashAt(&'static str),
         /// It and all later calls that need space on the disk fail with this system error code.
         FromThenOnWhereSpaceIsNeeded(i32),
+        /// The process is killed there.
+        Kill,
         /// Calls are only counted and listed.
         Nothing,
+    }
+
+    static ENVIRONMENT: Once = Once::new();
+
+    /// Does what the environment says, in the first thread that makes a call.
+    fn obey_environment() {
+        ENVIRONMENT.call_once(|| {
+            let words = |name: &str| std::env::var(name).unwrap_or_default();
+            let lacks = words("FS_GUARD_LACKS");
+            if !lacks.is_empty() {
+                lack(lacks.contains("exchange"), lacks.contains("no-replace"));
+                cross_device(lacks.contains("cross-device"));
+                count_late(lacks.contains("count-late"));
+            }
+            let fault = words("FS_GUARD_FAULT");
+            let mut fault = fault.split(' ');
+            let word = fault.next().unwrap_or_default();
+            let mut number = || fault.next().and_then(|number| number.parse::<i32>().ok()).unwrap_or_default();
+            let (at, code) = (usize::try_from(number()).unwrap_or_default(), number());
+            let kind = match word {
+                "kill" => Fault::Kill,
+                "once" => Fault::Once(code),
+                "always" => Fault::FromThenOn(code),
+                "full" => Fault::FromThenOnWhereSpaceIsNeeded(code),
+                "none" => Fault::Nothing,
+                _ => return,
+            };
+            // What others write in the system is no matter of this test.
+            busy(Some(false));
+            arm(kind, at, true);
+        });
+    }
+
+    /// Lists a call in the file that the environment names.
+    fn list(call: &str, side: Side) {
+        let Some(path) = std::env::var_os("FS_GUARD_CALLS") else { return };
+        #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test's own file")]
+        let file = std::fs::File::options().create(true).append(true).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "{call} {}", if side == Side::Write { "w" } else { "r" }));
     }
 
     struct Armed {
@@ -181,6 +228,7 @@ mod on {
     }
 
     pub(crate) fn point(call: &'static str, side: Side) -> io::Result<()> {
+        obey_environment();
         let_others_act(call);
         ARMED.with_borrow_mut(|armed| {
             let Some(armed) = armed else { return Ok(()) };
@@ -191,6 +239,7 @@ mod on {
                 return Ok(());
             }
             armed.seen.push(call);
+            list(call, side);
             let now = armed.seen.len();
             match armed.fault {
                 Fault::Once(code) if now == armed.at => Err(io::Error::from_raw_os_error(code)),
@@ -201,6 +250,10 @@ mod on {
                 Fault::Crash => {
                     armed.dead = now >= armed.at;
                     if armed.dead { Err(dead()) } else { Ok(()) }
+                }
+                Fault::Kill if now == armed.at => {
+                    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                    Err(dead())
                 }
                 Fault::CrashAt(name) => {
                     armed.dead = armed.seen.iter().filter(|&&seen| seen == name).count() >= armed.at;

@@ -586,6 +586,12 @@ pub(crate) fn may_write_file(dir: &Fd, name: &str) -> io::Result<()> {
     read("faccessat", || fs::accessat(dir, name, fs::Access::WRITE_OK, AtFlags::EACCESS))
 }
 
+/// Returns how many files this process may have open, if that is limited.
+pub(crate) fn open_files_limit() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
 /// Returns the effective user.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()

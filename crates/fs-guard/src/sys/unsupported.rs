@@ -98,6 +98,10 @@ pub(crate) fn dirty_bytes() -> Option<u64> {
     None
 }
 
+pub(crate) fn open_files_limit() -> Option<usize> {
+    None
+}
+
 pub(crate) fn user() -> u32 {
     0
 }

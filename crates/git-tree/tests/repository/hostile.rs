@@ -226,7 +226,7 @@ fn no_more_is_read_than_is_allowed() {
             Err(Error::TooLarge { size: 5000, limit: 4999, .. }) => {}
             other => panic!("{other:?}"),
         }
-        let options = OpenOptions { user_configuration: false, max_object_size: 1000 };
+        let options = OpenOptions { user_configuration: false, max_object_size: 1000, ..OpenOptions::default() };
         let small = Repository::open(&fixture.at, &options).unwrap();
         assert_eq!(small.blob(id, u64::MAX).unwrap_err().kind(), ErrorKind::TooLarge);
         assert!(small.resolve("main").is_ok());

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use git_tree::{Change, Error, Kind};
+use git_tree::{Change, Error, Kind, OpenOptions, Repository};
 
 use crate::share::whole;
 use crate::support::*;
@@ -17,7 +17,9 @@ const CALLS: &str = "openat,write,fsync,fdatasync,rename,renameat,renameat2,link
 #[ignore = "run by the tests that kill it"]
 fn child() {
     let (Some(at), Ok(count)) = (std::env::var_os("AT"), std::env::var("COUNT")) else { return };
-    let repository = open(at.as_ref());
+    let durable = std::env::var_os("NOT_DURABLE").is_none();
+    let options = OpenOptions { user_configuration: false, durable, ..OpenOptions::default() };
+    let repository = Repository::open(&at, &options).unwrap();
     let tip = repository.resolve("main").unwrap();
     let texts: Vec<String> = (0..count.parse().unwrap()).map(|at| format!("new/{at}")).collect();
     let changes = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
@@ -26,8 +28,12 @@ fn child() {
     go(&repository, "main", Some(tip.commit), new).unwrap();
 }
 
-fn traced(at: &Path, count: u32, args: &[&str]) -> Option<bool> {
-    let output = Command::new("strace")
+fn traced(at: &Path, count: u32, args: &[&str], durable: bool) -> Option<bool> {
+    let mut command = Command::new("strace");
+    if !durable {
+        command.env("NOT_DURABLE", "1");
+    }
+    let output = command
         .args(["-f", "-y", "-q", "-s", "4096", "-e", "signal=none", "-e", &format!("trace={CALLS}")])
         .args(args)
         .arg(std::env::current_exe().unwrap())
@@ -47,10 +53,10 @@ fn repository() -> Fixture {
 }
 
 /// The system calls of a run that commits so many files, a line each; none if they cannot be traced.
-fn trace(count: u32) -> Option<Vec<String>> {
+fn trace(count: u32, durable: bool) -> Option<Vec<String>> {
     let fixture = repository();
     let log = fixture.dir.path().join("log");
-    if traced(&fixture.at, count, &["-o", log.to_str().unwrap()]) != Some(true) {
+    if traced(&fixture.at, count, &["-o", log.to_str().unwrap()], durable) != Some(true) {
         eprintln!("skipped: strace is missing or not allowed");
         return None;
     }
@@ -70,7 +76,7 @@ fn killed_at_any_call_the_branch_is_whole() {
         return;
     }
     for count in [2, 40] {
-        let Some(log) = trace(count) else { return };
+        let Some(log) = trace(count, true) else { return };
         let (mut seen, mut points, mut begun) = (BTreeMap::new(), Vec::new(), false);
         for line in &log {
             let Some((thread, name)) = call(line) else { continue };
@@ -93,7 +99,7 @@ fn killed_at_any_call_the_branch_is_whole() {
             let fixture = repository();
             let old = fixture.open().resolve("main").unwrap();
             let inject = format!("inject={name}:signal=KILL:when={nth}");
-            traced(&fixture.at, count, &["-e", &inject, "-o", "/dev/null"]);
+            traced(&fixture.at, count, &["-e", &inject, "-o", "/dev/null"], true);
             let repository = fixture.open();
             let now = repository.resolve("main").unwrap();
             let found = read(&repository, now.tree);
@@ -132,7 +138,7 @@ fn what_a_branch_leads_to_is_durable_before_it_moves() {
         return;
     }
     for count in [2, 40] {
-        let Some(log) = trace(count) else { return };
+        let Some(log) = trace(count, true) else { return };
         let quoted = |line: &str| -> Vec<String> { line.split('"').skip(1).step_by(2).map(str::to_owned).collect() };
         let (mut synced, mut renamed, mut created) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut moved = 0;
@@ -166,4 +172,17 @@ fn what_a_branch_leads_to_is_durable_before_it_moves() {
         assert_eq!(moved, 1);
         assert!(renamed.is_empty() && created.is_empty(), "{renamed:?} {created:?}");
     }
+}
+
+#[test]
+fn what_need_not_be_durable_is_not_synced() {
+    if !git_is_there() {
+        return;
+    }
+    let synced = |durable| {
+        let log = trace(40, durable)?;
+        Some(log.iter().filter(|line| call(line).is_some_and(|(_, name)| name.ends_with("sync"))).count())
+    };
+    let (Some(some), Some(none)) = (synced(true), synced(false)) else { return };
+    assert!(some > 4 && none == 0, "{some} {none}");
 }

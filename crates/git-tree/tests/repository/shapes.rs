@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use git_tree::{Change, Error, ErrorKind, Id, Kind, OpenOptions, Repository, Role};
 
-use crate::share::share;
 use crate::support::*;
 
 /// Reads `main` of a repository, and adds a commit to a new branch of it.
@@ -357,6 +356,7 @@ fn only_the_directories_on_the_way_are_read() {
 
 #[test]
 fn there_may_be_more_packs_than_there_was_room_for() {
+    const ROUNDS: usize = 300;
     if !git_is_there() {
         return;
     }
@@ -364,7 +364,7 @@ fn there_may_be_more_packs_than_there_was_room_for() {
     let repository = fixture.open();
     let mut tree = repository.resolve("main").unwrap().tree;
     let mut first = None;
-    for round in 0..share(2200) {
+    for round in 0..ROUNDS {
         let texts: Vec<String> = (0..16).map(|at| format!("{round} {at}")).collect();
         let changes =
             texts.iter().enumerate().map(|(at, text)| (format!("f{at}"), Change::Write(Kind::File, text.as_bytes())));
@@ -373,11 +373,55 @@ fn there_may_be_more_packs_than_there_was_room_for() {
         first.get_or_insert(tree);
     }
     let packs = fs::read_dir(fixture.at.join("objects/pack")).unwrap().count();
-    assert_eq!(packs as u32, 2 * share(2200));
+    assert_eq!(packs, 2 * ROUNDS);
     for repository in [repository, fixture.open()] {
         for tree in [first.unwrap(), tree] {
             assert_eq!(read(&repository, tree).len(), 17);
         }
+    }
+}
+
+#[test]
+fn trees_of_any_size_are_packed_at_any_level() {
+    if !git_is_there() {
+        return;
+    }
+    for level in [None, Some("0"), Some("9")] {
+        let fixture = Fixture::with(&files(&[("a", "1")]));
+        if let Some(level) = level {
+            fixture.git(&["config", "core.compression", level]);
+        }
+        let repository = fixture.open();
+        let tip = repository.resolve("main").unwrap();
+        // 1 800 entries of 36 bytes are less than a block that is stored can have, 1 900 are more.
+        let texts: Vec<String> =
+            [20, 1800, 1900].iter().flat_map(|count| (0..*count).map(move |at| format!("d{count}/{at:08}"))).collect();
+        let changes = texts.iter().map(|text| (text, Change::Write(Kind::File, text.as_bytes())));
+        let tree = repository.write_tree(tip.tree, changes).unwrap();
+        let new = commit(&repository, tree, &[tip.commit], "many");
+        go(&repository, "main", Some(tip.commit), new).unwrap();
+        fixture.fsck();
+        assert_eq!(read(&fixture.open(), tree).len(), texts.len() + 1);
+    }
+}
+
+#[test]
+fn a_commit_that_is_gone_is_not_built_upon() {
+    if !git_is_there() {
+        return;
+    }
+    let fixture = Fixture::with(&files(&[("a", "1")]));
+    let repository = fixture.open();
+    let tip = repository.resolve("main").unwrap();
+    let tree = repository.write_tree(tip.tree, [("b", Change::Write(Kind::File, b"2"))]).unwrap();
+    let new = commit(&repository, tree, &[tip.commit], "new");
+    repository.flush().unwrap();
+    let name = new.to_string();
+    assert_eq!(repository.resolve(&name).unwrap().tree, tree);
+    // No branch leads to it.
+    fixture.git(&["prune", "--expire=now"]);
+    for name in [&name, &format!("{name}~0")] {
+        assert_eq!(repository.resolve(name).unwrap_err().kind(), ErrorKind::NotFound, "{name}");
     }
 }
 

@@ -220,3 +220,42 @@ fn what_cannot_all_be_named_cannot_be_approved() {
         assert_eq!(names(place.dir.path()), ["f"]);
     }
 }
+
+/// A guarded file could not be changed by any answer: the guard refused before a person was asked.
+#[test]
+fn a_person_may_approve_a_guarded_file() {
+    let patch = "*** Begin Patch\n*** Add File: .envrc\n+export A=1\n*** End Patch\n";
+    for era in ERAS {
+        for (approval, action, done, questions) in [
+            (Approval::Ask, "accept", true, 1),
+            (Approval::Ask, "decline", false, 1),
+            (Approval::Auto, "accept", false, 0),
+            (Approval::Never, "accept", false, 0),
+        ] {
+            let place = place();
+            let mut client = asking(&place, era, approval);
+            for (tool, args) in [
+                ("apply_patch", json!({ "patch": patch })),
+                (
+                    "create_file",
+                    json!({ "path": ".vscode/tasks.json", "content": "{}", "createParentDirectories": true }),
+                ),
+            ] {
+                let (result, asked) = call(&mut client, era, tool, &args, action);
+                assert_eq!(
+                    (result["isError"] == false, asked.len()),
+                    (done, questions),
+                    "{approval:?} {action}: {result}"
+                );
+                assert!(asked.iter().all(|asked| asked.contains("is guarded by")), "{asked:?}");
+                let error = &result["structuredContent"]["error"];
+                assert!(done || error["kind"] == "permission_denied", "{result}");
+            }
+            assert_eq!(place.dir.path().join(".envrc").exists(), done);
+            // What is forbidden stays so.
+            let key = json!({ "path": "a.pem", "content": "" });
+            let (result, asked) = call(&mut client, era, "create_file", &key, "accept");
+            assert!(result["isError"] == true && asked.is_empty(), "{result}");
+        }
+    }
+}

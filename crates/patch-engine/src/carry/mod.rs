@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use crate::edit::Edit;
-use crate::plan::Splices;
+use crate::plan::{PlanNote, Splices};
 use alignment::{Run, certain};
 
 /// An edit, carried.
@@ -67,6 +67,14 @@ pub struct CarriedHunk {
     pub to: RangeInclusive<usize>,
     /// Whether the current file has everything already that the hunk changes.
     pub already_there: bool,
+}
+
+impl CarriedHunk {
+    /// The note of a plan about it.
+    pub(crate) fn note(self, path: &str) -> PlanNote {
+        let Self { hunk, from, to, already_there } = self;
+        PlanNote::Carried { path: path.to_owned(), hunk, from, to, already_there }
+    }
 }
 
 /// A stretch of the base that was changed on both sides, as far as is known.

@@ -11,6 +11,8 @@ use super::{
     Authority, Change, ChangeKind, Image, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Splices, Transition,
     Undone,
 };
+use crate::carry::{Carried, Conflict, carry};
+use crate::edit::Edit;
 use crate::files::Files;
 use crate::locate::Placed;
 use crate::options::Options;
@@ -61,6 +63,8 @@ pub struct PlanBuilder<'o> {
     undo_of: Option<Undone>,
     /// How many bytes of files are kept in memory.
     kept: u64,
+    notes: Vec<PlanNote>,
+    pub(crate) carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
 /// One path of the overlay.
@@ -139,6 +143,8 @@ impl<'o> PlanBuilder<'o> {
             authority: Authority::Policy,
             undo_of: None,
             kept: 0,
+            notes: Vec::new(),
+            carried_bases: Vec::new(),
         }
     }
 
@@ -200,6 +206,31 @@ impl<'o> PlanBuilder<'o> {
             Ok(())
         };
         update().map_err(|problem| Reject::of(path, problem).among(&self.files))
+    }
+
+    /// Plans an edit of `base`, an earlier version of a file, [carried](crate::carry) to the file as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Every stretch that cannot be carried; and the errors of [`update`](Self::update).
+    ///
+    /// # Panics
+    ///
+    /// When the edit is none of `base`.
+    pub fn carry(&mut self, path: &str, base: &[u8], edit: &Edit) -> Result<(), Rejects> {
+        let file = self.load(path)?.ok_or_else(|| Reject::of(path, Problem::Missing).among(&self.files))?;
+        let Carried { splices, hunks } = carry(base, &file.bytes, edit).map_err(|conflicts| {
+            let reject = |conflict: Conflict| {
+                let hunk = conflict.hunks.first().copied();
+                Reject { hunk, ..Reject::of(path, Problem::Conflict(Box::new(conflict))) }
+            };
+            Rejects::new(conflicts.into_iter().map(reject).collect())
+                .expect("an edit that is not carried has conflicts")
+        })?;
+        self.update(path, splices)?;
+        self.notes.extend(hunks.into_iter().map(|hunk| hunk.note(path)));
+        self.carried_bases.push((file.path, Arc::new(edit.apply(base))));
+        Ok(())
     }
 
     /// Plans that a file or link goes away.
@@ -275,9 +306,10 @@ impl<'o> PlanBuilder<'o> {
     /// # Errors
     ///
     /// When the new files would make a directory a git repository.
-    pub fn finish(self) -> Result<Plan, Rejects> {
+    pub fn finish(mut self) -> Result<Plan, Rejects> {
         self.check_no_new_repository()?;
-        Ok(self.plan(0, Vec::new(), Vec::new()))
+        let notes = std::mem::take(&mut self.notes);
+        Ok(self.plan(0, Vec::new(), notes))
     }
 }
 
@@ -685,6 +717,7 @@ impl<'o> PlanBuilder<'o> {
             hunk_count,
             placed,
             notes,
+            carried_bases: self.carried_bases,
         }
     }
 

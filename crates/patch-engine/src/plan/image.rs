@@ -39,6 +39,12 @@ impl Transition {
     pub fn after(&self) -> Option<Sha256> {
         self.after.as_ref().map(|after| after.sha256)
     }
+
+    /// The length in bytes of the file that shall be there; `None` when the path goes away, or shall be a link.
+    #[must_use]
+    pub fn after_size(&self) -> Option<u64> {
+        self.after.as_ref().filter(|after| !after.link).map(|after| after.size)
+    }
 }
 
 /// A file (or symbolic link) as planning read it.

@@ -13,6 +13,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::Warning;
@@ -62,6 +63,7 @@ pub struct Plan {
     hunk_count: usize,
     placed: Vec<(usize, Placed)>,
     notes: Vec<PlanNote>,
+    carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
 /// On what authority the paths of a plan may be touched.
@@ -140,6 +142,13 @@ impl Plan {
         &self.notes
     }
 
+    /// The files that had changed since their author saw them, as the author takes them to be afterwards: what was seen, with the
+    /// change. What others made of the rest of the file is not in it.
+    #[must_use]
+    pub fn carried_bases(&self) -> &[(RelPath, Arc<Vec<u8>>)] {
+        &self.carried_bases
+    }
+
     /// Tells whether carrying it out changes nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -170,6 +179,7 @@ impl Plan {
             hunk_count: _,
             placed: _,
             notes: _,
+            carried_bases: _,
         } = self;
         let mut digest = Digest(Hasher::new());
         digest.bytes(files.tree_id().unwrap_or_default().as_bytes());

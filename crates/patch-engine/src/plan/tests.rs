@@ -58,6 +58,7 @@ fn plan(root: &Arc<Root>) -> Plan {
         hunk_count: 1,
         placed: Vec::new(),
         notes: Vec::new(),
+        carried_bases: Vec::new(),
     }
 }
 

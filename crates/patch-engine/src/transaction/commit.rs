@@ -8,7 +8,7 @@ use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, Tran
 
 use super::error::CommitError;
 use super::options::{CheckEnd, CommitOptions, Durability};
-use super::publish::{self, Fresh, Publication, remove_dirs};
+use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
@@ -23,8 +23,6 @@ pub struct Committed {
     pub id: TransactionId,
     /// For each transition, where the file that it displaced is kept (beneath the root).
     pub trashed: Vec<Option<String>>,
-    /// The directories that were removed because they were empty in the end.
-    pub removed_dirs: Vec<RelPath>,
 }
 
 impl Locked<'_> {
@@ -37,7 +35,7 @@ impl Locked<'_> {
     ///
     /// # Errors
     ///
-    /// Unless it is [`CommitError::RollbackIncomplete`], everything is as it was before.
+    /// Unless it is [`CommitError::RollbackIncomplete`] or [`CommitError::Untidy`], everything is as it was before.
     pub fn commit(
         &self,
         plan: &Plan,
@@ -69,13 +67,14 @@ struct Targets {
     paths: Vec<Target>,
     /// The directories to be made, with the modes that are not the default.
     created: Vec<(Target, Option<u32>)>,
-    removed: Vec<Target>,
 }
 
 /// Everything a publication needs.
 struct Staged {
     journal: Journal,
     files: Vec<Option<StagedFile>>,
+    /// The directories that go, with their modes.
+    removed: Vec<(Target, u32)>,
 }
 
 impl Commit<'_> {
@@ -84,28 +83,21 @@ impl Commit<'_> {
         let dirs = Dirs::new(self.locked.workspace.root());
         let targets = self.check(&dirs)?;
         let pending = store.begin()?;
-        let Staged { journal, files } = match self.stage(&dirs, &targets, &pending, beside) {
+        let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside) {
             Ok(staged) => staged,
-            Err(error) => {
-                // Nothing but the folder (and siblings, which it lists) was written.
-                let _ = siblings::remove_listed(&dirs, pending.folder());
-                let _ = pending.discard();
-                return Err(error);
-            }
+            Err(error) => return Err(self.give_up(&dirs, pending, beside, error)),
         };
         let id = pending.id();
         let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
         let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
         // To write the intent down may have taken its time. This is the last moment.
         if let Err(refused) = intended.and_then(|()| give_up(host)) {
-            let _ = siblings::remove_listed(&dirs, pending.folder());
-            let _ = pending.discard();
-            return Err(refused);
+            return Err(self.give_up(&dirs, pending, beside, refused));
         }
         host.event(&Event::Staged(id));
-        let Targets { paths, created, removed } = targets;
+        let Targets { paths, created } = targets;
         let paths = journal.records.iter().map(|record| paths[record.slot as usize].clone()).collect();
-        let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
+        let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
         let published = self.publish(&publication, files, log, host);
         if let Err(cause) = published.and_then(|()| self.verify(&pending, host)) {
             // Without the mark a crash from here on may still finish the transaction, which is
@@ -126,18 +118,20 @@ impl Commit<'_> {
             transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
         };
         let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
-        // What is beside files may be in directories that go.
-        let came_home = siblings::bring_home(&dirs, &pending, &journal);
-        let removed_dirs = remove_dirs(&dirs, &removed);
-        // None of them is to be back after a power cut.
-        let tidied = came_home.and_then(|came_home| {
-            match self.options.durability == Durability::Full && (came_home || !removed_dirs.is_empty()) {
-                true => publication.sync(None),
-                false => Ok(()),
+        let committed = Committed { id, trashed };
+        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
+            if came_home {
+                publication.remove_dirs()?;
+                if self.options.durability == Durability::Full {
+                    publication.sync(None)?;
+                }
             }
+            Ok(())
         });
-        let committed = Committed { id, trashed, removed_dirs };
-        if tidied.is_ok() && pending.finish().is_ok() {
+        if let Err(cause) = tidied {
+            return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
+        }
+        if pending.finish().is_ok() {
             // Without it the same text is carried out again, or refused, and nothing worse.
             if let Some(text) = &self.options.text {
                 let _ = store.note_applied(text, id);
@@ -145,6 +139,18 @@ impl Commit<'_> {
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
         Ok(committed)
+    }
+
+    /// Takes away what was staged: nothing but the folder, and files beside their places, which it lists, was written.
+    fn give_up(&self, dirs: &Dirs<'_>, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
+        if beside && siblings::remove_listed(dirs, pending.folder()).is_err() {
+            // Recovery finds the list.
+            self.locked.store.keep();
+            let journal = pending.journal_path();
+            return CommitError::RollbackIncomplete { journal, paths: Vec::new(), cause: Box::new(cause) };
+        }
+        let _ = pending.discard();
+        cause
     }
 
     /// Looks at everything once more before anything is written.
@@ -190,8 +196,8 @@ impl Commit<'_> {
         let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
         let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
         let created = created.collect::<Result<_, fs_guard::Error>>()?;
-        let removed = self.plan.remove_dirs().iter().map(dir).collect::<Result<_, _>>()?;
-        Ok(Targets { paths, created, removed })
+        self.plan.remove_dirs().iter().try_for_each(|removed| dir(removed).map(drop))?;
+        Ok(Targets { paths, created })
     }
 
     fn stage(
@@ -231,7 +237,8 @@ impl Commit<'_> {
             files.push(file);
         }
         let journal = self.journal(dirs, pending.id(), records)?;
-        Ok(Staged { journal, files })
+        let removed = publish::removed(dirs.root(), &journal, true)?;
+        Ok(Staged { journal, files, removed })
     }
 
     fn journal(&self, dirs: &Dirs<'_>, id: TransactionId, records: Vec<Record>) -> Result<Journal, CommitError> {
@@ -301,6 +308,11 @@ impl Commit<'_> {
             .publish(Some(Fresh { plan: self.plan, files }), &mut |index| host.event(&Event::Published(index)))?;
         if durable {
             publication.sync(whole)?;
+        }
+        // What was displaced beside its place keeps its directory until it comes home. None of them is to be back after a
+        // power cut.
+        if !beside && publication.remove_dirs()? && durable {
+            publication.sync(None)?;
         }
         Ok(())
     }

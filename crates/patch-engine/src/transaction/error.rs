@@ -119,8 +119,8 @@ impl Error {
     }
 }
 
-/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete), everything is as it was
-/// before.
+/// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and [`Untidy`](Self::Untidy),
+/// everything is as it was before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
@@ -159,6 +159,15 @@ pub enum CommitError {
         /// Why the commit failed, or why the roll-back did.
         cause: Box<CommitError>,
     },
+    /// All of it happened, but files that it displaced are still beside their places, or directories that should be gone are
+    /// there. Recovery goes on with that.
+    #[error("{cause}; every file is changed, but what was displaced is not put away yet (journal: {journal})")]
+    Untidy {
+        /// Where the journal is.
+        journal: String,
+        /// What failed.
+        cause: Box<CommitError>,
+    },
 }
 
 fn left(paths: &[String]) -> String {
@@ -179,7 +188,7 @@ impl CommitError {
             Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => {
                 ErrorKind::CommandFailed
             }
-            Self::RollbackIncomplete { cause, .. } => cause.kind(),
+            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.kind(),
         }
     }
 
@@ -190,7 +199,7 @@ impl CommitError {
             Self::Stale(drift) => Some(&drift.path),
             Self::Files(error) => error.path(),
             Self::Store(error) => error.path(),
-            Self::RollbackIncomplete { cause, .. } => cause.path(),
+            Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => cause.path(),
             Self::Cancelled | Self::Refused(_) | Self::Unverified(_) | Self::Nothing | Self::OtherWorkspace => None,
         }
     }
@@ -198,6 +207,6 @@ impl CommitError {
     /// Tells whether every file is as it was before.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
-        !matches!(self, Self::RollbackIncomplete { .. })
+        !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })
     }
 }

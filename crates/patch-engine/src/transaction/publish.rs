@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, RelPath, Sha256, Spot, StagedFile, SyncGroup, Target};
+use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, Root, Sha256, Spot, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
@@ -19,6 +19,8 @@ pub(super) struct Publication<'p> {
     pub(super) paths: Vec<Target>,
     /// The directories to be made, with the modes that are not the default.
     pub(super) created: Vec<(Target, Option<u32>)>,
+    /// The directories that go when they are empty in the end, the innermost first, with their modes.
+    pub(super) removed: Vec<(Target, u32)>,
 }
 
 /// What a commit still has in its hands, and a recovery has to look for.
@@ -42,7 +44,11 @@ impl Publication<'_> {
                 self.make_dirs()?;
                 dirs_made = true;
             }
-            let place = self.dirs.place(path)?;
+            let place = match self.dirs.place(path) {
+                // Its directory is removed already.
+                Err(fs_guard::Error::NotFound { .. }) if fresh.is_none() && self.is_taken(record)? => continue,
+                place => place?,
+            };
             match &mut fresh {
                 Some(fresh) => self.publish_fresh(record, &place, fresh)?,
                 None => self.publish_found(record, &place)?,
@@ -53,6 +59,22 @@ impl Publication<'_> {
             self.make_dirs()?;
         }
         Ok(self.dirs.check_still_there()?)
+    }
+
+    /// Tells whether files are staged beside their places.
+    pub(super) fn is_beside(&self) -> bool {
+        self.journal.records.iter().any(|record| record.sibling.is_some())
+    }
+
+    /// Removes the directories that are to go and are empty; tells whether there were any.
+    ///
+    /// What was in them has to be durable elsewhere: no file system promises to keep that order.
+    pub(super) fn remove_dirs(&self) -> Result<bool, CommitError> {
+        let mut any = false;
+        for (dir, _) in &self.removed {
+            any |= self.dirs.remove_dir(dir)?;
+        }
+        Ok(any)
     }
 
     /// Publishes what was staged just now.
@@ -77,6 +99,12 @@ impl Publication<'_> {
             (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
             _ => Ok(()),
         }
+    }
+
+    /// Tells whether what a record takes away is in the folder.
+    fn is_taken(&self, record: &Record) -> Result<bool, CommitError> {
+        let slot = self.pending.slot(record.slot);
+        Ok(record.operation() == Operation::Delete && look(&slot, record)? == Slot::Old)
     }
 
     fn make_dirs(&self) -> Result<(), CommitError> {
@@ -268,7 +296,17 @@ pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<
     Ok(spot.hash()? == Some(ours.sha256))
 }
 
-/// Removes directories that are empty now; that one cannot be removed changes nothing for files.
-pub(super) fn remove_dirs(dirs: &Dirs<'_>, wanted: &[Target]) -> Vec<RelPath> {
-    wanted.iter().filter(|dir| dirs.remove_dir(dir).unwrap_or(false)).map(|dir| dir.path().clone()).collect()
+/// The checked paths of the directories that a journal removes, with their modes.
+pub(super) fn removed(root: &Root, journal: &Journal, authentic: bool) -> Result<Vec<(Target, u32)>, fs_guard::Error> {
+    let dirs = journal.removed_dirs.iter();
+    dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
+}
+
+/// Tells whether the new file of an addition has its name.
+pub(super) fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
+    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
+    Ok(match place.metadata()? {
+        Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
+        None => false,
+    })
 }

@@ -1,10 +1,10 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, FileKind, Root, Spot, SyncGroup};
-use workspace_trash::{LockedStore, Operation, Record, Unfinished};
+use fs_guard::{Dirs, FileKind, Root, SyncGroup};
+use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
-use super::publish::{Publication, is_ours, remove_dirs};
+use super::publish::{Publication, is_published, removed};
 use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
@@ -44,10 +44,10 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     }
     let created = journal.created_dirs.iter().map(|(dir, mode)| Ok((checked(dir)?, *mode)));
     let created = created.collect::<Result<Vec<_>, fs_guard::Error>>()?;
-    let removed = journal.removed_dirs.iter().map(|(dir, _)| checked(dir)).collect::<Result<Vec<_>, _>>()?;
+    let removed = removed(root, &journal, authentic)?;
     store.keep();
 
-    let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created };
+    let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
     let went_on = match if aborted { Progress::Spoilt } else { publication.progress()? } {
         Progress::Done => true,
         // When it does not go on, someone else has changed a file since, or one cannot be published at
@@ -60,8 +60,11 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     };
     if went_on {
         publication.sync(None)?;
-        let came_home = siblings::bring_home(&dirs, &pending, &journal)?;
-        if !remove_dirs(&dirs, &removed).is_empty() || came_home {
+    }
+    if went_on && publication.finish_removing()? {
+        if siblings::bring_home(&dirs, &pending, &journal)? {
+            // It happened; that a directory stays is no reason to stop here each time.
+            let _ = publication.remove_dirs();
             publication.sync(None)?;
         }
         pending.finish()?;
@@ -94,6 +97,27 @@ enum Progress {
 }
 
 impl Publication<'_> {
+    /// Removes the directories that are to go, after every record is done; `false` when that cannot be.
+    ///
+    /// What was acknowledged has none of them any more (but those that are not empty), and stays.
+    fn finish_removing(&self) -> Result<bool, CommitError> {
+        if self.is_beside() {
+            return Ok(true);
+        }
+        let mut any = false;
+        for (dir, _) in &self.removed {
+            let seen = self.dirs.root().metadata(dir.path())?;
+            if seen.is_some_and(|seen| seen.kind == FileKind::Directory) {
+                let Ok(removed) = self.dirs.remove_dir(dir) else { return Ok(false) };
+                any |= removed;
+            }
+        }
+        if any {
+            self.sync(None)?;
+        }
+        Ok(true)
+    }
+
     /// The first sync once more: a commit that was killed may have left a journal that only the system's memory has, and
     /// whose files are there no more than it is when the power fails now.
     fn sync_staged(&self, store: &LockedStore<'_>) -> Result<(), CommitError> {
@@ -150,13 +174,4 @@ impl Publication<'_> {
         }
         Ok(if missing && !published { Progress::Spoilt } else { progress })
     }
-}
-
-/// Tells whether the new file of an addition has its name.
-fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
-    Ok(match place.metadata()? {
-        Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
-        None => false,
-    })
 }

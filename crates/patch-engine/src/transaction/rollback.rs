@@ -4,7 +4,7 @@ use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
 
 use super::error::CommitError;
-use super::publish::{Publication, gives_way, is_ours};
+use super::publish::{Publication, gives_way, is_ours, is_published};
 use super::siblings;
 use super::slot::{Slot, look};
 
@@ -14,6 +14,7 @@ impl Publication<'_> {
     pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
+        self.make_removed_dirs()?;
         let records = self.journal.records.iter().zip(&self.paths).rev();
         // A file that gave way to a directory comes back after the directory went.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
@@ -31,6 +32,41 @@ impl Publication<'_> {
         }
         before_dirs.into_iter().try_for_each(&mut undo)?;
         Ok(left)
+    }
+
+    /// Makes the directories again that were removed, unless nothing is to be undone any more: then they are not this
+    /// transaction's, but those of one that came after it.
+    fn make_removed_dirs(&self) -> Result<(), CommitError> {
+        if self.removed.is_empty() || self.is_beside() || !(self.journal.records.is_empty() || self.has_effects()?) {
+            return Ok(());
+        }
+        for (dir, mode) in self.removed.iter().rev() {
+            match self.dirs.create_dir(dir, Some(*mode)) {
+                // Someone else has taken the directory away that it is in.
+                Ok(_) | Err(fs_guard::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether a record is done.
+    fn has_effects(&self) -> Result<bool, CommitError> {
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            let slot = self.pending.slot(record.slot);
+            let done = match record.operation() {
+                Operation::Add => match self.dirs.place(path) {
+                    Ok(place) => slot.metadata()?.is_none() && is_published(Some(&place), record)?,
+                    Err(fs_guard::Error::NotFound { .. }) => false,
+                    Err(error) => return Err(error.into()),
+                },
+                Operation::Update | Operation::Delete => matches!(look(&slot, record)?, Slot::Old | Slot::Foreign),
+            };
+            if done {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Undoes one record; `false` when someone else's change is in the way.

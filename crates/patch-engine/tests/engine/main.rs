@@ -25,6 +25,7 @@ mod prefetch;
 mod reverse;
 #[path = "../../../../tests/share.rs"]
 mod share;
+mod snapshots;
 #[path = "../../../../tests/stop.rs"]
 mod stop;
 #[path = "../../../../tests/takers.rs"]

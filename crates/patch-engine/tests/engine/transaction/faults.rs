@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fs_guard::fault::{Fault, arm, disarm, lack};
+use patch_engine::PlanBuilder;
 use patch_engine::transaction::{CommitOptions, Durability, Workspace};
 
 use super::support::*;
@@ -292,16 +293,17 @@ fn the_same_with_staging_beside_the_files() {
     fs_guard::fault::cross_device(false);
 }
 
-/// A key that cannot be read for a moment made an unsigned journal, which nothing trusted later.
+/// A key that cannot be read, or made, for a moment made an unsigned journal, which nothing trusted later.
 #[test]
 fn what_is_committed_is_signed_whichever_call_fails() {
     const EMFILE: i32 = 24;
-    for code in [EACCES, EMFILE] {
+    for (code, has_key) in [(EACCES, true), (EACCES, false), (EMFILE, true), (EMFILE, false)] {
         let mut failed = BTreeSet::new();
         for at in 1.. {
             let tree = Tree::new(&[("a", "old")]);
-            // The key is there.
-            tree.commit(&[Add("b", "b")]).unwrap();
+            if has_key {
+                tree.commit(&[Add("b", "b")]).unwrap();
+            }
             let workspace = tree.open();
             let plan = plan(&workspace, &[Update("a", "new")]);
             arm(Fault::Once(code), at, true);
@@ -312,7 +314,7 @@ fn what_is_committed_is_signed_whichever_call_fails() {
             drop(lock(&tree.open()));
             let (entries, unverified) = tree.open().history().unwrap();
             assert!(unverified.is_empty(), "{what}: {unverified:?}");
-            let expected = if done { ("new".into(), 2) } else { ("old".into(), 1) };
+            let expected = (if done { "new" } else { "old" }.into(), usize::from(done) + usize::from(has_key));
             assert_eq!((tree.read("a"), entries.len()), expected, "{what}");
             if calls.len() < at {
                 break;
@@ -320,6 +322,50 @@ fn what_is_committed_is_signed_whichever_call_fails() {
             failed.insert(calls[at - 1]);
         }
         assert!(failed.len() > 5, "{failed:?}");
+    }
+}
+
+/// Directories that could not be removed stayed, and success was reported.
+#[test]
+fn a_directory_that_cannot_be_removed_brings_everything_back() {
+    for undo in [false, true] {
+        for at in 1.. {
+            let tree = Tree::new(&[("t/x/1", "1"), ("t/y/z/2", "2"), ("a", "a")]);
+            std::fs::create_dir_all(tree.path("t/empty")).unwrap();
+            let remove = |workspace: &Workspace| {
+                let rules = lenient();
+                let mut builder = PlanBuilder::new(workspace.root(), &rules);
+                builder.remove_all("t").unwrap();
+                builder.finish().unwrap()
+            };
+            if undo {
+                tree.commit(&[Add("n/m/o", "o"), Delete("a")]).unwrap();
+            }
+            let old = tree.snapshot();
+            let workspace = tree.open();
+            let locked = lock(&workspace);
+            let plan = if undo { workspace.plan_undo_last().unwrap() } else { remove(&workspace) };
+            arm(Fault::Once(EIO), at, true);
+            let result = commit(&locked, &plan);
+            let calls = disarm();
+            drop(locked);
+            let what = format!("call {at} ({:?}) failed", calls.get(at - 1));
+            match &result {
+                Ok(_) => {
+                    let now = tree.snapshot();
+                    assert_eq!((now.contains_key("n"), now.contains_key("t")), (false, undo), "{what}: {now:#?}");
+                }
+                Err(error) if error.is_rolled_back() => assert_eq!(tree.snapshot(), old, "{what}: {error}"),
+                Err(_) => {
+                    drop(lock(&tree.open()));
+                    assert_eq!(tree.snapshot(), old, "{what}");
+                }
+            }
+            if calls.len() < at {
+                assert!(result.is_ok() && at > 50, "{at}: {result:?}");
+                break;
+            }
+        }
     }
 }
 

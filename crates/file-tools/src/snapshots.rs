@@ -1,0 +1,198 @@
+//! The bytes of what sessions were shown and what they wrote, by hash: an edit of a version that is not on the disk any more
+//! can be carried to the file as it is now.
+//!
+//! They are in a folder of the state directory, one file for each, named after the SHA-256 and compressed. What does not
+//! have the hash of its name is not used, so nothing in the folder has to be durable or complete: a file gets its name when
+//! all of it is written, and one that a power cut damaged is no snapshot.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use fs_guard::{Dir, Error, Root, Sha256};
+use patch_engine::transaction::{self, Workspace};
+use workspace_trash::{FileState, KeyPlace, Store};
+use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
+
+use crate::ledger::ensure_state;
+
+/// The folder of the snapshots in the state directory.
+const FOLDER: &str = "snapshots";
+
+/// No file takes a larger part than this of what may be kept: one in so many.
+const LARGEST: u64 = 4;
+
+/// About one file in so many that are kept has a look at the size of all: the look costs a system call for each of them.
+const LOOKS: u64 = 64;
+
+/// In how many transactions, the newest first, a version is looked for among the displaced files.
+const TRANSACTIONS: usize = 64;
+
+/// What is kept, and how much.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshots {
+    /// How many bytes all may have together.
+    pub(crate) max: u64,
+    /// The longest file that is ever read.
+    pub(crate) max_file_size: u64,
+    /// How long is waited for another process that makes the state directory.
+    pub(crate) lock_timeout: Duration,
+}
+
+impl Snapshots {
+    /// Whether a file of this size is kept.
+    pub(crate) fn takes(&self, size: u64) -> bool {
+        self.max > 0 && size <= self.max / LARGEST && size <= self.max_file_size
+    }
+
+    /// Keeps the bytes of a file. That this cannot be done fails nothing: an edit of that version is stale then.
+    pub(crate) fn keep(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
+        if self.takes(bytes.len() as u64) {
+            let _ = self.try_keep(workspace, sha256, bytes);
+        }
+    }
+
+    fn try_keep(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) -> Result<(), transaction::Error> {
+        /// Tells the drafts of one process apart.
+        static DRAFTS: AtomicU32 = AtomicU32::new(0);
+        let Some(packed) = packed(bytes) else { return Ok(()) };
+        let state = match workspace.root().state_dir()? {
+            Some(state) => state,
+            None => {
+                ensure_state(workspace, self.lock_timeout)?;
+                workspace.root().create_state_dir()?.0
+            }
+        };
+        let folder = state.open_or_create_dir(FOLDER)?;
+        let draft = format!("{sha256}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+        let draft = folder.spot(&draft);
+        let mut file = match draft.create(0o600) {
+            // A process with this number was killed.
+            Err(Error::AlreadyExists { .. }) => {
+                draft.remove()?;
+                draft.create(0o600)?
+            }
+            created => created?,
+        };
+        let named = file
+            .write(&packed)
+            .and_then(|()| file.finish(None, None, false))
+            .and_then(|file| file.replace(&folder.spot(&sha256.to_string())).map_err(|failed| failed.error));
+        if named.is_err() {
+            let _ = draft.remove();
+        }
+        let large = packed.len() as u64 > self.max / LOOKS;
+        if large || u64::from(sha256.0[0]) < 256 / LOOKS {
+            shrink(&folder, self.max)?;
+        }
+        Ok(named?)
+    }
+
+    /// Where the bytes of versions are looked for.
+    pub(crate) fn source(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
+        let (root, key_place) = (workspace.root().clone(), workspace.key_place().clone());
+        Arc::new(Source { root, key_place, max_file_size: self.max_file_size })
+    }
+}
+
+/// Where the bytes of a hash are looked for: among the snapshots, and among the files that transactions displaced.
+///
+/// The objects of git are named by other hashes; to find a SHA-256 among them, all would have to be read.
+#[derive(Debug)]
+struct Source {
+    root: Arc<Root>,
+    key_place: KeyPlace,
+    max_file_size: u64,
+}
+
+impl Source {
+    fn kept(&self, sha256: Sha256) -> Option<Vec<u8>> {
+        let folder = self.root.state_dir().ok()??.open_dir(FOLDER).ok()??;
+        let (packed, _) = folder.spot(&sha256.to_string()).read(self.max_file_size).ok()?;
+        unpacked(&packed, self.max_file_size).filter(|bytes| Sha256::of(bytes) == sha256)
+    }
+
+    fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
+        let store = Store::open(&self.root, self.key_place.clone()).ok()??;
+        let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
+        newest.into_iter().find_map(|id| {
+            let journal = store.journal(id).ok()?;
+            let is_it =
+                |before: &FileState| before.sha256 == sha256 && !before.link && before.size <= self.max_file_size;
+            let record = journal.records.iter().find(|record| record.before.as_ref().is_some_and(is_it))?;
+            let (bytes, _) = store.slot(id, record.slot).ok()?.read(self.max_file_size).ok()?;
+            (Sha256::of(&bytes) == sha256).then_some(bytes)
+        })
+    }
+}
+
+impl patch_engine::Snapshots for Source {
+    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+        self.kept(sha256).or_else(|| self.displaced(sha256)).map(Arc::new)
+    }
+}
+
+/// Removes the oldest files of the folder, until all together have at most `most` bytes. What a process left half written
+/// counts too, and goes as it gets old.
+fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
+    let mut files = Vec::new();
+    let mut size = 0;
+    for name in folder.names()? {
+        let spot = folder.spot(&name);
+        // Another process may have removed it.
+        if let Some(seen) = spot.metadata()? {
+            size += seen.size;
+            files.push((seen.mtime, seen.size, spot));
+        }
+    }
+    files.sort_by_key(|(time, ..)| *time);
+    for (_, its_size, spot) in files {
+        if size <= most {
+            break;
+        }
+        spot.remove()?;
+        size -= its_size;
+    }
+    Ok(())
+}
+
+/// The length, and a zlib stream.
+fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = vec![0; 8 + zlib_rs::compress_bound(bytes.len())];
+    packed[..8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+    let (stream, code) = zlib_rs::compress_slice(&mut packed[8..], bytes, DeflateConfig::best_speed());
+    let length = 8 + stream.len();
+    packed.truncate(length);
+    (code == ReturnCode::Ok).then_some(packed)
+}
+
+/// What was packed; `None` when it is something else, or longer than `limit`.
+fn unpacked(packed: &[u8], limit: u64) -> Option<Vec<u8>> {
+    let (length, stream) = packed.split_at_checked(8)?;
+    let length = u64::from_le_bytes(length.try_into().ok()?);
+    let mut bytes = vec![0; usize::try_from(length).ok().filter(|_| length <= limit)?];
+    let (whole, code) = zlib_rs::decompress_slice(&mut bytes, stream, InflateConfig::default());
+    let whole = code == ReturnCode::Ok && whole.len() as u64 == length;
+    whole.then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_again_and_nothing_else_does() {
+        let noise: Vec<u8> = (0..70_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        for bytes in [&b""[..], b"a", &b"ab\n".repeat(50_000), &noise] {
+            let packed = packed(bytes).unwrap();
+            assert_eq!(unpacked(&packed, 1 << 20).as_deref(), Some(bytes));
+            assert_eq!(unpacked(&packed, bytes.len() as u64).as_deref(), Some(bytes));
+            assert!(bytes.is_empty() || unpacked(&packed, bytes.len() as u64 - 1).is_none());
+            for cut in [0, 7, 8, packed.len() / 2, packed.len() - 1] {
+                assert_eq!(unpacked(&packed[..cut], 1 << 20), None, "{cut} of {}", packed.len());
+            }
+        }
+        // A length that nobody can hold.
+        assert_eq!(unpacked(&[0xff; 30], u64::MAX - 1), None);
+    }
+}

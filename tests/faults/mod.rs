@@ -1,0 +1,315 @@
+//! Every system call of every operation goes wrong in every way, on every kind of file system; one oracle judges what
+//! comes of it.
+//!
+//! The program itself runs, built with fs-guard's seam for tests. The table is in `table.rs`. After each fault: the files are
+//! the old or the new ones, as the exit code and the message say; recovery finishes or reverts; the audit log has an
+//! answer for each intent and verifies; the same command works now, and undo brings back exactly what was there.
+//!
+//! A tenth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
+//! the table. `FAULTS=undo` tries only operations with that in their name.
+
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use self::table::{Calls, Command, FAULTS, FILE_SYSTEMS, Fault, Operation, operations};
+use crate::tree::{Tree, difference, look};
+
+/// Where a case is tried.
+struct Place {
+    dir: PathBuf,
+    lacks: &'static str,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+struct Ended {
+    /// None when it was killed.
+    code: Option<i32>,
+    text: String,
+}
+
+impl Place {
+    fn run(&self, command: &Command, fault: &str, calls: Option<&Path>) -> Ended {
+        use std::io::Write as _;
+        let mut process = std::process::Command::new(
+            std::env::var_os("FAULTS_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_apply-patch").into()),
+        );
+        process
+            .args(&command.args)
+            .current_dir(self.dir.join("w"))
+            .env_clear()
+            .env("HOME", &self.dir)
+            .env("XDG_STATE_HOME", self.dir.join("state"))
+            .env("FS_GUARD_LACKS", self.lacks)
+            .env("FS_GUARD_FAULT", fault)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(calls) = calls {
+            process.env("FS_GUARD_CALLS", calls);
+        }
+        let mut child = process.spawn().expect("the program starts");
+        let _ = child.stdin.take().expect("piped").write_all(command.input.as_bytes());
+        let output = child.wait_with_output().expect("the program ends");
+        let text = [output.stdout, output.stderr].concat();
+        Ended { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
+    }
+
+    fn plain(&self, args: &[&str]) -> Ended {
+        let args = args.iter().map(|&arg| arg.into()).collect();
+        self.run(&Command { args, input: String::new() }, "", None)
+    }
+
+    /// The files, without those of the state directory.
+    fn look(&self) -> Tree {
+        let mut tree = look(&self.dir.join("w"), false);
+        tree.retain(|path, _| path != ".apply-patch" && !path.starts_with(".apply-patch/"));
+        tree
+    }
+
+    fn copy(&self, from: &Path) {
+        let _ = fs::remove_dir_all(&self.dir);
+        let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(&self.dir).status();
+        assert!(copied.expect("cp runs").success());
+    }
+}
+
+/// An operation without faults: what it starts from, what it comes to, and the calls it makes.
+struct Reference {
+    template: PathBuf,
+    /// Before it, after each of its parts, and after it.
+    states: Vec<Tree>,
+    calls: Vec<(String, bool)>,
+}
+
+fn reference(operation: &Operation, lacks: &'static str, dir: &Path) -> Reference {
+    let template = dir.join("template");
+    let place = Place { dir: template.clone(), lacks };
+    fs::create_dir_all(template.join("w")).expect("a folder");
+    for (path, text) in operation.files {
+        let at = template.join("w").join(path);
+        if path.ends_with('/') {
+            fs::create_dir_all(at).expect("a folder");
+            continue;
+        }
+        fs::create_dir_all(at.parent().expect("a path")).expect("a folder");
+        fs::write(at, text).expect("a file");
+    }
+    for command in &operation.setup {
+        let ended = place.run(command, "", None);
+        assert_eq!(ended.code, Some(0), "{}: {:?}: {ended:?}", operation.name, command.args);
+    }
+    let mut states = vec![place.look()];
+    if operation.parts.len() > 1 {
+        let parts = Place { dir: dir.join("parts"), lacks };
+        parts.copy(&template);
+        for command in &operation.parts[..operation.parts.len() - 1] {
+            assert_eq!(parts.run(command, "", None).code, Some(0), "{}", operation.name);
+            states.push(parts.look());
+        }
+    }
+    let once = Place { dir: dir.join("once"), lacks };
+    once.copy(&template);
+    let list = dir.join("calls");
+    let ended = once.run(&operation.command, "none 0 0", Some(&list));
+    assert_eq!(ended.code, Some(0), "{}: {ended:?}", operation.name);
+    states.push(once.look());
+    assert_ne!(states[0], states[states.len() - 1], "{}", operation.name);
+    let calls = fs::read_to_string(&list).expect("the list of calls");
+    let calls = calls.lines().filter_map(|line| line.split_once(' '));
+    let calls = calls.map(|(name, side)| (name.to_owned(), side == "w")).collect();
+    Reference { template, states, calls }
+}
+
+/// Looks at what came of a fault; every lie in a line.
+fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &Ended) -> Vec<String> {
+    let mut lies = Vec::new();
+    let (old, new) = (&reference.states[0], &reference.states[reference.states.len() - 1]);
+    let now = place.look();
+    let position = |tree: &Tree| reference.states.iter().position(|state| state == tree);
+    match ended.code {
+        None => {}
+        Some(0) if now == *new => {}
+        Some(0) => lies.push(format!("exit 0, but not done: {}", difference(new, &now))),
+        Some(1..=5) if now == *old => {}
+        Some(code @ 1..=5) => lies.push(format!("exit {code}, but something changed: {}", difference(old, &now))),
+        Some(6) if now == *old && !ended.text.contains("roll-back could not be finished") => {
+            lies.push("exit 6, but nothing changed".into());
+        }
+        Some(6) => {}
+        Some(code) => lies.push(format!("exit {code}")),
+    }
+    if ended.text.contains("nothing was changed") && now != *old {
+        lies.push(format!("\"nothing was changed\", but: {}", difference(old, &now)));
+    }
+    let recovered = place.plain(&["recover"]);
+    if recovered.code != Some(0) {
+        lies.push(format!("recovery fails: {recovered:?}"));
+    }
+    let now = place.look();
+    match position(&now) {
+        None => lies.push(format!("neither old nor new: {}\n or {}", difference(old, &now), difference(new, &now))),
+        Some(at) if ended.code == Some(0) && at + 1 != reference.states.len() => lies.push("it came undone".into()),
+        Some(at) if matches!(ended.code, Some(1..=5)) && at != 0 => lies.push("it was done later".into()),
+        Some(_) => {}
+    }
+    lies.extend(audit(place, "then"));
+    let left = leftovers(&place.dir.join("w"));
+    if !left.is_empty() {
+        lies.push(format!("left over: {left:?}"));
+    }
+    // The next command, and the way back.
+    if now == *old {
+        let again = place.run(&operation.command, "", None);
+        if again.code != Some(0) || place.look() != *new {
+            lies.push(format!("the next attempt: {again:?}: {}", difference(new, &place.look())));
+        }
+    }
+    if let Some(back) = operation.back.filter(|_| now == *old || now == *new) {
+        let undone = place.plain(back);
+        if undone.code != Some(0) || place.look() != *old {
+            lies.push(format!("{back:?}: {undone:?}: {}", difference(old, &place.look())));
+        }
+    }
+    lies.extend(audit(place, "in the end"));
+    lies
+}
+
+/// Whether the log verifies, and has an answer to each intent.
+fn audit(place: &Place, when: &str) -> Vec<String> {
+    let mut lies = Vec::new();
+    let verified = place.plain(&["log", "--verify"]);
+    if verified.code != Some(0) {
+        lies.push(format!("{when}, log --verify: {verified:?}"));
+    }
+    let mut intents = BTreeSet::new();
+    let mut answered = BTreeMap::new();
+    let text = fs::read_to_string(place.dir.join("w/.apply-patch/audit/cli.jsonl")).unwrap_or_default();
+    for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let Some(id) = line["transactionId"].as_str().map(str::to_owned) else { continue };
+        match line["phase"].as_str() {
+            Some("intent") => drop(intents.insert(id)),
+            Some("outcome" | "recovered") => drop(answered.insert(id, line["ok"] == true)),
+            _ => {}
+        }
+    }
+    for id in &intents {
+        let kept = place.dir.join("w/.apply-patch/trash").join(id).is_dir();
+        match answered.get(id) {
+            None => lies
+                .push(format!("{when}, no answer to the intent of {id}, {}", if kept { "done" } else { "not done" })),
+            Some(false) if kept => lies.push(format!("{when}, {id} was done, and the log denies it")),
+            Some(_) => {}
+        }
+    }
+    lies
+}
+
+/// What no command leaves behind: transactions that are not finished, and staged files.
+fn leftovers(root: &Path) -> Vec<String> {
+    let tree = look(root, false);
+    let left = |path: &&String| path.starts_with(".apply-patch/pending/") || path.ends_with(".apply-patch.tmp");
+    tree.keys().filter(left).cloned().collect()
+}
+
+/// Tries all operations on the file system of this number.
+fn try_all(number: usize) {
+    let (kind, lacks) = FILE_SYSTEMS[number];
+    let whole = std::env::var_os("FAULTS_ALL").is_some();
+    let dir = memory();
+    let mut table = String::new();
+    let mut shown = Vec::new();
+    let only = std::env::var("FAULTS").unwrap_or_default();
+    for (row, operation) in operations().iter().enumerate().filter(|(_, operation)| operation.name.contains(&only)) {
+        let here = dir.path().join(row.to_string());
+        fs::create_dir(&here).expect("a folder");
+        let reference = reference(operation, lacks, &here);
+        let place = Place { dir: here.join("tried"), lacks };
+        for (column, fault) in FAULTS.iter().enumerate() {
+            let (mut points, mut found) = (0, 0);
+            for (at, call) in reference.calls.iter().enumerate() {
+                if !concerns(fault, call) || (!whole && !(at + row + column + number).is_multiple_of(40)) {
+                    continue;
+                }
+                points += 1;
+                place.copy(&reference.template);
+                let ended = place.run(&operation.command, &format!("{} {} {}", fault.word, at + 1, fault.code), None);
+                let lies = judge(operation, &reference, &place, &ended);
+                found += usize::from(!lies.is_empty());
+                shown.extend(lies.iter().map(|lie| {
+                    let text = ended.text.replace('\n', " | ");
+                    format!(
+                        "{}, {} at call {} ({}): {lie}\n    {:?} {text}",
+                        operation.name,
+                        fault.name,
+                        at + 1,
+                        call.0,
+                        ended.code
+                    )
+                }));
+            }
+            table += &format!("| {} | {} | {} | {points} | {found} |\n", operation.name, fault.name, kind);
+        }
+        fs::remove_dir_all(here).expect("our own folder");
+    }
+    eprintln!("{table}");
+    assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
+}
+
+fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
+    match fault.calls {
+        Calls::All => true,
+        Calls::Writes => *writes,
+        Calls::Opens => name.starts_with("open"),
+    }
+}
+
+/// In memory where that is possible: it is about the order of calls, not about a disk.
+fn memory() -> tempfile::TempDir {
+    tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder")
+}
+
+#[test]
+fn nothing_is_lied_about_where_a_file_system_has_everything() {
+    try_all(0);
+}
+
+#[test]
+fn nothing_is_lied_about_where_names_cannot_be_swapped() {
+    try_all(1);
+}
+
+#[test]
+fn nothing_is_lied_about_where_a_rename_cannot_refuse_to_replace() {
+    try_all(2);
+}
+
+#[test]
+fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
+    try_all(3);
+}
+
+/// Directories that were opened stayed open, 256 of them.
+#[test]
+fn a_patch_of_many_directories_needs_few_open_files() {
+    let dir = memory();
+    let mut patch = String::from("*** Begin Patch\n");
+    for number in 0..300 {
+        let folder = dir.path().join(format!("w/d{number}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("f"), "a\n").expect("a file");
+        patch += &format!("*** Update File: d{number}/f\n@@\n-a\n+b\n");
+    }
+    fs::write(dir.path().join("p"), patch + "*** End Patch\n").expect("a file");
+    let line = "ulimit -n 32 && \"$0\" apply ../p && \"$0\" undo && \"$0\" redo";
+    let args = ["-c", line, env!("CARGO_BIN_EXE_apply-patch")];
+    let run = crate::program::run_other("sh", &dir.path().join("w"), dir.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(fs::read(dir.path().join("w/d299/f")).expect("it is there"), b"b\n");
+}
