@@ -10,6 +10,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
+mod again;
 mod agent;
 mod amend;
 mod answers;

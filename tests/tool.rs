@@ -92,7 +92,8 @@ fn every_commit_is_in_the_audit_log_and_a_changed_log_is_noticed() {
     let place = Place::new();
     let patch = b"*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n";
     assert_eq!(place.run(&["--json", "apply"], patch).0, 0);
-    assert_eq!(place.run(&["--json", "apply"], patch).0, 1, "it is there already");
+    let again = b"*** Begin Patch\n*** Add File: f\n+y\n*** End Patch\n";
+    assert_eq!(place.run(&["--json", "apply"], again).0, 1, "it is there already");
     assert_eq!(place.run(&["--json", "apply"], b"no patch").0, 1);
     assert_eq!(place.run(&["--json", "undo"], b"").0, 0);
     assert_eq!(place.run(&["--json", "redo"], b"").0, 0);

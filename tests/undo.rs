@@ -53,7 +53,7 @@ fn a_transaction_below_a_later_one_is_taken_back() {
     assert!(shown.stderr.contains("a: hunk 1 was carried: lines 1-3 of the base are lines 1-3 now"), "{shown:?}");
     let (code, answer) = undo(dir.path(), &[&first, "--carry"]);
     assert_eq!((code, text(dir.path())), (0, BEFORE.replace("seven", "SEVEN\nmore")), "{answer}");
-    let carried = json!([{ "path": "a", "hunkIndex": 0, "from": { "startLine": 1, "endLine": 3 }, "to": { "startLine": 1, "endLine": 3 } }]);
+    let carried = json!([{ "path": "a", "hunk": 0, "from": { "startLine": 1, "endLine": 3 }, "to": { "startLine": 1, "endLine": 3 } }]);
     assert_eq!((&answer["data"]["carried"], &answer["data"]["undoOf"]), (&carried, &(&*first).into()));
     // The history tells it.
     let id = answer["data"]["transactionId"].as_str().expect("an id").to_owned();

@@ -84,6 +84,9 @@ pub struct PatchData {
     /// The hunks that were carried to files that had changed since they were read, and where they went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<CarriedHunk>,
+    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_done: bool,
     /// Interrupted transactions that were seen to on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<String>,
@@ -175,6 +178,7 @@ impl PatchData {
             changed_files: reports.iter().flat_map(|report| committed_files(report, detail)).collect(),
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
+            already_done: reports.iter().any(|report| report.already_done),
             recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
             ..Self::default()
         }
@@ -286,6 +290,9 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
         _ => None,
     })
 }
+
+/// What is said of a patch that was applied before.
+pub const ALREADY_DONE: &str = "done already; nothing was changed";
 
 /// The plan in one line.
 #[must_use]

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use fs_guard::{RelPath, Root};
+use fs_guard::{Hasher, RelPath, Root, Sha256};
 use patch_grammar::Patch;
 
 use crate::host::{CommitLog, Decision, Event, Host, Request};
 use crate::kind::ErrorKind;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::plan::builder::PlanBuilder;
 use crate::planner::{names, plan};
 use crate::reject::{Reject, Rejects};
 use crate::report::Report;
@@ -110,10 +111,35 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
+/// What a patch is known by: its text, and what is read of it. `None` for a long one: to hash it would take too long.
+fn hash_of(patch: &Patch<'_>) -> Option<Sha256> {
+    /// Longer patches are not recognised.
+    const MAX_SIZE: usize = 1 << 20;
+    if patch.text.len() > MAX_SIZE {
+        return None;
+    }
+    let mut hasher = Hasher::new();
+    hasher.update(&[u8::from(patch.reversed)]);
+    hasher.update(patch.text);
+    // The same text may be about other paths: where it is applied beneath a directory, or leading parts are left out.
+    for section in &patch.sections {
+        for path in [Some(&section.path), section.destination()].into_iter().flatten() {
+            hasher.update(b"\0");
+            hasher.update(path.text.as_bytes());
+        }
+        hasher.update(b"\n");
+        section.hunks().iter().for_each(|hunk| hasher.update(&hunk.line.to_be_bytes()));
+    }
+    Some(hasher.finish())
+}
+
 impl Workspace {
     /// Applies a patch: in one transaction, or one for each section when [`Settings::atomic`] is not set.
     ///
     /// `host` is asked about exactly the plan that will be committed.
+    ///
+    /// A patch that was applied as one transaction before, and whose files are still as that left them, is not applied again:
+    /// the report has that transaction, and an empty plan ([`Report::already_done`]).
     ///
     /// ```
     /// use patch_engine::{Settings, parse, transaction::Workspace};
@@ -148,8 +174,13 @@ impl Workspace {
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         if settings.atomic {
+            let text = hash_of(patch);
+            if let Some(report) = text.and_then(|text| self.replayed(&text, patch, settings)) {
+                return Ok(vec![report]);
+            }
+            let commit = CommitOptions { text, ..settings.commit.clone() };
             let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
-            let report = self.execute(&settings.commit, log, host, plan);
+            let report = self.execute(&commit, log, host, plan);
             return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
         }
         let mut options = settings.options.clone();
@@ -180,6 +211,16 @@ impl Workspace {
             }
         }
         Ok(reports)
+    }
+
+    /// What there is to tell about a patch that was applied already. What is in the way of finding out is for the patch
+    /// itself to come upon.
+    fn replayed(&self, text: &Sha256, patch: &Patch<'_>, settings: &Settings) -> Option<Report> {
+        let Settings { options, commit, .. } = settings;
+        let id = self.already_done(text, &options.expected, commit.verify.is_some()).ok()??;
+        let builder = PlanBuilder::new(self.root(), options);
+        let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
+        Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })
     }
 
     /// Takes back what a transaction did, or what it did to `paths` (none: all of it).
@@ -240,7 +281,7 @@ impl Workspace {
             }
             let plan = Arc::new(plan(self.root())?);
             if plan.is_empty() {
-                return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered });
+                return Ok(Report { transaction: None, plan, trashed: Vec::new(), recovered, already_done: false });
             }
             let decision = host.approve(&Request::new(&plan));
             match decision.map_err(|error| ApplyError::from(transaction::Error::from(error)))? {
@@ -259,7 +300,7 @@ impl Workspace {
             match committed {
                 Ok(committed) => {
                     let (transaction, trashed) = (Some(committed.id), committed.trashed);
-                    let report = Report { transaction, plan, trashed, recovered };
+                    let report = Report { transaction, plan, trashed, recovered, already_done: false };
                     host.event(&Event::Committed(&report));
                     return Ok(report);
                 }

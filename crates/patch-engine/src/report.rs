@@ -20,13 +20,15 @@ pub struct Report {
     pub trashed: Vec<Option<String>>,
     /// Interrupted transactions of earlier processes that were finished or reverted on the way.
     pub recovered: Vec<Recovered>,
+    /// The same patch was applied before, as this transaction, and its files are still as it left them: nothing was done.
+    pub already_done: bool,
 }
 
 impl Report {
     /// What became of a plan for a tree; `transaction` is the name that a log has for it.
     #[must_use]
     pub fn of_tree(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
-        Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new() }
+        Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new(), already_done: false }
     }
 
     /// The bytes of its files, and their diffs, as they are known after the commit.

@@ -76,13 +76,24 @@ pub struct Header {
     pub partial: bool,
     /// It counts only once it is [marked](crate::Pending::mark_verified) as verified.
     pub unverified: bool,
+    /// The hash of the text that asked for it, if there was one.
+    pub text: Option<Sha256>,
 }
 
 impl Header {
     /// Starts with only a name.
     #[must_use]
     pub fn new(id: TransactionId) -> Self {
-        Self { id, tool: None, agent: None, session: None, undo_of: None, partial: false, unverified: false }
+        Self {
+            id,
+            tool: None,
+            agent: None,
+            session: None,
+            undo_of: None,
+            partial: false,
+            unverified: false,
+            text: None,
+        }
     }
 }
 
@@ -198,7 +209,7 @@ impl Journal {
     }
 
     fn write_body(&self, text: &mut String) -> std::fmt::Result {
-        let Header { id, tool, agent, session, undo_of, partial, unverified } = &self.header;
+        let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
             if let Some(value) = value {
@@ -207,6 +218,9 @@ impl Journal {
         }
         if let Some(undone) = undo_of {
             writeln!(text, "{} {undone}", if *partial { "undo-part-of" } else { "undo-of" })?;
+        }
+        if let Some(asked) = asked {
+            writeln!(text, "text {asked}")?;
         }
         if *unverified {
             writeln!(text, "state unverified")?;
@@ -328,6 +342,7 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.header.undo_of = Some(rest.parse().ok()?);
                 journal.header.partial = word == "undo-part-of";
             }
+            "text" => journal.header.text = Some(rest.parse().ok()?),
             "state" if rest == "unverified" => journal.header.unverified = true,
             "mkdir" => {
                 let (mode, dir) = rest.split_once(' ')?;
@@ -395,6 +410,7 @@ mod tests {
                 undo_of: Some(id),
                 partial: true,
                 unverified: true,
+                text: Some(Sha256::of(b"text")),
                 ..Header::new(id)
             },
             created_dirs: vec![("src/new dir".into(), None), ("x".into(), Some(0o750))],

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root};
+use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256};
 
 use crate::error::Error;
+use crate::id::TransactionId;
 use crate::key::KeyPlace;
-use crate::store::{PENDING, Store, TRASH};
+use crate::store::{APPLIED, MAX_APPLIED, PENDING, Store, TRASH};
 
 const LOCK: &str = "lock";
 const GITIGNORE: &str = ".gitignore";
@@ -91,6 +92,20 @@ impl<'r> LockedStore<'r> {
     /// Notes that something was committed: the state directory stays.
     pub fn keep(&self) {
         self.keep.set(true);
+    }
+
+    /// Notes where the transaction is that a text asked for.
+    pub fn note_applied(&self, text: &Sha256, id: TransactionId) -> Result<(), Error> {
+        let spot = self.dir.spot(APPLIED);
+        let line = format!("{text} {id}\n");
+        let file = spot.append()?;
+        if file.size()? <= MAX_APPLIED {
+            return Ok(file.append(line.as_bytes())?);
+        }
+        let (bytes, _) = spot.read(2 * MAX_APPLIED)?;
+        let half = &bytes[bytes.len() / 2..];
+        let rest = half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
+        Ok(spot.write(&[rest, line.as_bytes()].concat(), false)?)
     }
 
     pub(crate) fn trash(&self) -> Result<Dir, Error> {

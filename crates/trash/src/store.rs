@@ -17,6 +17,10 @@ pub(crate) const JOURNAL: &str = "journal";
 pub(crate) const ABORTED: &str = "journal.aborted";
 /// A file in the folder of a transaction whose journal says that it is unverified: it counts all the same.
 pub(crate) const VERIFIED: &str = "verified";
+/// A line for each of the last transactions that a text asked for: its hash, and the transaction. It only says where to look.
+pub(crate) const APPLIED: &str = "applied";
+/// When that is longer, its first half goes.
+pub(crate) const MAX_APPLIED: u64 = 64 << 10;
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
 const JOURNAL_LIMIT: u64 = 256 << 20;
@@ -124,6 +128,28 @@ impl<'r> Store<'r> {
         let folder = self.folder(id)?;
         let found = self.read_journal(&folder, id)?.map(|(journal, _)| journal);
         found.ok_or_else(|| Error::Journal { path: folder.path().into(), problem: JournalProblem::Missing })
+    }
+
+    /// Finds the newest finished transaction that a text asked for, among the last few hundred. `None` where journals are not
+    /// signed: anyone could claim that a text was applied.
+    pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
+        let lines = match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
+            Ok((bytes, _)) => bytes,
+            Err(fs_guard::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let hash = text.hex();
+        let lines = lines.rsplit(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(&hash)?.strip_prefix(b" "));
+        let Some(id) = lines.filter_map(|id| std::str::from_utf8(id).ok()?.parse().ok()).next() else {
+            return Ok(None);
+        };
+        if !self.is_signed()? {
+            return Ok(None);
+        }
+        let read = self.journal(id).and_then(|journal| Ok((journal, self.is_aborted(id)?)));
+        let found = self.unless_gone(id, read)?;
+        Ok(found
+            .and_then(|(journal, aborted)| (!aborted && journal.header.text.as_ref() == Some(text)).then_some(journal)))
     }
 
     /// Returns where a file is that a transaction displaced.

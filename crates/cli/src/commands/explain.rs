@@ -1,6 +1,7 @@
 //! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
 
-use patch_engine::{Order, Pass, Patch, Placed, Plan};
+use file_tools::changes::carried_text;
+use patch_engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
 use patch_grammar::{LineKind, Section, SectionOperation};
 use serde_json::json;
 
@@ -38,7 +39,7 @@ fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     for (index, section) in patch.sections.iter().enumerate() {
         lines.push(section_words(patch.place_in_text(index), section));
         for (_, placed) in plan.placed().iter().filter(|(of, _)| *of == index) {
-            lines.push(hunk_words(section, placed, order));
+            lines.push(hunk_words(section, placed, order) + &carried_words(plan, section, placed));
         }
     }
     for directory in plan.create_dirs() {
@@ -50,6 +51,18 @@ fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
 
 fn old_lines(count: usize) -> String {
     format!("{} {}", count_of(count, "old line"), if count == 1 { "stands" } else { "stand" })
+}
+
+/// How a hunk came to where it is, if it was located in the base.
+fn carried_words(plan: &Plan, section: &Section<'_>, placed: &Placed) -> String {
+    let place = section.place_in_text(placed.hunk);
+    let carried = plan.notes().iter().find_map(|note| match note {
+        PlanNote::Carried { path, hunk, from, to, already_there } if path == section.path.text && *hunk == place => {
+            Some(format!(" It {}.", carried_text(from, to, *already_there)))
+        }
+        _ => None,
+    });
+    carried.unwrap_or_default()
 }
 
 /// A number and its noun.

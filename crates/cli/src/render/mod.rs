@@ -158,6 +158,11 @@ pub(crate) fn names(plan: &Plan) {
 
 /// Prints how to take a commit back.
 pub(crate) fn hint(reports: &[Report]) {
+    if let [Report { transaction: Some(id), already_done: true, .. }] = reports {
+        return message(&format!(
+            "transaction {id} has done this already, and its files are as it left them; nothing was changed"
+        ));
+    }
     let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
     match ids[..] {
         [] => {}

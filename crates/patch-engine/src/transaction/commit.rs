@@ -132,6 +132,10 @@ impl Commit<'_> {
             return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
         }
         if pending.finish().is_ok() {
+            // Without it the same text is carried out again, or refused, and nothing worse.
+            if let Some(text) = &self.options.text {
+                let _ = store.note_applied(text, id);
+            }
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
         Ok(committed)
@@ -257,6 +261,7 @@ impl Commit<'_> {
                 undo_of: undone.map(|undone| undone.id),
                 partial: undone.is_some_and(|undone| undone.partial),
                 unverified: options.verify.is_some(),
+                text: options.text,
                 ..Header::new(id)
             },
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),

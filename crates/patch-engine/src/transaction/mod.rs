@@ -22,6 +22,7 @@ mod options;
 mod publish;
 mod recover;
 pub(crate) mod recovered;
+mod replay;
 mod rollback;
 mod siblings;
 mod slot;

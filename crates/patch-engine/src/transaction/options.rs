@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fs_guard::Root;
+use fs_guard::{Root, Sha256};
 use workspace_trash::Retention;
 
 /// What a commit survives.
@@ -36,6 +36,8 @@ pub struct CommitOptions {
     pub lock_timeout: Duration,
     /// What has to accept the files, once they are published, before the commit counts. Default: nothing.
     pub verify: Option<Arc<dyn Verify>>,
+    /// The hash of the text that asks for it: the same one is not carried out again while its files stand.
+    pub text: Option<Sha256>,
 }
 
 /// A check of what was published, such as a run of tests.
@@ -99,6 +101,7 @@ impl Default for CommitOptions {
             retention: Retention::default(),
             lock_timeout: Duration::from_secs(10),
             verify: None,
+            text: None,
         }
     }
 }

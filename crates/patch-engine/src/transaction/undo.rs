@@ -149,7 +149,7 @@ fn plan_undo(
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
-        match before_undo(workspace, &path, record)? {
+        match is_as_left(workspace, &path, record)? {
             Err(now) => match carried_back(workspace, (store, &all_kept), id, record, now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
@@ -302,7 +302,7 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 }
 
 /// What is at the path now: as the transaction left it, or else, as an error, changed.
-fn before_undo(
+pub(super) fn is_as_left(
     workspace: &Workspace,
     path: &RelPath,
     record: &Record,

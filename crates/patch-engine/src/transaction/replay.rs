@@ -1,0 +1,52 @@
+//! Texts that were carried out already.
+
+use std::collections::BTreeMap;
+
+use fs_guard::Sha256;
+use workspace_trash::{Journal, TransactionId};
+
+use super::error::Error;
+use super::undo::is_as_left;
+use super::workspace::Workspace;
+use crate::options::Expected;
+
+impl Workspace {
+    /// Finds the transaction that a text asked for, if all that it left is there still, and `expected` is what it found there or
+    /// what it left.
+    ///
+    /// # Errors
+    ///
+    /// When the store or a file cannot be read.
+    pub(crate) fn already_done(
+        &self,
+        text: &Sha256,
+        expected: &BTreeMap<String, Expected>,
+        verified: bool,
+    ) -> Result<Option<TransactionId>, Error> {
+        let Some(journal) = self.store()?.map(|store| store.applied(text)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        if journal.records.is_empty() || (verified && !journal.header.unverified) || !is_expected(&journal, expected) {
+            return Ok(None);
+        }
+        for record in &journal.records {
+            let path = self.root().check_recorded(&record.path, true)?;
+            if is_as_left(self, &path, record)?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(journal.header.id))
+    }
+}
+
+fn is_expected(journal: &Journal, expected: &BTreeMap<String, Expected>) -> bool {
+    expected.iter().all(|(path, expected)| {
+        let record = journal.records.iter().find(|record| record.path == *path);
+        record.is_some_and(|record| {
+            let states = [&record.before, &record.after];
+            states
+                .map(|state| state.as_ref().map_or(Expected::Absent, |state| Expected::Hash(state.sha256)))
+                .contains(expected)
+        })
+    })
+}

@@ -1,0 +1,123 @@
+//! The same patch once more: it is not applied again while its files are as it left them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{self, place};
+
+/// It fits as well after it was applied.
+const INSERT: &str = "*** Begin Patch\n*** Update File: a\n@@\n one\n+more\n*** Delete File: gone\n*** End Patch\n";
+
+fn files() -> tempfile::TempDir {
+    place(&[("w/a", "one\ntwo\n"), ("w/gone", "g\n")])
+}
+
+fn apply(dir: &Path, args: &[&str], patch: &str) -> (i32, Value) {
+    let run = program::run("apply-patch", &dir.join("w"), dir, &[&["--json"], args].concat(), patch.as_bytes());
+    (run.code, run.json().expect("JSON"))
+}
+
+fn text(dir: &Path) -> String {
+    fs::read_to_string(dir.join("w/a")).expect("the file")
+}
+
+#[test]
+fn a_patch_that_was_applied_is_not_applied_again() {
+    let dir = files();
+    let (_, first) = apply(dir.path(), &[], INSERT);
+    let id = &first["data"]["transactionId"];
+    for _ in 0..2 {
+        let (code, again) = apply(dir.path(), &[], INSERT);
+        let data = &again["data"];
+        assert_eq!((code, &data["transactionId"], &data["alreadyDone"]), (0, id, &true.into()), "{again}");
+        assert_eq!((&data["changedFiles"], &*text(dir.path())), (&json!([]), "one\nmore\ntwo\n"));
+    }
+    let told = program::run("apply-patch", &dir.path().join("w"), dir.path(), &[] as &[&str], INSERT.as_bytes());
+    let wanted = format!("transaction {} has done this already", id.as_str().expect("an id"));
+    assert!(told.code == 0 && told.stdout.is_empty() && told.stderr.contains(&wanted), "{told:?}");
+    let log = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["log"], b"");
+    assert_eq!(log.stdout.lines().count(), 1, "{log:?}");
+    // One more file, or another patch, is no hindrance.
+    apply(dir.path(), &[], "*** Begin Patch\n*** Add File: b\n+b\n*** End Patch\n");
+    assert_eq!(apply(dir.path(), &[], INSERT).1["data"]["alreadyDone"], true);
+}
+
+#[test]
+fn what_is_not_as_it_was_left_is_patched_anew() {
+    let dir = files();
+    apply(dir.path(), &[], INSERT);
+    for (path, now) in [("a", Some("one\ntwo\n")), ("gone", Some("g\n")), ("a", None)] {
+        let dir = files();
+        apply(dir.path(), &[], INSERT);
+        match now {
+            Some(now) => fs::write(dir.path().join("w").join(path), now).expect("a file"),
+            None => fs::remove_file(dir.path().join("w").join(path)).expect("it is there"),
+        }
+        let (_, again) = apply(dir.path(), &[], INSERT);
+        assert!(again["data"]["alreadyDone"].is_null(), "{path} {now:?}: {again}");
+    }
+    // Undone, it is applied.
+    apply(dir.path(), &["undo"], "");
+    let (code, again) = apply(dir.path(), &[], INSERT);
+    assert_eq!(
+        (code, &again["data"]["alreadyDone"], &*text(dir.path())),
+        (0, &Value::Null, "one\nmore\ntwo\n"),
+        "{again}"
+    );
+}
+
+#[test]
+fn the_same_text_can_be_another_patch() {
+    let dir = files();
+    let body = "*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n*** End Patch\n";
+    apply(dir.path(), &[], body);
+    // Backwards.
+    let (code, answer) = apply(dir.path(), &["-R"], body);
+    assert_eq!((code, &answer["data"]["alreadyDone"], &*text(dir.path())), (0, &Value::Null, "one\ntwo\n"), "{answer}");
+    // Below another directory.
+    fs::create_dir_all(dir.path().join("w/x/y")).expect("a folder");
+    for path in ["a", "x/a", "x/y/a"] {
+        fs::write(dir.path().join("w").join(path), "two\n").expect("a file");
+    }
+    let diff = "--- x/y/a\n+++ x/y/a\n@@ -1 +1 @@\n-two\n+2\n";
+    for (strip, path) in [("-p2", "a"), ("-p1", "y/a"), ("-p0", "x/y/a")] {
+        let (code, answer) = apply(dir.path(), &[strip], diff);
+        let wanted = if path == "y/a" { 1 } else { 0 };
+        assert_eq!((code, &answer["data"]["alreadyDone"]), (wanted, &Value::Null), "{path}: {answer}");
+    }
+    // What the caller expects counts: what was there before, or is now.
+    let hash = |text: &str| fs_guard::Sha256::of(text.as_bytes()).to_string();
+    let again = |expected: &str| apply(dir.path(), &["-p0", "--expect", &format!("x/y/a={expected}")], diff);
+    for expected in [hash("two\n"), hash("2\n")] {
+        assert_eq!(again(&expected).1["data"]["alreadyDone"], true);
+    }
+    assert_eq!((again(&hash("else\n")).0, again("").0), (4, 4));
+    // A check that was not made before is made now; and none where the same was.
+    let (code, answer) = apply(dir.path(), &["-p0", "--verify", "false"], diff);
+    assert!(code != 0, "{answer}");
+}
+
+/// Who writes a line into the list of texts has not written a journal.
+#[test]
+fn a_forged_note_claims_nothing() {
+    let dir = files();
+    apply(dir.path(), &[], INSERT);
+    let list = dir.path().join("w/.apply-patch/applied");
+    let line = fs::read_to_string(&list).expect("the list");
+    let id = line.split_once(' ').expect("a line").1;
+    let other = "*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n*** End Patch\n";
+    // The hash of another patch, taken from where it is applied.
+    let twin = files();
+    apply(twin.path(), &[], other);
+    let hash = fs::read_to_string(twin.path().join("w/.apply-patch/applied")).expect("the list");
+    let hash = hash.split_once(' ').expect("a line").0;
+    fs::write(&list, format!("{hash} {id}junk\n\n{hash}\n")).expect("the list");
+    let (code, answer) = apply(dir.path(), &[], other);
+    assert_eq!(
+        (code, &answer["data"]["alreadyDone"], &*text(dir.path())),
+        (0, &Value::Null, "one\nmore\n2\n"),
+        "{answer}"
+    );
+}
