@@ -226,7 +226,11 @@ fn try_all(number: usize) {
     let mut table = String::new();
     let mut shown = Vec::new();
     let only = std::env::var("FAULTS").unwrap_or_default();
-    for (row, operation) in operations().iter().enumerate().filter(|(_, operation)| operation.name.contains(&only)) {
+    let all = operations();
+    let wanted = |operation: &&Operation| {
+        operation.name.contains(&only) && operation.needs.is_none_or(|needs| !lacks.contains(needs))
+    };
+    for (row, operation) in all.iter().filter(wanted).enumerate() {
         let here = dir.path().join(row.to_string());
         fs::create_dir(&here).expect("a folder");
         let reference = reference(operation, lacks, &here);

@@ -1,6 +1,6 @@
 //! Plans that bring back what transactions displaced.
 
-use fs_guard::{Access, RelPath};
+use fs_guard::{Access, FileKind, RelPath};
 use workspace_trash::{FileState, Journal, Record, Store, TransactionId};
 
 use super::error::{Drift, Error};
@@ -81,26 +81,31 @@ fn plan_undo(workspace: &Workspace, store: &Store<'_>, id: TransactionId, paths:
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     builder.undoes(id, records.len() < journal.records.len(), authentic);
     let mut drifts = Vec::new();
+    let mut come_back = Vec::new();
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
-        match before_undo(workspace, &path, record)? {
+        match before_undo(workspace, &path, record, &journal)? {
             Err(drift) => drifts.push(drift),
             Ok(now) => {
-                if record.before.is_some() {
-                    builder.create_parents(&path).map_err(|problem| rejected(&path, problem))?;
-                }
                 let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
                 builder.restore(&path, now, post);
+                if record.before.is_some() {
+                    come_back.push(path);
+                }
             }
         }
     }
     if !drifts.is_empty() {
         return Err(Error::Drifted { id, drifts });
     }
+    // What goes is known by now: a file may give way to the directory that another needs.
+    for path in &come_back {
+        builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
+    }
     for (dir, mode) in &journal.removed_dirs {
         let dir = root.check_recorded(dir, authentic)?;
         // All of a transaction brings its directories back, also those that nothing is in.
-        if root.metadata(&dir)?.is_none() {
+        if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
@@ -120,9 +125,19 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 }
 
 /// What is at the path now, if that is what the transaction left there.
-fn before_undo(workspace: &Workspace, path: &RelPath, record: &Record) -> Result<Result<Option<Disk>, Drift>, Error> {
-    let now = look(&workspace.root().into(), path)?;
+fn before_undo(
+    workspace: &Workspace,
+    path: &RelPath,
+    record: &Record,
+    journal: &Journal,
+) -> Result<Result<Option<Disk>, Drift>, Error> {
+    let mut now = look(&workspace.root().into(), path)?;
     let left = record.after.as_ref();
+    // The directory that it made in the place of a file goes before the file comes back.
+    let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
+    if left.is_none() && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory) && made() {
+        now = None;
+    }
     let same = match (&now, left) {
         (None, None) => true,
         (Some(Ok(disk)), Some(state)) => {
