@@ -8,6 +8,7 @@
 //! A tenth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
 //! the table. `FAULTS=undo` tries only operations with that in their name.
 
+mod power;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
