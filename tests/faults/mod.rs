@@ -263,7 +263,7 @@ fn try_all(number: usize) {
         }
         fs::remove_dir_all(here).expect("our own folder");
     }
-    eprintln!("{table}");
+    eprintln!("\n{table}");
     assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
 }
 

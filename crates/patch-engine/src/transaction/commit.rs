@@ -349,7 +349,8 @@ impl Commit<'_> {
             return match pending.discard() {
                 Ok(()) => cause,
                 // It is undone; what is left of the folder is discarded when it is found, if it is marked.
-                Err(_) if marked => cause,
+                // But before another attempt: recovery would take back what that did.
+                Err(_) if marked && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) => cause,
                 Err(error) => incomplete(error.into(), left),
             };
         }
