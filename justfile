@@ -29,9 +29,10 @@ fuzz seconds="600":
 hostile name="":
     APPLY_PATCH_LONG_TESTS=1 HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
 
-# Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it.
+# Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it. As root
+# also power cuts, on file systems in files.
 faults name="":
-    FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture
+    FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
 # Tries whether the tests of a crate notice mutations of a file (or of all that a pattern names). What follows goes to the tests'
 # program: `just mutants crates/fs-guard/src/dir.rs --skip races`. Needs `cargo install cargo-mutants --locked`.

@@ -8,6 +8,7 @@
 //! A tenth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
 //! the table. `FAULTS=undo` tries only operations with that in their name.
 
+mod power;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,7 +227,11 @@ fn try_all(number: usize) {
     let mut table = String::new();
     let mut shown = Vec::new();
     let only = std::env::var("FAULTS").unwrap_or_default();
-    for (row, operation) in operations().iter().enumerate().filter(|(_, operation)| operation.name.contains(&only)) {
+    let all = operations();
+    let wanted = |operation: &&Operation| {
+        operation.name.contains(&only) && operation.needs.is_none_or(|needs| !lacks.contains(needs))
+    };
+    for (row, operation) in all.iter().filter(wanted).enumerate() {
         let here = dir.path().join(row.to_string());
         fs::create_dir(&here).expect("a folder");
         let reference = reference(operation, lacks, &here);
@@ -258,7 +263,7 @@ fn try_all(number: usize) {
         }
         fs::remove_dir_all(here).expect("our own folder");
     }
-    eprintln!("{table}");
+    eprintln!("\n{table}");
     assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
 }
 

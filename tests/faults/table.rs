@@ -14,6 +14,8 @@ pub(super) struct Operation {
     pub(super) back: Option<&'static [&'static str]>,
     /// It may end after any of its parts.
     pub(super) parts: Vec<Command>,
+    /// Without this it is refused.
+    pub(super) needs: Option<&'static str>,
 }
 
 /// Arguments and standard input.
@@ -53,6 +55,9 @@ const ADD: &str = "*** Add File: new/deep/n.txt\n+new\n";
 const MOVE: &str = "*** Move File: from.txt -> d/to.txt\n";
 const DELETE: &str = "*** Delete File: d/gone.txt\n";
 
+const DIR: &str =
+    "*** Move File: from.txt -> d/to.txt\n*** Add File: from.txt/main\n+m\n*** Add File: from.txt/s/x\n+x\n";
+
 /// Every way in which the program changes files.
 pub(super) fn operations() -> Vec<Operation> {
     let all = patch(&[EDIT_A, ADD, MOVE, DELETE].concat());
@@ -65,6 +70,7 @@ pub(super) fn operations() -> Vec<Operation> {
         command,
         back: Some(&["undo"]),
         parts: Vec::new(),
+        needs: None,
     };
     let after = |last: Command| before().into_iter().chain([last]).collect::<Vec<_>>();
     let undo = Command::new(&["undo"], "");
@@ -74,6 +80,7 @@ pub(super) fn operations() -> Vec<Operation> {
         sha("one\ntwo\nthree\n")
     );
     let write = format!(r#"{{"path":"a.txt","expectedSha256":"{}","content":"all new\n"}}"#, sha("one\ntwo\nthree\n"));
+    let moving = format!(r#"{{"fromPath":"from.txt","toPath":"d/to.txt","expectedSha256":"{}"}}"#, sha("seven\n"));
     let delete_tree = Command::tool("delete_file", r#"{"path":"tree","recursive":true}"#);
     let ops = r#"[{"type":"apply_patch_call","call_id":"c1","operation":{"type":"update_file","path":"a.txt","diff":"@@\n one\n-two\n+TWO\n three\n"}},{"type":"apply_patch_call","call_id":"c2","operation":{"type":"create_file","path":"d/new.txt","diff":"+new\n"}}]"#;
     vec![
@@ -90,7 +97,12 @@ pub(super) fn operations() -> Vec<Operation> {
         },
         Operation { back: Some(&["redo"]), ..operation("undo", after(apply(&all)), undo.clone()) },
         operation("redo", [after(apply(&all)), vec![undo.clone()]].concat(), Command::new(&["redo"], "")),
-        Operation { back: Some(&["redo"]), ..operation("undo of a tree", after(delete_tree.clone()), undo) },
+        Operation { back: Some(&["redo"]), ..operation("undo of a tree", after(delete_tree.clone()), undo.clone()) },
+        Operation {
+            back: Some(&["redo"]),
+            needs: Some("cross-device"),
+            ..operation("undo of a directory in a file's place", after(apply(&patch(DIR))), undo)
+        },
         operation("ops", before(), Command::new(&["ops"], ops)),
         operation(
             "create_file",
@@ -99,7 +111,7 @@ pub(super) fn operations() -> Vec<Operation> {
         ),
         operation("write_file", before(), Command::tool("write_file", &write)),
         operation("edit_file", before(), Command::tool("edit_file", &edit)),
-        operation("move_file", before(), Command::tool("move_file", r#"{"fromPath":"from.txt","toPath":"d/to.txt","overwrite":true,"expectedSha256":""}"#.replace("\"\"", &format!("\"{}\"", sha("seven\n"))).as_str())),
+        operation("move_file", before(), Command::tool("move_file", &moving)),
         operation("delete_file", before(), Command::tool("delete_file", r#"{"path":"d/gone.txt"}"#)),
         operation("delete_file, recursive", before(), delete_tree),
         Operation {

@@ -140,12 +140,29 @@ impl<'r> Dirs<'r> {
             Err(error) => return Err(error).at("create", path.path()),
         }
         if let Some(mode) = mode {
-            let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
-            sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
-            // So that it is synced too: the mode is its own, and there may be nothing in it.
-            self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
+            self.set_mode(path, mode)?;
         }
         Ok(true)
+    }
+
+    /// Creates a directory, or goes on with one that an earlier process made and could not give its mode.
+    pub fn resume_dir(&self, path: &Target, mode: Option<u32>) -> Result<(), Error> {
+        if !self.create_dir(path, mode)?
+            && let Some(mode) = mode
+            && self.place(path)?.metadata()?.is_some_and(|seen| seen.mode & 0o777 != mode & 0o777)
+        {
+            self.set_mode(path, mode)?;
+        }
+        Ok(())
+    }
+
+    fn set_mode(&self, path: &Target, mode: u32) -> Result<(), Error> {
+        let spot = self.place(path)?;
+        let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
+        sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
+        // So that it is synced too: the mode is its own, and there may be nothing in it.
+        self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
+        Ok(())
     }
 
     /// Removes a directory if it is empty; `false` when it is not, or not there.

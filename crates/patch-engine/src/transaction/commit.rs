@@ -1,5 +1,6 @@
 //! One commit, from staging to the trash.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -184,13 +185,17 @@ impl Commit<'_> {
         }
         let appearing = transitions.iter().filter(|transition| transition.before.is_none());
         root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
+        let going: BTreeSet<&RelPath> = self.plan.remove_dirs().iter().collect();
         for (transition, path) in transitions.iter().zip(&paths) {
             let place = match dirs.place(path) {
                 Ok(place) => place,
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
-            publish::expected(transition).check(&place)?;
+            // A directory that goes makes room before the file comes.
+            if transition.before.is_some() || !going.contains(&transition.path) {
+                publish::expected(transition).check(&place)?;
+            }
         }
         // Directories are on the way to files that the lists let pass, or were there before.
         let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
@@ -208,6 +213,15 @@ impl Commit<'_> {
         beside: bool,
     ) -> Result<Staged, CommitError> {
         let transitions = self.plan.transitions();
+        let over = |transition: &&Transition| {
+            transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
+        };
+        if beside && let Some(over) = transitions.iter().find(over) {
+            // Displaced files wait in the directory that it takes the place of.
+            let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
+            let path = over.path.to_string();
+            return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
+        }
         let names = match beside {
             true => siblings::choose(dirs, pending, &targets.paths, &targets.created)?,
             false => vec![None; transitions.len()],
@@ -304,14 +318,16 @@ impl Commit<'_> {
             }
         }
         // The commit point: from here on recovery makes it happen.
-        publication
-            .publish(Some(Fresh { plan: self.plan, files }), &mut |index| host.event(&Event::Published(index)))?;
+        let mut fresh = Fresh { plan: self.plan, files };
+        publication.publish(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
         if durable {
             publication.sync(whole)?;
         }
         // What was displaced beside its place keeps its directory until it comes home. None of them is to be back after a
         // power cut.
-        if !beside && publication.remove_dirs()? && durable {
+        let removed = !beside && publication.remove_dirs()?;
+        let last = publication.publish_last(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
+        if durable && (removed || last) {
             publication.sync(None)?;
         }
         Ok(())
@@ -353,7 +369,8 @@ impl Commit<'_> {
             return match pending.discard() {
                 Ok(()) => cause,
                 // It is undone; what is left of the folder is discarded when it is found, if it is marked.
-                Err(_) if marked => cause,
+                // But before another attempt: recovery would take back what that did.
+                Err(_) if marked && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) => cause,
                 Err(error) => incomplete(error.into(), left),
             };
         }

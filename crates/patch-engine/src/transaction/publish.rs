@@ -31,17 +31,21 @@ pub(super) struct Fresh<'f> {
 }
 
 impl Publication<'_> {
-    /// Does every record that is not done, in the order of the journal. `published` gets the slot of each.
+    /// Does every record that is not done, in the order of the journal, but for those that
+    /// [take a directory's place](Self::publish_last). `published` gets the slot of each.
     pub(super) fn publish(
         &self,
-        mut fresh: Option<Fresh<'_>>,
+        mut fresh: Option<&mut Fresh<'_>>,
         published: &mut dyn FnMut(usize),
     ) -> Result<(), CommitError> {
-        let made = self.made();
+        let (made, over) = (self.made(), self.taken_over());
         let mut dirs_made = false;
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            if over.contains(&*record.path) {
+                break;
+            }
             if !dirs_made && !gives_way(&made, record) {
-                self.make_dirs()?;
+                self.make_dirs(fresh.is_none())?;
                 dirs_made = true;
             }
             let place = match self.dirs.place(path) {
@@ -56,9 +60,35 @@ impl Publication<'_> {
             published(record.slot as usize);
         }
         if !dirs_made {
-            self.make_dirs()?;
+            self.make_dirs(fresh.is_none())?;
         }
         Ok(self.dirs.check_still_there()?)
+    }
+
+    /// Does the records that take the place of a directory, once that is removed; tells whether there are any.
+    pub(super) fn publish_last(
+        &self,
+        mut fresh: Option<&mut Fresh<'_>>,
+        published: &mut dyn FnMut(usize),
+    ) -> Result<bool, CommitError> {
+        let over = self.taken_over();
+        for (record, path) in self.journal.records.iter().zip(&self.paths) {
+            if !over.contains(&*record.path) {
+                continue;
+            }
+            let place = self.dirs.place(path)?;
+            match &mut fresh {
+                Some(fresh) => self.publish_fresh(record, &place, fresh)?,
+                None => self.publish_found(record, &place)?,
+            }
+            published(record.slot as usize);
+        }
+        Ok(!over.is_empty())
+    }
+
+    /// The paths of the files that take the place of a directory that goes.
+    pub(super) fn taken_over(&self) -> BTreeSet<&str> {
+        taken_over(self.journal, &self.journal.records)
     }
 
     /// Tells whether files are staged beside their places.
@@ -107,9 +137,12 @@ impl Publication<'_> {
         Ok(record.operation() == Operation::Delete && look(&slot, record)? == Slot::Old)
     }
 
-    fn make_dirs(&self) -> Result<(), CommitError> {
+    fn make_dirs(&self, resumes: bool) -> Result<(), CommitError> {
         for (dir, mode) in &self.created {
-            self.dirs.create_dir(dir, *mode)?;
+            match resumes {
+                true => self.dirs.resume_dir(dir, *mode)?,
+                false => drop(self.dirs.create_dir(dir, *mode)?),
+            }
         }
         Ok(())
     }
@@ -149,14 +182,23 @@ pub(super) fn gives_way(made: &BTreeSet<&str>, record: &Record) -> bool {
     record.operation() == Operation::Delete && made.contains(record.path.as_str())
 }
 
+/// The paths of the records that have to be done after the directories are removed: a file appears where one was.
+fn taken_over<'j>(journal: &Journal, records: &'j [Record]) -> BTreeSet<&'j str> {
+    let removed: BTreeSet<&str> = journal.removed_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
+    let over = records.iter().filter(|record| record.operation() == Operation::Add && removed.contains(&*record.path));
+    over.map(|record| &*record.path).collect()
+}
+
 /// Puts records into the order in which they are published: files that give way to a directory,
-/// then all that appears or changes, then all that goes.
+/// then all that appears or changes, then all that goes, then files that take the place of a directory.
 pub(super) fn sort(journal: &mut Journal) {
     let mut records = std::mem::take(&mut journal.records);
     let made = created(journal);
+    let over: BTreeSet<String> = taken_over(journal, &records).into_iter().map(str::to_owned).collect();
     records.sort_by_key(|record| match record.operation() {
         Operation::Delete if gives_way(&made, record) => 0,
         Operation::Delete => 2,
+        Operation::Add if over.contains(&*record.path) => 3,
         Operation::Add | Operation::Update => 1,
     });
     journal.records = records;

@@ -61,7 +61,7 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     if went_on {
         publication.sync(None)?;
     }
-    if went_on && publication.finish_removing()? {
+    if went_on && publication.finish_removing()? && publication.finish_last()? {
         if siblings::bring_home(&dirs, &pending, &journal)? {
             // It happened; that a directory stays is no reason to stop here each time.
             let _ = publication.remove_dirs();
@@ -116,6 +116,15 @@ impl Publication<'_> {
             self.sync(None)?;
         }
         Ok(true)
+    }
+
+    /// Publishes what takes the place of directories; `false` when that cannot be.
+    fn finish_last(&self) -> Result<bool, CommitError> {
+        match self.publish_last(None, &mut |_| {}) {
+            Ok(true) => self.sync(None).map(|()| true),
+            Ok(false) => Ok(true),
+            Err(_) => Ok(false),
+        }
     }
 
     /// The first sync once more: a commit that was killed may have left a journal that only the system's memory has, and

@@ -31,7 +31,7 @@ impl Workspace {
         }
         for record in &journal.records {
             let path = self.root().check_recorded(&record.path, true)?;
-            if is_as_left(self, &path, record)?.is_err() {
+            if is_as_left(self, &path, record, &journal)?.is_err() {
                 return Ok(None);
             }
         }

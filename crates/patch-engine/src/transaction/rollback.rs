@@ -14,7 +14,8 @@ impl Publication<'_> {
     pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
-        self.make_removed_dirs()?;
+        let over = self.taken_over();
+        let remake = self.removed_is_ours()?;
         let records = self.journal.records.iter().zip(&self.paths).rev();
         // A file that gave way to a directory comes back after the directory went.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
@@ -24,6 +25,11 @@ impl Publication<'_> {
             }
             Ok(())
         };
+        let (last, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(record, _)| over.contains(&*record.path));
+        last.into_iter().try_for_each(&mut undo)?;
+        if remake {
+            self.make_removed_dirs()?;
+        }
         files.into_iter().try_for_each(&mut undo)?;
         // They may be in directories that go next.
         siblings::remove_staged(self.dirs, self.journal);
@@ -34,16 +40,18 @@ impl Publication<'_> {
         Ok(left)
     }
 
-    /// Makes the directories again that were removed, unless nothing is to be undone any more: then they are not this
-    /// transaction's, but those of one that came after it.
+    /// Tells whether directories that were removed are to be made again. Where nothing is to be undone any more, they are not
+    /// this transaction's, but those of one that came after it.
+    fn removed_is_ours(&self) -> Result<bool, CommitError> {
+        Ok(!self.removed.is_empty() && !self.is_beside() && (self.journal.records.is_empty() || self.has_effects()?))
+    }
+
+    /// Makes the directories again that were removed.
     fn make_removed_dirs(&self) -> Result<(), CommitError> {
-        if self.removed.is_empty() || self.is_beside() || !(self.journal.records.is_empty() || self.has_effects()?) {
-            return Ok(());
-        }
         for (dir, mode) in self.removed.iter().rev() {
-            match self.dirs.create_dir(dir, Some(*mode)) {
+            match self.dirs.resume_dir(dir, Some(*mode)) {
                 // Someone else has taken the directory away that it is in.
-                Ok(_) | Err(fs_guard::Error::NotFound { .. }) => {}
+                Ok(()) | Err(fs_guard::Error::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }

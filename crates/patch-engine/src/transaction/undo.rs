@@ -145,11 +145,12 @@ fn plan_undo(
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     builder.undoes(id, records.len() < journal.records.len(), authentic);
+    let mut come_back = Vec::new();
     let all_kept = OnceCell::new();
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
-        match is_as_left(workspace, &path, record)? {
+        match is_as_left(workspace, &path, record, &journal)? {
             Err(now) => match carried_back(workspace, (store, &all_kept), id, record, now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
@@ -162,11 +163,11 @@ fn plan_undo(
                 carried => drifted.push((record, now, matches!(carried, Some(Ok(_))))),
             },
             Ok(now) => {
-                if record.before.is_some() {
-                    builder.create_parents(&path).map_err(|problem| rejected(&path, problem))?;
-                }
                 let post = record.before.as_ref().map(|state| stored(state, id, record.slot));
                 builder.restore(&path, now, post);
+                if record.before.is_some() {
+                    come_back.push(path);
+                }
             }
         }
     }
@@ -182,10 +183,14 @@ fn plan_undo(
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(rejects.into());
     }
+    // What goes is known by now: a file may give way to the directory that another needs.
+    for path in &come_back {
+        builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
+    }
     for (dir, mode) in &journal.removed_dirs {
         let dir = root.check_recorded(dir, authentic)?;
         // All of a transaction brings its directories back, also those that nothing is in.
-        if root.metadata(&dir)?.is_none() {
+        if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
@@ -306,9 +311,15 @@ pub(super) fn is_as_left(
     workspace: &Workspace,
     path: &RelPath,
     record: &Record,
+    journal: &Journal,
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
-    let now = look(&workspace.root().into(), path)?;
+    let mut now = look(&workspace.root().into(), path)?;
     let left = record.after.as_ref();
+    // The directory that it made in the place of a file goes before the file comes back.
+    let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
+    if left.is_none() && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory) && made() {
+        now = None;
+    }
     let same = match (&now, left) {
         (None, None) => true,
         (Some(Ok(disk)), Some(state)) => {

@@ -414,3 +414,25 @@ fn a_purge_that_is_stopped_anywhere_changes_no_file() {
         }
     }
 }
+
+/// Each component cost more calls than the one before.
+#[test]
+fn a_deep_path_costs_in_proportion_to_its_depth() {
+    let calls = |depth: usize| {
+        let tree = Tree::with_key(&[]);
+        let path = format!("{}f", "d/".repeat(depth));
+        let workspace = tree.open();
+        arm(Fault::Nothing, 0, true);
+        let plan = plan(&workspace, &[Add(&path, "x")]);
+        commit(&lock(&workspace), &plan).unwrap();
+        let there = disarm().len();
+        let workspace = tree.open();
+        arm(Fault::Nothing, 0, true);
+        execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap();
+        [there, disarm().len()]
+    };
+    let (one, two) = (calls(100), calls(200));
+    for (one, two) in one.into_iter().zip(two) {
+        assert!(two < 2 * one + 50, "{one} calls for 100 components, {two} for 200");
+    }
+}

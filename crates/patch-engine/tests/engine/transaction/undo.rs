@@ -413,3 +413,62 @@ fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
         assert!(works || matches!(plan, Err(Error::Drifted { carry: false, .. })));
     }
 }
+
+/// A file that gave way to a directory could not be brought back: the directory was taken for somebody's change.
+#[test]
+fn a_file_that_gave_way_to_a_directory_comes_back() {
+    use fs_guard::fault::{Fault, arm, disarm, lack};
+    let steps = [Move("tool", "old"), Add("tool/main", "m"), Add("tool/sub/x", "x"), Update("a", "new")];
+    for (lacking, fault) in [
+        (false, Fault::Nothing),
+        (false, Fault::Once(5)),
+        (false, Fault::Crash),
+        (true, Fault::Once(5)),
+        (true, Fault::Crash),
+    ] {
+        lack(lacking, lacking);
+        for redo in [false, true] {
+            for at in 1.. {
+                let tree = Tree::new(&[("tool", "t"), ("a", "old"), ("b", "b")]);
+                fs::set_permissions(tree.path("tool"), fs::Permissions::from_mode(0o751)).unwrap();
+                let file = tree.snapshot();
+                tree.commit(&steps).unwrap();
+                fs::set_permissions(tree.path("tool"), fs::Permissions::from_mode(0o750)).unwrap();
+                let dir = tree.snapshot();
+                if redo {
+                    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+                    assert_eq!(tree.snapshot(), file);
+                }
+                let (old, new) = if redo { (&file, &dir) } else { (&dir, &file) };
+                let workspace = tree.open();
+                let locked = lock(&workspace);
+                let plan = if redo { workspace.plan_redo(None).unwrap() } else { workspace.plan_undo_last().unwrap() };
+                arm(fault, at, true);
+                let result = commit(&locked, &plan);
+                let calls = disarm();
+                drop(locked);
+                let what = format!("{fault:?} at call {at} ({:?}): {result:?}", calls.get(at - 1));
+                if matches!(&result, Err(error) if error.is_rolled_back()) && !matches!(fault, Fault::Crash) {
+                    assert_eq!(&tree.snapshot(), old, "{what}");
+                }
+                drop(lock(&tree.open()));
+                let now = tree.snapshot();
+                assert!(now == *new || (now == *old && result.is_err()), "{what}: {now:#?}");
+                assert!(tree.pending().is_empty(), "{what}");
+                if calls.len() < at {
+                    assert!(result.is_ok(), "{what}");
+                    break;
+                }
+            }
+        }
+    }
+    lack(false, false);
+    // A file that somebody put there keeps its directory, and nothing is undone.
+    let tree = Tree::new(&[("tool", "t")]);
+    tree.commit(&[Delete("tool"), Add("tool/main", "m")]).unwrap();
+    tree.write("tool/theirs", "theirs");
+    let old = tree.snapshot();
+    let workspace = tree.open();
+    execute(&workspace, |workspace| workspace.plan_undo_last()).unwrap_err();
+    assert_eq!(tree.snapshot(), old);
+}
