@@ -34,6 +34,14 @@ fn a_patch_that_was_applied_is_not_applied_again() {
         assert_eq!((code, &data["transactionId"], &data["alreadyDone"]), (0, id, &true.into()), "{again}");
         assert_eq!((&data["changedFiles"], &*text(dir.path())), (&json!([]), "one\nmore\ntwo\n"));
     }
+    // What is shown is what would happen.
+    for args in [&["-n"][..], &["--check"], &["check"], &["explain"], &["-n", "--stat"]] {
+        let (code, shown) = apply(dir.path(), args, INSERT);
+        assert_eq!((code, &shown["data"]["alreadyDone"]), (0, &true.into()), "{args:?}: {shown}");
+    }
+    let call = json!({ "patch": INSERT, "dryRun": true }).to_string();
+    let (code, shown) = apply(dir.path(), &["tool", "apply_patch", "--args", "-"], &call);
+    assert_eq!((code, &shown["data"]["alreadyDone"]), (0, &true.into()), "{shown}");
     let told = program::run("apply-patch", &dir.path().join("w"), dir.path(), &[] as &[&str], INSERT.as_bytes());
     let wanted = format!("transaction {} has done this already", id.as_str().expect("an id"));
     assert!(told.code == 0 && told.stdout.is_empty() && told.stderr.contains(&wanted), "{told:?}");

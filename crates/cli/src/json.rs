@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use file_tools::ToolError;
-use file_tools::changes::{ALREADY_DONE, DiffDetail, PatchData, summary};
+use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
 use file_tools::envelope::{self, Success};
 use patch_engine::{Plan, Report};
 use serde::Serialize;
@@ -68,9 +68,7 @@ pub(crate) fn planned(plan: &Plan, detail: Option<DiffDetail>) -> Result<impl Se
 
 /// The envelope of what was committed.
 pub(crate) fn applied(reports: &[Report], atomic: bool, detail: Option<DiffDetail>) -> impl Serialize + use<> {
-    let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
-    let summaries: Vec<_> = reports.iter().map(done).collect();
-    Success::new(summaries.join("; "), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
+    Success::new(outcome(reports), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
 }
 
 /// Prints the envelope of a failure; unless `all` of it is wanted, with every reason but the gravest in a line when they are many.

@@ -292,7 +292,14 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
 }
 
 /// What is said of a patch that was applied before.
-pub const ALREADY_DONE: &str = "done already; nothing was changed";
+const ALREADY_DONE: &str = "done already; nothing was changed";
+
+/// What was done, in words.
+#[must_use]
+pub fn outcome(reports: &[Report]) -> String {
+    let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
+    reports.iter().map(done).collect::<Vec<_>>().join("; ")
+}
 
 /// The plan in one line.
 #[must_use]

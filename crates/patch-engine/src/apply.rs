@@ -174,11 +174,10 @@ impl Workspace {
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         if settings.atomic {
-            let text = hash_of(patch);
-            if let Some(report) = text.and_then(|text| self.replayed(&text, patch, settings)) {
+            if let Some(report) = self.already_applied(patch, &settings.options, settings.commit.verify.is_some()) {
                 return Ok(vec![report]);
             }
-            let commit = CommitOptions { text, ..settings.commit.clone() };
+            let commit = CommitOptions { text: hash_of(patch), ..settings.commit.clone() };
             let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
             let report = self.execute(&commit, log, host, plan);
             return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
@@ -213,11 +212,14 @@ impl Workspace {
         Ok(reports)
     }
 
-    /// What there is to tell about a patch that was applied already. What is in the way of finding out is for the patch
-    /// itself to come upon.
-    fn replayed(&self, text: &Sha256, patch: &Patch<'_>, settings: &Settings) -> Option<Report> {
-        let Settings { options, commit, .. } = settings;
-        let id = self.already_done(text, &options.expected, commit.verify.is_some()).ok()??;
+    /// What [`apply`](Self::apply) answers, without another look at the patch, when it was applied already as one transaction and
+    /// its files are as that left them; with `verified`, when that transaction was verified. `None` also where this cannot be
+    /// found out: the patch itself will come upon what is in the way.
+    ///
+    /// A preview asks this first, so that it does not differ from the commit.
+    #[must_use]
+    pub fn already_applied(&self, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+        let id = self.already_done(&hash_of(patch)?, &options.expected, verified).ok()??;
         let builder = PlanBuilder::new(self.root(), options);
         let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
         Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })

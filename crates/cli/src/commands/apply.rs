@@ -183,6 +183,9 @@ pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> 
     let session = workspace::session(global)?;
     with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
+        if is_done(global, &session, patch, options) {
+            return Ok(Exit::Done);
+        }
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
         if global.json {
             json::print(&json::planned(&plan, None).map_err(Rest::Files)?);
@@ -192,6 +195,17 @@ pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> 
         }
         Ok(Exit::Done)
     })
+}
+
+/// Says of a patch that was applied already that it is, as applying it would: a preview does not differ from the commit.
+pub(super) fn is_done(global: &Global, session: &Session, patch: &Patch<'_>, options: &Options) -> bool {
+    let Some(report) = session.workspace().already_applied(patch, options, false) else { return false };
+    if global.json {
+        json::print(&json::applied(&[report], true, None));
+    } else if !global.quiet {
+        render::hint(&[report]);
+    }
+    true
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -246,6 +260,9 @@ fn run(
     if looks_only {
         return with_input(input, &options, |patch| {
             workspace::tidy(global, session);
+            if !args.no_atomic && is_done(global, session, patch, &options) {
+                return Ok(Exit::Done);
+            }
             let plan = patch_engine::plan(session.workspace().root(), patch, &options).map_err(Rest::Rejected)?;
             preview(global, args, &plan).map_err(Rest::Files)?;
             Ok(Exit::Done)

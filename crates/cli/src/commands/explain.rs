@@ -17,6 +17,9 @@ pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, 
     let session = workspace::session(global)?;
     apply::with_patch(args, &options, |patch, options| {
         workspace::tidy(global, &session);
+        if apply::is_done(global, &session, patch, options) {
+            return Ok(Exit::Done);
+        }
         let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
         print(global, patch, &plan, options.placement.order);
         Ok(Exit::Done)

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Operation;
-use crate::changes::{DiffDetail, PatchData, carried_words, summary};
+use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{ChangingCall, Session, expected};
@@ -90,6 +90,14 @@ impl Session {
         self.expect_what_was_read(patch, &mut options);
         let checked: HashSet<String> = options.expected.keys().cloned().collect();
         let Some(call) = call else {
+            let done = if atomic { self.workspace().already_applied(patch, &options, false) } else { None };
+            if let Some(report) = done {
+                let reports = [report];
+                return Ok(Success::new(
+                    outcome(&reports),
+                    PatchData::applied(&reports, atomic, detail.unwrap_or_default()),
+                ));
+            }
             let plan =
                 patch_engine::plan(self.root(), patch, &options).map_err(|rejects| ToolError::rejected(&rejects))?;
             self.check_replaced(&plan, &checked)?;
@@ -97,9 +105,8 @@ impl Session {
             return Ok(Success::new(format!("it applies: {}{}", summary(&plan), carried_words(&data.carried)), data));
         };
         let reports = call.apply(patch, options, atomic, &|plan| self.check_replaced(plan, &checked))?;
-        let summaries: Vec<_> = reports.iter().map(|report| summary(&report.plan)).collect();
         let data = PatchData::applied(&reports, atomic, detail.unwrap_or_default());
-        Ok(Success::new(summaries.join("; ") + &carried_words(&data.carried), data))
+        Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
     }
 
     /// Expects of each file that the patch changes what the session saw of it, unless the caller

@@ -82,7 +82,8 @@ impl Session {
         };
         let (added, modified) = (count(ChangeKind::Create), count(ChangeKind::Update));
         let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
-        let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}");
+        let already = if result.data.already_done { "; done already" } else { "" };
+        let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}{already}");
         Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None })
     }
 
