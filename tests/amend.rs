@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{self, Run, place};
 
@@ -190,4 +190,38 @@ fn a_kill_leaves_the_old_or_the_new() {
         }
     }
     assert!(kept_whole[0] > 0 && kept_whole[1] > 0 && ends[0] > 0 && ends[1] > 0, "{kept_whole:?}, {ends:?}");
+}
+
+/// A model sends one file again, and not three.
+#[test]
+fn a_tool_amends_what_it_was_refused() {
+    let call = |dir: &Path, session: &str, arguments: Value| {
+        let args = ["--json", "tool", "apply_patch", "--session", session, "--args", "-"];
+        let run = program::run("apply-patch", &dir.join("w"), dir, &args, arguments.to_string().as_bytes());
+        (run.code, run.json().expect("JSON"))
+    };
+    let dir = files();
+    let before = tree(dir.path());
+    let (code, answer) = call(dir.path(), "one", json!({ "patch": THREE }));
+    let id = answer["error"]["details"]["patchId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    assert_eq!((code, tree(dir.path())), (1, before.clone()), "{answer}");
+    // It is another session's, or a diff's, or no name at all.
+    for (session, id) in [("two", &*id), ("one", "p-0123456789ab"), ("one", "../cli")] {
+        let (code, answer) = call(dir.path(), session, json!({ "patch": B, "amend": id }));
+        assert_eq!((code, &answer["error"]["details"]["reason"]), (1, &"not_kept".into()), "{answer}");
+        assert_eq!(tree(dir.path()), before);
+    }
+    // What is only looked at is not kept, and neither is what was done in part.
+    for more in [json!({ "patch": THREE, "dryRun": true }), json!({ "patch": THREE, "atomic": false })] {
+        let dir = files();
+        let (_, answer) = call(dir.path(), "one", more);
+        assert!(answer["ok"] == false && answer["error"]["details"]["patchId"].is_null(), "{answer}");
+    }
+    let (_, shown) = call(dir.path(), "one", json!({ "patch": B, "amend": id, "dryRun": true }));
+    let (code, done) = call(dir.path(), "one", json!({ "patch": B, "amend": id }));
+    for answer in [&shown, &done] {
+        assert_eq!(answer["data"]["changedFiles"].as_array().map(Vec::len), Some(3), "{answer}");
+    }
+    let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];
+    assert_eq!((code, tree(dir.path())), (0, wanted.map(|(name, text)| (name.to_owned(), text.to_owned())).into()));
 }

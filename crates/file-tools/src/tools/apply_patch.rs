@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::Access;
-use patch_engine::{Expected, Host, Options, Patch, Plan, Profile};
-use patch_grammar::SectionOperation;
+use patch_engine::{ErrorKind, Expected, Host, Options, Patch, Plan, Profile};
+use patch_grammar::{ParseOptions, SectionOperation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
-use crate::error::ToolError;
+use crate::error::{FailureClass, ToolError};
+use crate::hints::{give, omit};
+use crate::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
 
 /// The arguments of `apply_patch`.
@@ -30,6 +33,8 @@ pub struct ApplyPatch {
     pub profile: Option<PatchProfile>,
     /// false: refuse a file that changed since.
     pub carry: Option<bool>,
+    /// patchId of a refused patch: files that are not in this one are taken from there.
+    pub amend: Option<String>,
     /// Diff to show; none by default, full for a dryRun.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
@@ -68,14 +73,55 @@ impl Session {
                 let hash = expected(hash, &format!("expectedSha256ByPath.{path}"))?;
                 options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
             }
-            let patch = patch_engine::parse(&args.patch, &options.parse)
+            let sent = patch_engine::parse(&args.patch, &options.parse)
                 .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
-            self.apply_parsed(&patch, options, args.atomic != Some(false), args.diff, call)
+            let Some(id) = &args.amend else {
+                return self.apply_or_keep(&sent, options, args, call);
+            };
+            let text = self.amended(id, &sent, &options.parse)?;
+            let patch = patch_engine::parse(&text, &options.parse)
+                .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))?;
+            self.apply_or_keep(&patch, options, args, call)
         };
         if args.dry_run == Some(true) {
             return run(None);
         }
         self.changing("apply_patch", Operation::Patch, host, |call| run(Some(call)))
+    }
+
+    /// The refused patch of this name, with the sections of another in the place of its own.
+    fn amended(&self, id: &str, with: &Patch<'_>, options: &ParseOptions) -> Result<String, ToolError> {
+        let whole = |error: ToolError| {
+            ToolError { hints: Vec::new(), ..error }.hints([omit("amend"), give("patch", "the whole patch")])
+        };
+        let (form, text) = self.refused(id).map_err(whole)?;
+        let kept = std::str::from_utf8(&text).ok().filter(|_| form == RefusedForm::Envelope);
+        let kept = kept.and_then(|text| patch_engine::parse(text, options).ok()).ok_or_else(|| {
+            let message = format!("{id} is a diff, and this is a patch");
+            let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
+            whole(error.details(json!({ "reason": "not_kept" })))
+        })?;
+        let (text, _) = refused::amended(&kept, with, form);
+        Ok(String::from_utf8(text).expect("it is made of two texts"))
+    }
+
+    /// Applies a patch; one of several sections that does not fit is kept, to be amended.
+    fn apply_or_keep(
+        &self,
+        patch: &Patch<'_>,
+        options: Options,
+        args: &ApplyPatch,
+        call: Option<&mut ChangingCall<'_>>,
+    ) -> ToolResult<PatchData> {
+        let atomic = args.atomic != Some(false);
+        let keeps = call.is_some() && atomic && patch.sections.len() > 1;
+        self.apply_parsed(patch, options, atomic, args.diff, call).map_err(|error| {
+            let fits_not = matches!(error.class, FailureClass::DoesNotApply | FailureClass::Stale);
+            match (keeps && fits_not).then(|| self.keep_refused(RefusedForm::Envelope, patch.text)).flatten() {
+                Some(id) => error.details(json!({ "patchId": id })),
+                None => error,
+            }
+        })
     }
 
     /// Applies a patch; without a call it is only planned.
