@@ -62,7 +62,7 @@ fn one_file_is_sent_again_and_not_three() {
     // What would be done is seen before.
     let shown = apply(dir.path(), &["-n", "--amend", &id], B);
     assert!(shown.code == 0 && shown.stdout.contains("+ONE") && shown.stdout.contains("+TWO"), "{shown:?}");
-    assert!(shown.stderr.contains(&format!("amended {id}, of which 2 sections are as they were")), "{shown:?}");
+    assert!(shown.stderr.contains(&format!("amended {id}: 2 of its sections kept")), "{shown:?}");
     let (code, answer) = json(dir.path(), &["--amend", &id], B);
     assert_eq!((code, answer["data"]["changedFiles"].as_array().map(Vec::len)), (0, Some(3)), "{answer}");
     let wanted = [("a", "ONE\n"), ("b", "TWO\n"), ("c", "3\n"), ("new", "n\n")];

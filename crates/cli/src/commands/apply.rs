@@ -304,7 +304,7 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
     });
     let (bytes, unchanged) = both.map_err(|unread| unread.of(kept.clone()))??;
     let mut notes = input.notes;
-    notes.push(format!("amended {id}, of which {unchanged} sections are as they were"));
+    notes.push(format!("amended {id}: {unchanged} of its sections kept"));
     Ok(Input { bytes, notes, name: format!("{id}, amended"), ..kept })
 }
 
