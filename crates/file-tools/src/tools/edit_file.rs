@@ -168,7 +168,11 @@ impl Session {
                 transaction_id: super::transaction(&report),
             };
             let words = carried_words(&data.carried);
-            let output = format!("edited {} in {} places{words}", data.path, data.replacements);
+            let places = match data.replacements {
+                1 => "1 place".to_owned(),
+                more => format!("{more} places"),
+            };
+            let output = format!("edited {} in {places}{words}", data.path);
             Ok(Success::new(output, data))
         })
     }
