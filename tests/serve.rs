@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{Run, run};
+use crate::program::{Run, place, run};
 
 fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
     let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -98,4 +98,35 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
     let answer: Value = answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     assert_eq!(answer["result"]["structuredContent"]["data"]["content"], "one\n", "{answers}");
     assert!(ended.status.success() && ended.stderr.is_empty(), "{answers}");
+}
+
+/// A client that takes its time gets what it asked for also when it has ended its requests: the answers that were left after a
+/// second were lost.
+#[test]
+fn a_slow_client_gets_every_answer() {
+    use std::io::BufRead as _;
+    let dir = place(&[("w/f", &"x".repeat(15_000))]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        .args(["serve", "--mcp"])
+        .current_dir(dir.path().join("w"))
+        .env("HOME", dir.path())
+        .env("XDG_STATE_HOME", dir.path().join("state"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let mut to = server.stdin.take().expect("it is piped");
+    let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
+    say(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
+    say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    for id in 1..=30 {
+        let params = json!({ "name": "read_file", "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 } });
+        say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    drop(to);
+    let lines = std::io::BufReader::new(server.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let slowly = lines.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(120)));
+    assert_eq!(slowly.count(), 31);
+    server.wait().expect("it ends");
 }

@@ -66,6 +66,11 @@ impl Backlog {
         Question { inner: self.inner.clone() }
     }
 
+    /// How many bytes are under way.
+    pub(crate) fn bytes(&self) -> usize {
+        self.inner.state().bytes
+    }
+
     /// Ends all waiting.
     pub(crate) fn close(&self) {
         self.inner.change(|state| state.closed = true);

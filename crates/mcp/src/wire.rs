@@ -17,6 +17,9 @@ use crate::message::{self, INVALID_REQUEST, Refused};
 /// How many messages wait on each side.
 const QUEUE: usize = 64;
 
+/// How long it is waited for a client that has ended its requests to take another answer.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// A line on its way to the client.
 struct Outgoing {
     line: Vec<u8>,
@@ -92,13 +95,16 @@ impl Transport<RoleServer> for Wire {
         }
     }
 
-    /// Ends when everything is written.
+    /// Ends when everything is written, or the client has taken nothing for a second.
     async fn close(&mut self) -> Result<(), io::Error> {
         // The reader holds a sender for its answers until the input ends.
         self.received.close();
         self.sent = None;
-        if let Some(writer) = self.writer.take().filter(|_| !self.deaf) {
-            let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer).await;
+        if let Some(mut writer) = self.writer.take().filter(|_| !self.deaf) {
+            let mut left = usize::MAX;
+            while tokio::time::timeout(PATIENCE, &mut writer).await.is_err() && self.backlog.bytes() < left {
+                left = self.backlog.bytes();
+            }
         }
         Ok(())
     }
