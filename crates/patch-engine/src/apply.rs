@@ -174,10 +174,12 @@ impl Workspace {
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         if settings.atomic {
-            if let Some(report) = self.already_applied(patch, &settings.options, settings.commit.verify.is_some()) {
+            let text = hash_of(patch);
+            let verified = settings.commit.verify.is_some();
+            if let Some(report) = text.and_then(|text| self.replayed(&text, patch, &settings.options, verified)) {
                 return Ok(vec![report]);
             }
-            let commit = CommitOptions { text: hash_of(patch), ..settings.commit.clone() };
+            let commit = CommitOptions { text, ..settings.commit.clone() };
             let plan = &mut |root: &_| Ok(plan(root, patch, &settings.options)?);
             let report = self.execute(&commit, log, host, plan);
             return report.map(|report| vec![report]).map_err(|error| Failed { error, reports: Vec::new() });
@@ -219,7 +221,11 @@ impl Workspace {
     /// A preview asks this first, so that it does not differ from the commit.
     #[must_use]
     pub fn already_applied(&self, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
-        let id = self.already_done(&hash_of(patch)?, &options.expected, verified).ok()??;
+        self.replayed(&hash_of(patch)?, patch, options, verified)
+    }
+
+    fn replayed(&self, text: &Sha256, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
+        let id = self.already_done(text, &options.expected, verified).ok()??;
         let builder = PlanBuilder::new(self.root(), options);
         let plan = Arc::new(builder.plan(patch.hunk_count(), Vec::new(), Vec::new()));
         Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })
