@@ -53,10 +53,7 @@ impl Publication<'_> {
                 Err(fs_guard::Error::NotFound { .. }) if fresh.is_none() && self.is_taken(record)? => continue,
                 place => place?,
             };
-            match &mut fresh {
-                Some(fresh) => self.publish_fresh(record, &place, fresh)?,
-                None => self.publish_found(record, &place)?,
-            }
+            self.publish_one(record, &place, fresh.as_deref_mut())?;
             published(record.slot as usize);
         }
         if !dirs_made {
@@ -77,10 +74,7 @@ impl Publication<'_> {
                 continue;
             }
             let place = self.dirs.place(path)?;
-            match &mut fresh {
-                Some(fresh) => self.publish_fresh(record, &place, fresh)?,
-                None => self.publish_found(record, &place)?,
-            }
+            self.publish_one(record, &place, fresh.as_deref_mut())?;
             published(record.slot as usize);
         }
         Ok(!over.is_empty())
@@ -105,6 +99,13 @@ impl Publication<'_> {
             any |= self.dirs.remove_dir(dir)?;
         }
         Ok(any)
+    }
+
+    fn publish_one(&self, record: &Record, place: &Spot, fresh: Option<&mut Fresh<'_>>) -> Result<(), CommitError> {
+        match fresh {
+            Some(fresh) => self.publish_fresh(record, place, fresh),
+            None => self.publish_found(record, place),
+        }
     }
 
     /// Publishes what was staged just now.

@@ -9,7 +9,7 @@ use workspace_trash::{FileState, Journal, Record, Store, TransactionId, TrashEnt
 use super::error::{Drift, Error};
 use super::history::LogEntry;
 use super::workspace::Workspace;
-use crate::carry::{Carried, CarriedHunk, Conflict, carry, difference};
+use crate::carry::{Carried, Conflict, carry, difference};
 use crate::lines::is_binary;
 use crate::options::{MAX_FILE_SIZE, Options};
 use crate::plan::builder::PlanBuilder;
@@ -252,10 +252,6 @@ fn carried_back(
         Err(conflicts) => return Ok(Some(Err(conflicts))),
     };
     let bytes = splices.apply(&current);
-    let note = |CarriedHunk { hunk, from, to, already_there }| {
-        let path = record.path.clone();
-        PlanNote::Carried { path, hunk, from, to, already_there }
-    };
     let path = workspace.root().check_recorded(&record.path, true)?;
     let post = PostImage {
         sha256: Sha256::of(&bytes),
@@ -266,7 +262,7 @@ fn carried_back(
         rewritten: false,
         attributes_of: Some(path),
     };
-    Ok(Some(Ok((post, hunks.into_iter().map(note).collect()))))
+    Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
 }
 
 /// The bytes of a displaced file, if they are what the journal says.
