@@ -22,6 +22,8 @@ const FEW: usize = 8;
 pub struct Dirs<'r> {
     root: &'r Root,
     open: RefCell<HashMap<Box<str>, Rc<Parent>>>,
+    /// How many of them are kept open.
+    most: OnceCell<usize>,
     first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
     /// Directories that were not there when they were looked for, and were not made here since.
     missing: RefCell<HashSet<Box<str>>>,
@@ -39,7 +41,13 @@ impl<'r> Dirs<'r> {
     /// Starts with none open.
     #[must_use]
     pub fn new(root: &'r Root) -> Self {
-        Self { root, open: RefCell::default(), first_seen: RefCell::default(), missing: RefCell::default() }
+        Self {
+            root,
+            open: RefCell::default(),
+            most: OnceCell::new(),
+            first_seen: RefCell::default(),
+            missing: RefCell::default(),
+        }
     }
 
     /// Returns the root.
@@ -117,8 +125,8 @@ impl<'r> Dirs<'r> {
             default_acl: OnceCell::new(),
         });
         let mut open = self.open.borrow_mut();
-        if open.len() >= FEW && open.len() >= sys::open_files_limit().map_or(KEPT, |limit| (limit / 4).clamp(FEW, KEPT))
-        {
+        let most = || sys::open_files_limit().map_or(KEPT, |limit| (limit / 4).clamp(FEW, KEPT));
+        if open.len() >= FEW && open.len() >= *self.most.get_or_init(most) {
             open.clear();
         }
         open.insert(dir.into(), Rc::clone(&parent));
