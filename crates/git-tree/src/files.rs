@@ -24,20 +24,20 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// Reads a regular file of at most `limit` bytes; none if there is no file of this name.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    match read_some(path, limit)? {
-        Some(None) => Err(failed("read", path)(io::Error::other("it is too large"))),
-        other => Ok(other.flatten()),
+    match read_up_to(path, limit)? {
+        Some(bytes) if bytes.len() as u64 > limit => Err(failed("read", path)(io::Error::other("it is too large"))),
+        read => Ok(read),
     }
 }
 
 /// Reads a regular file; none if there is no file of this name, or it has more than `limit` bytes.
 pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    read_some(path, limit).map(Option::flatten)
+    Ok(read_up_to(path, limit)?.filter(|bytes| bytes.len() as u64 <= limit))
 }
 
-/// Reads a regular file; the inner value is none if it has more than `limit` bytes.
-fn read_some(path: &Path, limit: u64) -> Result<Option<Option<Vec<u8>>>> {
-    let read = || -> io::Result<Option<Option<Vec<u8>>>> {
+/// Reads the first `limit` bytes of a regular file, and one more if there are more; none if there is no file of this name.
+fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let read = || -> io::Result<Option<Vec<u8>>> {
         // Opening a pipe would wait for someone who writes to it.
         let metadata = fs::metadata(path)?;
         if metadata.is_dir() {
@@ -46,20 +46,16 @@ fn read_some(path: &Path, limit: u64) -> Result<Option<Option<Vec<u8>>>> {
         if !metadata.is_file() {
             return Err(io::Error::other("it is no regular file"));
         }
-        let mut bytes = Vec::new();
-        let small = metadata.len() <= limit;
-        if small {
-            // One more than it should have, so that the first read shows that it is the last.
-            let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_add(1);
-            bytes.resize(size.min(1 << 20), 0);
-            let mut file = File::open(path)?;
-            let read = file.read(&mut bytes)?;
-            bytes.truncate(read);
-            if read + 1 != size {
-                file.take(limit + 1 - read as u64).read_to_end(&mut bytes)?;
-            }
+        // One more than it should have, so that the first read shows that it is the last.
+        let size = usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
+        let mut bytes = vec![0; size.min(1 << 20)];
+        let mut file = File::open(path)?;
+        let read = file.read(&mut bytes)?;
+        bytes.truncate(read);
+        if read + 1 != size {
+            file.take(limit + 1 - read as u64).read_to_end(&mut bytes)?;
         }
-        Ok(Some((small && bytes.len() as u64 <= limit).then_some(bytes)))
+        Ok(Some(bytes))
     };
     match read() {
         Err(error) if is_absent(&error) => Ok(None),
