@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
 use crate::session::Session;
+use crate::snapshots::oldest_first;
 
 /// The folder in the state directory; each session has one in it.
 const FOLDER: &str = "refused";
@@ -113,15 +114,9 @@ fn is_id(text: &str) -> bool {
 
 /// Removes all but the newest.
 fn prune(folder: &Dir) -> Result<(), Error> {
-    let mut all = Vec::new();
-    for name in folder.names()? {
-        if let Some(seen) = folder.spot(&name).metadata()? {
-            all.push((seen.mtime, name));
-        }
-    }
-    all.sort_unstable();
+    let mut all = oldest_first(folder)?;
     let surplus = all.len().saturating_sub(MAX_COUNT);
-    all.drain(..surplus).try_for_each(|(_, name)| folder.spot(&name).remove().map(drop))
+    all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
 }
 
 /// A refused patch with the sections of another in the place of its own of the same paths, as a text; both have the form.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use fs_guard::{Dir, Error, Root, Sha256};
+use fs_guard::{Dir, Error, Metadata, Root, Sha256, Spot};
 use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, KeyPlace, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
@@ -135,25 +135,30 @@ impl patch_engine::Snapshots for Source {
 /// Removes the oldest files of the folder, until all together have at most `most` bytes. What a process left half written
 /// counts too, and goes as it gets old.
 fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
-    let mut files = Vec::new();
-    let mut size = 0;
-    for name in folder.names()? {
-        let spot = folder.spot(&name);
-        // Another process may have removed it.
-        if let Some(seen) = spot.metadata()? {
-            size += seen.size;
-            files.push((seen.mtime, seen.size, spot));
-        }
-    }
-    files.sort_by_key(|(time, ..)| *time);
-    for (_, its_size, spot) in files {
+    let files = oldest_first(folder)?;
+    let mut size: u64 = files.iter().map(|(seen, _)| seen.size).sum();
+    for (seen, spot) in files {
         if size <= most {
             break;
         }
         spot.remove()?;
-        size -= its_size;
+        size -= seen.size;
     }
     Ok(())
+}
+
+/// What is in a folder.
+pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error> {
+    let mut files = Vec::new();
+    for name in folder.names()? {
+        let spot = folder.spot(&name);
+        // Another process may have removed it.
+        if let Some(seen) = spot.metadata()? {
+            files.push((seen, spot));
+        }
+    }
+    files.sort_by_key(|(seen, _)| seen.mtime);
+    Ok(files)
 }
 
 /// The length, and a zlib stream.
