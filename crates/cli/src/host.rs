@@ -51,9 +51,7 @@ impl Host for TerminalHost<'_> {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Planned(_) => self.interrupt.writing(),
             Event::Verifying(_) if !self.quiet => render::message("the files are changed; verifying"),
-            Event::Unlogged(why) => render::unlogged(why),
-            Event::NotDurable(why) => render::not_durable(why),
-            _ => {}
+            _ => render::warning(event),
         }
         self.progress.event(event);
         if let Some(events) = &mut self.events {

@@ -280,11 +280,7 @@ impl Host for BatchHost<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Unlogged(why) => render::unlogged(why),
-            Event::NotDurable(why) => render::not_durable(why),
-            _ => {}
-        }
+        render::warning(event);
     }
 }
 

@@ -10,7 +10,7 @@ mod unified;
 
 use file_tools::{FailureClass, ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
-use patch_engine::{ApplyError, Failed, Plan, PlanNote, Rejects, Report};
+use patch_engine::{ApplyError, Event, Failed, Plan, PlanNote, Rejects, Report};
 
 use crate::failure::Failure;
 use crate::global::Global;
@@ -129,9 +129,13 @@ pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
 }
 
-/// Warns that what was done may not last.
-pub(crate) fn not_durable(why: &str) {
-    message(&format!("warning: {why}"));
+/// Warns of what an event says against what was done: that it is not written down, or may not last.
+pub(crate) fn warning(event: &Event<'_>) {
+    match event {
+        Event::Unlogged(why) => unlogged(why),
+        Event::NotDurable(why) => message(&format!("warning: {why}")),
+        _ => {}
+    }
 }
 
 /// Prints what was overlooked, and what a reader should know.
