@@ -116,11 +116,10 @@ fn a_slow_client_gets_every_answer() {
         .spawn()
         .expect("the program");
     let mut to = server.stdin.take().expect("it is piped");
+    to.write_all(initialize().as_bytes()).expect("it listens");
     let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
-    say(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
     say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    for id in 1..=30 {
+    for id in 2..=31 {
         let params = json!({ "name": "read_file", "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 } });
         say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }

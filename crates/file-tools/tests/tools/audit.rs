@@ -381,16 +381,22 @@ fn what_is_logged_is_durable_in_time() {
     }
 }
 
+/// A log of four events that is continued in other files.
+fn continued_log() -> (Bench, patch_engine::transaction::Workspace, Audit) {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let workspace = bench.workspace();
+    let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+    for number in 0..4 {
+        audit.append(&workspace, &[event(number)], false).unwrap();
+    }
+    (bench, workspace, audit)
+}
+
 #[test]
 fn a_log_without_its_head_goes_on_where_it_ended() {
     for without in ["missing", "empty"] {
-        let bench = Bench::new(&[]);
-        file_tools_state(&bench);
-        let workspace = bench.workspace();
-        let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
-        for number in 0..4 {
-            audit.append(&workspace, &[event(number)], false).unwrap();
-        }
+        let (bench, workspace, audit) = continued_log();
         assert!(bench.exists(".apply-patch/audit/s.2.jsonl"), "it was continued");
         let head = bench.path(".apply-patch/audit/s.head");
         match without {
@@ -412,13 +418,7 @@ fn a_log_without_its_head_goes_on_where_it_ended() {
 /// The newest file and the head went together, and nothing showed it once the log went on.
 #[test]
 fn the_end_of_a_log_cannot_be_cut_off_with_its_head() {
-    let bench = Bench::new(&[]);
-    file_tools_state(&bench);
-    let workspace = bench.workspace();
-    let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
-    for number in 0..4 {
-        audit.append(&workspace, &[event(number)], false).unwrap();
-    }
+    let (bench, workspace, audit) = continued_log();
     for name in ["s.head", "s.jsonl"] {
         fs::remove_file(bench.path(".apply-patch/audit").join(name)).unwrap();
     }
