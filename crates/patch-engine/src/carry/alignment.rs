@@ -21,14 +21,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How many lines without a match a path may have. What is reached takes 4 bytes for each of the square of it.
-const MAX_COST: isize = 4096;
+/// How many lines without a match a path may have. That is a second and a half of work for one core.
+const MAX_COST: isize = 8192;
 
 /// How often the files may be compared, altogether. It takes files that repeat themselves to do so more than once.
 const MAX_PASSES: usize = 8;
 
 /// Bytes that may be compared besides, so that small files always are.
-const FREE_BYTES: usize = 64 << 20;
+const FREE_BYTES: usize = 1 << 30;
 
 /// Lines that stand one after the other in both files, and are matched in every minimal alignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,11 +71,11 @@ impl Run {
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
     /// A smaller cost is not worth a cut.
     const WORTH_CUTTING: isize = 256;
-    certain_in_pieces(base, current, WORTH_CUTTING)
+    certain_in_pieces(base, current, WORTH_CUTTING, KEPT)
 }
 
-/// The same; files are cut where some path costs at least `worth_cutting`.
-pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isize) -> Option<Vec<Run>> {
+/// The same; files are cut where some path costs at least `worth_cutting`, and about `kept` points are kept at a time.
+pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isize, kept: usize) -> Option<Vec<Run>> {
     let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
     if !fits(base) || !fits(current) {
         return None;
@@ -93,7 +93,7 @@ pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isiz
         };
         let (line, byte) = (first.from.line as usize, first.from.base as usize);
         let (current_line, current_byte) = ((line as isize - first.diagonal) as usize, first.from.current as usize);
-        for run in Waves::new(part, bound, &mut left)?.common_runs() {
+        for run in Waves::new(part, bound, kept, &mut left)?.common_runs() {
             let run = Run {
                 lines: run.lines.start + line..run.lines.end + line,
                 bytes: run.bytes.start + byte..run.bytes.end + byte,
@@ -334,7 +334,7 @@ struct Piece {
 }
 
 /// The furthest points of one cost: those of every second diagonal, from the lowest on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Front {
     lowest: isize,
     points: Vec<Option<Point>>,
@@ -360,61 +360,137 @@ struct Bound {
     diagonal: isize,
 }
 
-/// The furthest points for each cost, up to the cost of the end.
-struct Waves<'f> {
-    files: Files<'f>,
+/// How many points of [`Waves`] are kept at a time, about: 16 MiB.
+const KEPT: usize = 1 << 20;
+
+/// What is reached at each of some costs, one after the other.
+#[derive(Debug)]
+struct Block {
+    /// The first of the costs.
+    first: usize,
+    /// The points of the cost before.
+    before: Front,
     /// For each cost the lowest diagonal, and where its points begin.
     waves: Vec<(isize, usize)>,
     reached: Vec<Reach>,
+}
+
+impl Block {
+    fn new(first: usize, before: Front) -> Self {
+        Self { first, before, waves: Vec::new(), reached: Vec::new() }
+    }
+
+    /// What is reached at a cost of the block on a diagonal.
+    fn reach(&self, cost: usize, diagonal: isize) -> Option<&Reach> {
+        let nth = cost - self.first;
+        let (lowest, first) = self.waves[nth];
+        let end = self.waves.get(nth + 1).map_or(self.reached.len(), |wave| wave.1);
+        let nth = usize::try_from(diagonal - lowest).ok()? / 2;
+        self.reached[first..end].get(nth).filter(|reach| reach.is_some())
+    }
+
+    /// Up to which line a diagonal is reached at the cost before one of the block.
+    fn reached_before(&self, cost: usize, diagonal: isize) -> Option<u32> {
+        if cost == self.first {
+            return self.before.get(diagonal).map(|point| point.line);
+        }
+        self.reach(cost - 1, diagonal).map(|reach| reach.end)
+    }
+}
+
+/// The furthest points for each cost, up to the cost of the end.
+///
+/// The last block of them is kept. Those before it are made again, when a path has come back to them, from the points of
+/// the cost before: so what is kept does not grow with the square of the cost.
+struct Waves<'f> {
+    files: Files<'f>,
+    bound: Bound,
+    /// The first cost of each block before, and the points of the cost before that.
+    earlier: Vec<(usize, Front)>,
+    block: Block,
     end: Point,
     diagonal: isize,
 }
 
 impl<'f> Waves<'f> {
-    /// Some path has to cost what `bound` says.
-    fn new(files: Files<'f>, bound: Bound, left: &mut usize) -> Option<Self> {
-        let mut waves = Self { files, waves: Vec::new(), reached: Vec::new(), end: START, diagonal: 0 };
+    /// Some path has to cost what `bound` says. A block ends with the cost at which it has `kept` points.
+    fn new(files: Files<'f>, bound: Bound, kept: usize, left: &mut usize) -> Option<Self> {
+        let block = Block::new(0, Front::default());
+        let mut waves = Self { files, bound, earlier: Vec::new(), block, end: START, diagonal: 0 };
         let (mut last, mut front) = (Front::default(), Front::default());
         for cost in 0..=bound.cost {
-            // From any other diagonal the end is too far away.
-            let near = bound.cost - cost;
-            front.lowest = (-cost).max(bound.diagonal - near);
-            let highest = cost.min(bound.diagonal + near);
-            waves.waves.push((front.lowest, waves.reached.len()));
-            for diagonal in (front.lowest..=highest).step_by(2) {
-                let start = if cost == 0 { Some((START, 0)) } else { last.next(files, diagonal) };
-                let Some((start, passed)) = start else {
-                    waves.reached.push(Reach::NONE);
-                    front.points.push(None);
-                    continue;
-                };
-                let (end, compared) = files.follow(start);
-                *left = left.checked_sub(passed + compared)?;
-                waves.reached.push(Reach { start, end: end.line });
-                front.points.push(Some(end));
-                if files.is_end(end) {
-                    (waves.end, waves.diagonal) = (end, diagonal);
-                    return Some(waves);
-                }
+            if waves.block.reached.len() >= kept {
+                let full = std::mem::replace(&mut waves.block, Block::new(cost as usize, last.clone()));
+                waves.earlier.push((full.first, full.before));
+            }
+            if let Some((end, diagonal)) = waves.next(cost, &last, &mut front, left)? {
+                (waves.end, waves.diagonal) = (end, diagonal);
+                return Some(waves);
             }
             std::mem::swap(&mut last, &mut front);
-            front.points.clear();
         }
         unreachable!("BUG: no path is as cheap as one that was found")
     }
 
-    /// What is reached at a cost on a diagonal.
-    fn reach(&self, cost: usize, diagonal: isize) -> Option<&Reach> {
-        let (lowest, first) = self.waves[cost];
-        let end = self.waves.get(cost + 1).map_or(self.reached.len(), |wave| wave.1);
-        let nth = usize::try_from(diagonal - lowest).ok()? / 2;
-        self.reached[first..end].get(nth).filter(|reach| reach.is_some())
+    /// Adds one cost more to the block, and gives the end with its diagonal as soon as it is reached. `None` when there is
+    /// too much to compare.
+    fn next(
+        &mut self,
+        cost: isize,
+        last: &Front,
+        front: &mut Front,
+        left: &mut usize,
+    ) -> Option<Option<(Point, isize)>> {
+        // From any other diagonal the end is too far away.
+        let near = self.bound.cost - cost;
+        front.points.clear();
+        front.lowest = (-cost).max(self.bound.diagonal - near);
+        let highest = cost.min(self.bound.diagonal + near);
+        self.block.waves.push((front.lowest, self.block.reached.len()));
+        for diagonal in (front.lowest..=highest).step_by(2) {
+            let start = if cost == 0 { Some((START, 0)) } else { last.next(self.files, diagonal) };
+            let Some((start, passed)) = start else {
+                self.block.reached.push(Reach::NONE);
+                front.points.push(None);
+                continue;
+            };
+            let (end, compared) = self.files.follow(start);
+            *left = left.checked_sub(passed + compared)?;
+            self.block.reached.push(Reach { start, end: end.line });
+            front.points.push(Some(end));
+            if self.files.is_end(end) {
+                return Some(Some((end, diagonal)));
+            }
+        }
+        Some(None)
+    }
+
+    /// Makes the block before the one that is kept again, if there is one.
+    fn go_back(&mut self) -> bool {
+        let Some((first, before)) = self.earlier.pop() else { return false };
+        let (mut last, mut front) = (before.clone(), Front::default());
+        let later = std::mem::replace(&mut self.block, Block::new(first, before)).first;
+        for cost in first..later {
+            // It was compared once before.
+            let end = self.next(cost as isize, &last, &mut front, &mut usize::MAX.clone());
+            assert_eq!(end, Some(None), "BUG: the end is not in the last block");
+            std::mem::swap(&mut last, &mut front);
+        }
+        true
     }
 
     /// The matches that both outermost cheapest paths have.
-    fn common_runs(&self) -> Vec<Run> {
-        let [mut left, mut right] =
-            [Side::Base, Side::Current].map(|side| self.outermost(side).into_iter().rev().peekable());
+    fn common_runs(mut self) -> Vec<Run> {
+        let cost = self.block.first + self.block.waves.len() - 1;
+        let path = |side| Path { side, at: self.end, diagonal: self.diagonal, cost: Some(cost), runs: Vec::new() };
+        let mut paths = [Side::Base, Side::Current].map(path);
+        loop {
+            paths.iter_mut().for_each(|path| path.follow(self.files, &self.block));
+            if !self.go_back() {
+                break;
+            }
+        }
+        let [mut left, mut right] = paths.map(|path| path.runs.into_iter().rev().peekable());
         let mut runs = Vec::new();
         while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
             let end = one.lines.end.min(other.lines.end);
@@ -436,44 +512,62 @@ impl<'f> Waves<'f> {
         }
         runs
     }
+}
 
-    /// The matches of an outermost cheapest path, from the last to the first. Seen from the end, it leaves out lines of
-    /// that side as early as it can.
-    fn outermost(&self, side: Side) -> Vec<Run> {
-        let Files { base, current } = self.files;
-        let (mut at, mut diagonal, mut cost) = (self.end, self.diagonal, self.waves.len() - 1);
-        let mut runs = Vec::new();
-        loop {
-            let reach = self.reach(cost, diagonal).expect("the path was reached");
+/// An outermost cheapest path, from its end on: seen from there, it leaves out lines of its side as early as it can.
+struct Path {
+    side: Side,
+    at: Point,
+    diagonal: isize,
+    /// What it costs up to here; `None` when all of it is found.
+    cost: Option<usize>,
+    /// Its matches, from the last to the first.
+    runs: Vec<Run>,
+}
+
+impl Path {
+    /// Goes back through a block.
+    fn follow(&mut self, Files { base, current }: Files<'_>, block: &Block) {
+        while let Some(cost) = self.cost.filter(|cost| *cost >= block.first) {
+            let (at, diagonal) = (self.at, self.diagonal);
+            let reach = block.reach(cost, diagonal).expect("the path was reached");
             if at.line > reach.start.line {
                 // Whatever leads to these points leads through the first of them.
-                add(&mut runs, diagonal, reach.start, at);
-                at = reach.start;
+                self.back_to(reach.start);
+                continue;
             }
-            let Some(before) = cost.checked_sub(1) else { return runs };
-            let reached = |diagonal, line| self.reach(before, diagonal).is_some_and(|reach| line <= reach.end);
+            let Some(before) = cost.checked_sub(1) else {
+                self.cost = None;
+                return;
+            };
+            let reached = |diagonal, line| block.reached_before(cost, diagonal).is_some_and(|end| line <= end);
             let past_base = at.base > 0 && reached(diagonal - 1, at.line - 1);
             let past_current = at.current > 0 && reached(diagonal + 1, at.line);
-            let (chosen, other) = match side {
+            let (chosen, other) = match self.side {
                 Side::Base => (past_base, past_current),
                 Side::Current => (past_current, past_base),
             };
             if !chosen && let Some(len) = equal_last_line(&base[..at.base as usize], &current[..at.current as usize]) {
-                let above = Point { line: at.line - 1, base: at.base - len as u32, current: at.current - len as u32 };
-                add(&mut runs, diagonal, above, at);
-                at = above;
+                let len = len as u32;
+                self.back_to(Point { line: at.line - 1, base: at.base - len, current: at.current - len });
                 continue;
             }
             assert!(chosen || other, "BUG: no step leads to line {} on diagonal {diagonal}", at.line);
-            if chosen == (side == Side::Base) {
-                at = Point { line: at.line - 1, base: line_start(base, at.base), ..at };
-                diagonal -= 1;
+            if chosen == (self.side == Side::Base) {
+                self.at = Point { line: at.line - 1, base: line_start(base, at.base), ..at };
+                self.diagonal -= 1;
             } else {
-                at = Point { current: line_start(current, at.current), ..at };
-                diagonal += 1;
+                self.at = Point { current: line_start(current, at.current), ..at };
+                self.diagonal += 1;
             }
-            cost = before;
+            self.cost = Some(before);
         }
+    }
+
+    /// Goes back to a point of this diagonal, by matches.
+    fn back_to(&mut self, from: Point) {
+        add(&mut self.runs, self.diagonal, from, self.at);
+        self.at = from;
     }
 }
 

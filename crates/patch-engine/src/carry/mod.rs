@@ -30,7 +30,7 @@
 //!
 //! # Limits
 //!
-//! When more than 4096 lines of both files together have no match in the first good alignment that is found, the files
+//! When more than 8192 lines of both files together have no match in the first good alignment that is found, the files
 //! count as different, and nothing is certain about their lines. The same goes for files that repeat themselves so much
 //! that they would be compared many times over, and for files of 4 GiB.
 

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use proptest::bool::weighted;
 use proptest::collection::vec;
-use proptest::prelude::{Strategy, any};
+use proptest::prelude::{Just, Strategy, any};
 use proptest::sample::Index;
 
 use super::alignment::{certain, certain_in_pieces, pieces};
@@ -94,9 +94,9 @@ fn files_are_not_cut_along_lines_that_are_there_often() {
             text(&lines, true)
         };
         let (base, current) = (blocks(0), blocks(1));
-        let whole = certain_in_pieces(&base, &current, isize::MAX).expect("they are small");
+        let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX).expect("they are small");
         assert!(whole.iter().any(|run| run.lines.start == run.current_line + 20), "{whole:?}");
-        assert_eq!(certain_in_pieces(&base, &current, 0), Some(whole));
+        assert_eq!(certain_in_pieces(&base, &current, 0, usize::MAX), Some(whole));
     }
 }
 
@@ -106,12 +106,25 @@ fn what_is_certain_in_a_piece_is_certain_in_the_whole() {
     let cases = [text_and_moved(text_and_later(80, 100)).boxed(), text_and_moved(text_and_later(300, 150)).boxed()];
     for cases in cases {
         holds(share(5000), &cases, |(base, current)| {
-            let whole = certain_in_pieces(&base, &current, isize::MAX);
-            assert_eq!(certain_in_pieces(&base, &current, 0), whole);
+            let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX);
+            assert_eq!(certain_in_pieces(&base, &current, 0, usize::MAX), whole);
             cut.set(cut.get() + u32::from(pieces(&base, &current, 0) > 1));
         });
     }
     assert!(cut.get() * 10 > share(15_000), "only {} were cut", cut.get());
+}
+
+/// However few points are kept: blocks that are made again tell the same.
+#[test]
+fn what_is_certain_does_not_depend_on_what_is_kept() {
+    let cases =
+        [any_text(40, 4).prop_flat_map(|base| (Just(base), any_text(40, 4))).boxed(), text_and_later(80, 100).boxed()];
+    for cases in cases {
+        holds(share(5000), &(cases, 0..60usize), |((base, current), kept)| {
+            let whole = certain_in_pieces(&base, &current, isize::MAX, usize::MAX);
+            assert_eq!(certain_in_pieces(&base, &current, isize::MAX, kept), whole);
+        });
+    }
 }
 
 /// All texts of so many lines of so many kinds.
@@ -343,4 +356,21 @@ fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
         }
     });
     assert!(carried.get() > cases / 20, "{} were carried", carried.get());
+}
+
+/// As where a program became twice as long: five thousand new lines, and few of the old ones side by side.
+#[test]
+fn a_file_with_thousands_of_new_lines_takes_an_edit() {
+    let base: Vec<String> = (0..3000).map(|nth| format!("old {nth}\n")).collect();
+    let mut current = String::new();
+    for (nth, line) in base.iter().enumerate() {
+        current.push_str(line);
+        if nth % 6 == 5 {
+            (0..10).for_each(|new| current.push_str(&format!("new {nth} {new}\n")));
+        }
+    }
+    let change = Replaced { lines: 1502..1503, new: b"changed\n".to_vec() };
+    let base = base.concat().into_bytes();
+    let carried = carry(&base, current.as_bytes(), &edit_of(&base, &[change])).expect("its lines were kept");
+    assert_eq!(carried.splices.apply(current.as_bytes()), current.replace("old 1502\n", "changed\n").into_bytes());
 }
