@@ -302,3 +302,44 @@ fn a_failing_disk_is_told_as_what_it_left() {
         assert!(call != "fsync" || outcomes.len() == 2, "{outcomes:?}");
     }
 }
+
+/// No session read the file, and nothing displaced it: the version that is expected is found in a commit, if it is there.
+#[test]
+fn an_expected_version_is_found_in_the_commits_around_a_workspace() {
+    let sha = |text: &str| fs_guard::Sha256::of(text.as_bytes()).to_string();
+    let bench = Bench::new(&[("sub/f", "one\ntwo\nthree\n"), ("f", "another\n")]);
+    let work = bench.dir.path().join("work");
+    let edit = |text: &str| {
+        let edits = json!([{ "oldText": "two", "newText": "2" }]);
+        let args = json!({ "path": "f", "expectedSha256": sha(text), "edits": edits }).to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        command
+            .args(["--root", "sub", "tool", "edit_file", "--args", "-"])
+            .current_dir(&work)
+            .env("HOME", bench.dir.path());
+        command.env("XDG_STATE_HOME", bench.dir.path().join("state"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let reply: Value = serde_json::from_str(&ended(command.spawn().expect("ours"), &args).stdout).expect("JSON");
+        reply
+    };
+    // Two commits later, and changed since.
+    for text in ["zero\none\ntwo\nthree\n", "zero\nnull\none\ntwo\nthree\n"] {
+        fs::write(work.join("sub/f"), text).expect("a file");
+        git(&work, &["commit", "-q", "-a", "-m", "later"]);
+    }
+    let now = "// new\nzero\nnull\none\ntwo\nthree\n";
+    for (what, expected, found) in [
+        ("the first commit", "one\ntwo\nthree\n", true),
+        ("the second", "zero\none\ntwo\nthree\n", true),
+        ("the newest", "zero\nnull\none\ntwo\nthree\n", true),
+        ("no commit", "two\n", false),
+        ("another path", "another\n", false),
+    ] {
+        fs::write(work.join("sub/f"), now).expect("a file");
+        let reply = edit(expected);
+        let after = fs::read_to_string(work.join("sub/f")).expect("a file");
+        let wanted = if found { now.replace("two", "2") } else { now.to_owned() };
+        assert_eq!((reply["ok"].as_bool(), after), (Some(found), wanted), "{what}: {reply}");
+        assert_eq!(reply["data"]["carried"].is_array(), found, "{what}: {reply}");
+    }
+}

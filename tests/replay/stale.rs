@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use patch_engine::write::{Style, write_hunks};
 use patch_engine::{
-    Edit, Expected, InMemoryError, MemoryTree, Options, Profile, Sha256, Snapshots, apply_in_memory, edit, is_binary,
-    parse,
+    Edit, Expected, InMemoryError, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots, apply_in_memory, edit,
+    is_binary, parse,
 };
 
 use super::merges::{Fared, merge_file};
@@ -208,7 +208,7 @@ fn truth(base: &[u8], now: &[Line<'_>], edit: &Edit) -> Option<Vec<u8>> {
 struct Read(Arc<Vec<u8>>);
 
 impl Snapshots for Read {
-    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+    fn bytes(&self, _: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
         (Sha256::of(&self.0) == sha256).then(|| self.0.clone())
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use fs_guard::{FileKind, Policy};
+use fs_guard::{FileKind, Policy, Sha256};
 use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature, Snapshot};
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{Durability, TransactionId, Workspace};
@@ -113,6 +113,31 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
     let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
+}
+
+/// The file with this hash that some of the newest commits of the git repository around a directory has at a path beneath
+/// that directory. The objects of git are named by other hashes, so that the versions of the path are read one by one.
+pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
+    /// How many commits are looked at: the first parents from `HEAD` on.
+    const COMMITS: usize = 64;
+    let mut tree = enclosing(dir, "HEAD").ok()?;
+    let repository = tree.snapshot.repository().clone();
+    let mut newer = None;
+    for _ in 0..COMMITS {
+        let found = tree.snapshot.entry(tree.at(path)).ok()?;
+        let found = found.filter(|found| file_kind(found.kind) == FileKind::File).map(|found| found.id);
+        if let Some(blob) = found.filter(|_| found != newer)
+            && let Ok(bytes) = repository.blob(blob, max_size)
+            && Sha256::of(&bytes) == sha256
+        {
+            return Some(bytes.to_vec());
+        }
+        newer = found;
+        let commit = *repository.commit(tree.commit).ok()?.parents.first()?;
+        let resolved = Resolved { commit, tree: repository.commit(commit).ok()?.tree };
+        tree = CommitTree { beneath: tree.beneath, ..CommitTree::new(&repository, resolved) };
+    }
+    None
 }
 
 /// What is to become of a patch in a repository.

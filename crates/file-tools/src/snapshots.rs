@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use fs_guard::{Dir, Error, Metadata, Root, Sha256, Spot};
+use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, KeyPlace, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
@@ -95,9 +95,8 @@ impl Snapshots {
     }
 }
 
-/// Where the bytes of a hash are looked for: among the snapshots, and among the files that transactions displaced.
-///
-/// The objects of git are named by other hashes; to find a SHA-256 among them, all would have to be read.
+/// Where the bytes of a hash are looked for: among the snapshots, among the files that transactions displaced, and in the
+/// newest commits of the git repository around the workspace, where the crate has its feature `git`.
 #[derive(Debug)]
 struct Source {
     root: Arc<Root>,
@@ -127,8 +126,14 @@ impl Source {
 }
 
 impl patch_engine::Snapshots for Source {
-    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
-        self.kept(sha256).or_else(|| self.displaced(sha256)).map(Arc::new)
+    fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+        let found = self.kept(sha256).or_else(|| self.displaced(sha256));
+        #[cfg(feature = "git")]
+        let found =
+            found.or_else(|| crate::git::committed(self.root.path(), path.as_str(), sha256, self.max_file_size));
+        #[cfg(not(feature = "git"))]
+        let _ = path;
+        found.map(Arc::new)
     }
 }
 

@@ -55,7 +55,7 @@ impl<'o> Base<'o> {
 
     /// Takes the bytes with this hash for the base of a file, if they are at hand.
     pub(crate) fn recall(&mut self, path: &RelPath, sha256: Sha256) -> bool {
-        let bytes = self.snapshots.and_then(|snapshots| snapshots.bytes(sha256));
+        let bytes = self.snapshots.and_then(|snapshots| snapshots.bytes(path, sha256));
         let found = bytes.is_some();
         if found {
             self.known.insert(path.clone(), bytes);

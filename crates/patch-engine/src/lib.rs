@@ -50,7 +50,7 @@ pub use diff::line_counts;
 pub use edit::{Edit, edit};
 pub use encoding::{EncodingError, Encodings, FileText};
 pub use files::Files;
-pub use fs_guard::{Entry, FileKind, Sha256, Tree};
+pub use fs_guard::{Entry, FileKind, RelPath, Sha256, Tree};
 pub use host::{CommitLog, Event, Host};
 pub use kind::ErrorKind;
 pub use lines::is_binary;

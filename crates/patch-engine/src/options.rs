@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use fs_guard::Sha256;
+use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
 
 use crate::encoding::Encodings;
@@ -96,8 +96,9 @@ impl FromStr for Expected {
 /// What files were at other times, by hash.
 pub trait Snapshots: fmt::Debug + Send + Sync {
     /// The bytes with this hash; `None` when they are not at hand. They are taken as they come: whoever gives them has
-    /// compared them with the hash.
-    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
+    /// compared them with the hash. The file of which the hash is expected says where to look first; bytes that some other
+    /// file had are as good.
+    fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
 }
 
 /// All rules of planning.

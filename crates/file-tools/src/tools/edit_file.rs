@@ -181,7 +181,7 @@ impl Session {
     fn base_of(&self, builder: &mut PlanBuilder<'_>, args: &EditFile, expected: Expected) -> Option<Loaded> {
         let Expected::Hash(seen) = expected else { return None };
         let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
-        file.bytes = self.snapshots_for(args.carry)?.bytes(seen)?;
+        file.bytes = self.snapshots_for(args.carry)?.bytes(&file.path, seen)?;
         file.sha256 = seen;
         Some(file)
     }

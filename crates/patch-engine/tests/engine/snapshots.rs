@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use patch_engine::{
-    Expected, MemoryTree, Options, PlanBuilder, Sha256, Snapshots, Splices, apply_in_memory, transaction::Workspace,
+    Expected, MemoryTree, Options, PlanBuilder, RelPath, Sha256, Snapshots, Splices, apply_in_memory,
+    transaction::Workspace,
 };
 
 /// All that was ever seen.
@@ -11,7 +12,7 @@ use patch_engine::{
 struct Seen(Vec<&'static str>);
 
 impl Snapshots for Seen {
-    fn bytes(&self, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
+    fn bytes(&self, _: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
         let text = self.0.iter().find(|text| Sha256::of(text.as_bytes()) == sha256)?;
         Some(Arc::new(text.as_bytes().to_vec()))
     }
