@@ -130,7 +130,7 @@ fuzz_target!(|input: Input<'_>| {
             paths.push(place.write(id, &if deflate { deflated(file) } else { file.to_vec() }));
             ids.push(id);
         }
-        let options = OpenOptions { user_configuration: false, max_object_size: 1 << 20 };
+        let options = OpenOptions { user_configuration: false, max_object_size: 1 << 20, ..OpenOptions::default() };
         let repository = Repository::open(place.0.path(), &options).unwrap();
         for id in &ids {
             let _ = (repository.header(*id), repository.blob(*id, 1 << 20), repository.commit(*id));
