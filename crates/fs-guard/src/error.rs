@@ -147,7 +147,7 @@ pub enum Error {
         path: String,
     },
     /// A private file or directory is not one that this program made for this user.
-    #[error("{path:?} is not trusted: {problem}; look at it and remove it")]
+    #[error("{path:?} is not trusted: {problem}; {}", advice(problem))]
     UntrustedState {
         /// What is not trusted.
         path: String,
@@ -208,6 +208,13 @@ fn leads_to(real_path: Option<&str>) -> String {
         Some(real) => format!("; it leads to {real:?}"),
         None => String::new(),
     }
+}
+
+/// Of a directory that has just been made, and was removed again.
+pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
+
+fn advice(problem: &str) -> &'static str {
+    if problem == NO_MODES { "mount that with umask=077" } else { "look at it and remove it" }
 }
 
 impl Error {
