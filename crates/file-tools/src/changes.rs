@@ -366,6 +366,9 @@ pub fn outcome_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Discarded => "it had changed nothing, and was discarded".into(),
         Outcome::Completed => "it was finished".into(),
+        Outcome::CompletedExcept(dirs) => {
+            format!("it was finished, but these directories could not be removed: {}", dirs.join(", "))
+        }
         Outcome::RolledBack => "it was rolled back".into(),
         Outcome::RolledBackExcept(paths) => {
             format!("it was rolled back, except what someone else has changed since: {}", paths.join(", "))

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use crate::digest::Sha256;
-use crate::error::{At as _, Error};
+use crate::error::{At as _, Error, NO_MODES};
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
 use crate::sys::{self, Fd, Open, Rename, code};
-
-const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
 
 /// An open directory; a clone is the same handle.
 ///
@@ -292,11 +290,15 @@ impl Spot {
 
     /// Moves what is here to another name where nothing is.
     pub fn rename_new(&self, to: &Self) -> Result<(), Error> {
-        self.rename_new_raw(to).map_err(|source| match source.raw_os_error() {
+        self.rename_new_raw(to).map_err(|source| self.not_renamed(to, source))
+    }
+
+    pub(crate) fn not_renamed(&self, to: &Self, source: std::io::Error) -> Error {
+        match source.raw_os_error() {
             Some(code::EXIST) => Error::AlreadyExists { path: to.path() },
             Some(code::NOENT) => Error::NotFound { path: self.path() },
             _ => Error::Io { operation: "rename", path: self.path(), source },
-        })
+        }
     }
 
     /// Renames over nothing; where the system cannot do that in one step, in two.
@@ -314,7 +316,19 @@ impl Spot {
             }
             Err(error) => return Err(error),
         }
-        // Neither; what is left has a moment in which a file that just appeared would be replaced.
+        self.rename_where_nothing_is(to)
+    }
+
+    /// Renames to a name of the program's own, over nothing and always in one step.
+    pub(crate) fn rename_aside_raw(&self, to: &Self) -> std::io::Result<()> {
+        match sys::rename(self.at(), to.at(), Rename::NoReplace) {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => self.rename_where_nothing_is(to),
+            result => result,
+        }
+    }
+
+    /// Renames after a look. There is a moment in which a file that just appeared would be replaced.
+    fn rename_where_nothing_is(&self, to: &Self) -> std::io::Result<()> {
         match sys::stat_at(&to.dir.handle, &to.name) {
             Err(error) if error.raw_os_error() == Some(code::NOENT) => sys::rename(self.at(), to.at(), Rename::Replace),
             Ok(_) => Err(std::io::Error::from_raw_os_error(code::EXIST)),
@@ -323,12 +337,16 @@ impl Spot {
     }
 
     /// Tells whether both are names of one file.
+    ///
+    /// Some file systems (sshfs) give every name an inode number of its own. So a file of the same kind, mode, modification
+    /// time and bytes counts as the same one.
     #[must_use]
     pub fn is_also(&self, other: &Self) -> bool {
-        match (self.metadata(), other.metadata()) {
-            (Ok(Some(one)), Ok(Some(other))) => one.same_inode(&other),
-            _ => false,
-        }
+        let (Ok(Some(one)), Ok(Some(another))) = (self.metadata(), other.metadata()) else { return false };
+        let alike = |m: &Metadata| (m.kind, m.mode, m.size, m.mtime);
+        one.same_inode(&another)
+            || alike(&one) == alike(&another)
+                && matches!((self.hash(), other.hash()), (Ok(Some(one)), Ok(Some(other))) if one == other)
     }
 
     /// Swaps what is here with what is there; both must exist.

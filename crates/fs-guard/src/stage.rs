@@ -219,7 +219,7 @@ pub struct DisplacedFile {
 impl DisplacedFile {
     /// Takes a file's name away and keeps the file at `slot`, where nothing may be.
     pub fn take(place: &Spot, slot: &Spot) -> Result<Self, Error> {
-        match place.rename_new(slot) {
+        match place.rename_aside_raw(slot).map_err(|source| place.not_renamed(slot, source)) {
             Ok(()) => Ok(Self { spot: slot.clone() }),
             Err(Error::NotFound { path }) => Err(Error::Changed { path }),
             Err(error) => Err(error),

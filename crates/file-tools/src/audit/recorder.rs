@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitError, Outcome, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan};
 
 use super::Audit;
@@ -221,8 +221,7 @@ impl<'r> Recorder<'r> {
         let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
             for id in lines.open() {
                 let found = rest.iter().position(|one| one.id == id).map(|at| rest.remove(at).outcome.clone());
-                if let Some(finished) = found.map(|outcome| outcome == Outcome::Completed).or_else(|| self.happened(id))
-                {
+                if let Some(finished) = found.map(|outcome| outcome.has_happened()).or_else(|| self.happened(id)) {
                     self.push_recovered(audit, lines, id, finished)?;
                 }
             }
@@ -241,7 +240,7 @@ impl<'r> Recorder<'r> {
         // Those that no log knows of.
         self.append(|lines| {
             let mut each = rest.iter();
-            each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome == Outcome::Completed))
+            each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened()))
         })
     }
 

@@ -114,18 +114,17 @@ impl Publication<'_> {
         let expected = expected(&fresh.plan.transitions()[index]);
         match fresh.files[index].take() {
             Some(file) => publish(file, place, expected),
-            None => take(place, &self.stage_spot(record, place), expected),
+            None => take(place, &self.stage_spot(record, place)?, expected),
         }
     }
 
     /// Publishes what was staged by a commit that was cut off, as far as that is not done.
     fn publish_found(&self, record: &Record, place: &Spot) -> Result<(), CommitError> {
-        let slot = self.stage_spot(record, place);
+        let slot = self.stage_spot(record, place)?;
         let expected = record.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Recorded);
         match (record.operation(), look(&slot, record)?) {
-            // Where a name is made or taken away in two steps, both names may be there.
+            // Where a name is made in two steps, both names may be there.
             (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
-            (Operation::Delete, Slot::Old) if slot.is_also(place) => Ok(place.remove()?),
             (Operation::Add | Operation::Update, Slot::New) => publish(slot.staged()?, place, expected),
             (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
             _ => Ok(()),
@@ -149,15 +148,12 @@ impl Publication<'_> {
     }
 
     /// Where a record's file waits, and where what it displaces is put.
-    pub(super) fn stage_spot(&self, record: &Record, place: &Spot) -> Spot {
+    pub(super) fn stage_spot(&self, record: &Record, place: &Spot) -> Result<Spot, CommitError> {
         let home = self.pending.slot(record.slot);
-        let Some(name) = &record.sibling else { return home };
+        let Some(name) = &record.sibling else { return Ok(home) };
         let beside = place.dir().spot(name);
-        // In the end what was displaced comes home.
-        match (beside.metadata(), home.metadata()) {
-            (Ok(None), Ok(Some(_))) => home,
-            _ => beside,
-        }
+        // In the end what was displaced comes home. That it cannot be seen does not mean that it is not there.
+        Ok(if beside.metadata()?.is_none() && home.metadata()?.is_some() { home } else { beside })
     }
 
     /// The second sync: every directory in which a name changed.

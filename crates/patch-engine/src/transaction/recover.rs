@@ -1,6 +1,6 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, FileKind, Root, SyncGroup};
+use fs_guard::{Dirs, FileKind, Root, SyncGroup, Target};
 use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
@@ -62,13 +62,14 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         publication.sync(None)?;
     }
     if went_on && publication.finish_removing()? && publication.finish_last()? {
+        let mut stay = Vec::new();
         if siblings::bring_home(&dirs, &pending, &journal)? {
             // It happened; that a directory stays is no reason to stop here each time.
-            let _ = publication.remove_dirs();
+            stay = publication.remove_dirs_left();
             publication.sync(None)?;
         }
         pending.finish()?;
-        return Ok(Outcome::Completed);
+        return Ok(if stay.is_empty() { Outcome::Completed } else { Outcome::CompletedExcept(stay) });
     }
     pending.mark_aborted(true)?;
     let left = publication.roll_back()?;
@@ -118,6 +119,13 @@ impl Publication<'_> {
         Ok(true)
     }
 
+    /// Removes the directories that are to go and are empty, with a second attempt at each; gives those that it could not.
+    fn remove_dirs_left(&self) -> Vec<String> {
+        let stays =
+            |(dir, _): &&(Target, u32)| self.dirs.remove_dir(dir).or_else(|_| self.dirs.remove_dir(dir)).is_err();
+        self.removed.iter().filter(stays).map(|(dir, _)| dir.as_str().to_owned()).collect()
+    }
+
     /// Publishes what takes the place of directories; `false` when that cannot be.
     fn finish_last(&self) -> Result<bool, CommitError> {
         match self.publish_last(None, &mut |_| {}) {
@@ -133,7 +141,7 @@ impl Publication<'_> {
         let mut group = SyncGroup::new();
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let slot = match self.dirs.place(path) {
-                Ok(place) => self.stage_spot(record, &place),
+                Ok(place) => self.stage_spot(record, &place)?,
                 Err(_) => self.pending.slot(record.slot),
             };
             if slot.metadata()?.is_some_and(|seen| seen.kind == FileKind::File) {
@@ -158,7 +166,7 @@ impl Publication<'_> {
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let (slot, place) = match self.dirs.place(path) {
                 Ok(place) => {
-                    let slot = self.stage_spot(record, &place);
+                    let slot = self.stage_spot(record, &place)?;
                     slot.settle_exchange(&place)?;
                     (slot, Some(place))
                 }
@@ -166,16 +174,13 @@ impl Publication<'_> {
                 Err(fs_guard::Error::NotFound { .. }) => (self.pending.slot(record.slot), None),
                 Err(error) => return Err(error.into()),
             };
-            // Where a name is taken away in two steps, both names may be there.
-            let is_linked = || place.as_ref().is_some_and(|place| place.is_also(&slot));
             match (record.operation(), look(&slot, record)?) {
                 (Operation::Add, Slot::Empty) => match is_published(place.as_ref(), record)? {
                     true => published = true,
                     false => missing = true,
                 },
-                (Operation::Update, Slot::Old) => published = true,
-                (Operation::Delete, Slot::Old) if !is_linked() => published = true,
-                (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty | Slot::Old) => {
+                (Operation::Update | Operation::Delete, Slot::Old) => published = true,
+                (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty) => {
                     progress = Progress::Begun;
                 }
                 _ => return Ok(Progress::Spoilt),

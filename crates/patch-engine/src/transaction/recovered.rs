@@ -20,9 +20,19 @@ pub enum Outcome {
     Discarded,
     /// All of it has happened now.
     Completed,
+    /// All of it, but for these directories, which could not be removed.
+    CompletedExcept(Vec<String>),
     /// None of it has happened now.
     RolledBack,
     /// None of it, but for these paths: someone else has changed them since, and they were left so.
     /// What the transaction had displaced there is in the trash.
     RolledBackExcept(Vec<String>),
+}
+
+impl Outcome {
+    /// Tells whether the files are as the transaction leaves them.
+    #[must_use]
+    pub fn has_happened(&self) -> bool {
+        matches!(self, Self::Completed | Self::CompletedExcept(_))
+    }
 }

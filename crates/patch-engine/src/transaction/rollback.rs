@@ -89,7 +89,7 @@ impl Publication<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let slot = self.stage_spot(record, &place);
+        let slot = self.stage_spot(record, &place)?;
         slot.settle_exchange(&place)?;
         match record.operation() {
             Operation::Add => undo_add(&place, &slot, record),

@@ -4,7 +4,7 @@
 //! The names are listed in the transaction's folder before the first of them is made, so that none
 //! is left behind whenever the commit is cut off.
 
-use fs_guard::{Dir, Dirs, RelPath, Root, Target};
+use fs_guard::{Dir, Dirs, RelPath, Root, Spot, Target};
 use workspace_trash::{Journal, Pending};
 
 use super::error::CommitError;
@@ -70,6 +70,16 @@ pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), 
     Err(fs_guard::Error::UntrustedState { path: beside, problem: "it is not the name of a staged file" })
 }
 
+/// The place of a path; `None` where its directory is not there any more, or is none. What cannot be looked at now may be
+/// there still.
+fn place(dirs: &Dirs<'_>, path: &Target) -> Result<Option<Spot>, CommitError> {
+    match dirs.place(path) {
+        Ok(place) => Ok(Some(place)),
+        Err(error @ fs_guard::Error::Io { .. }) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Removes what was staged by a commit that was cut off before its journal was complete.
 ///
 /// The list is not signed: only names that nothing but this program gives are removed, and
@@ -82,9 +92,8 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
     };
     let (made, files): (Vec<&str>, Vec<&str>) = list.lines().partition(|line| line.ends_with('/'));
     for line in files.into_iter().filter(|line| line.ends_with(END)) {
-        if let Ok(path) = dirs.root().target_recorded(line, true)
-            && let Ok(place) = dirs.place(&path)
-        {
+        let Ok(path) = dirs.root().target_recorded(line, true) else { continue };
+        if let Some(place) = place(dirs, &path)? {
             place.remove()?;
         }
     }
@@ -107,7 +116,7 @@ pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journ
     for record in &journal.records {
         let Some(name) = &record.sibling else { continue };
         let path = dirs.root().target_recorded(&record.path, true)?;
-        let Ok(place) = dirs.place(&path) else { continue };
+        let Some(place) = place(dirs, &path)? else { continue };
         let beside = place.dir().spot(name);
         let Some(seen) = beside.metadata()? else { continue };
         if record.before.is_none() {
