@@ -32,7 +32,8 @@ hostile name="":
 # Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it. As root
 # also power cuts, on file systems in files.
 faults name="":
-    FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
+    cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml
+    LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
 # Tries whether the tests of a crate notice mutations of a file (or of all that a pattern names). What follows goes to the tests'
 # program: `just mutants crates/fs-guard/src/dir.rs --skip races`. Needs `cargo install cargo-mutants --locked`.

@@ -8,6 +8,7 @@
 //! A tenth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
 //! the table. `FAULTS=undo` tries only operations with that in their name.
 
+mod mounted;
 mod power;
 mod table;
 
@@ -24,6 +25,8 @@ use crate::tree::{Tree, difference, look};
 /// Where a case is tried.
 struct Place {
     dir: PathBuf,
+    /// Where the key is.
+    home: PathBuf,
     lacks: &'static str,
 }
 
@@ -41,12 +44,19 @@ impl Place {
         let mut process = std::process::Command::new(
             std::env::var_os("FAULTS_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_apply-patch").into()),
         );
+        let newest = || {
+            let trash = fs::read_dir(self.dir.join("w/.apply-patch/trash")).expect("the trash");
+            let names = trash.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+            names.filter(|name| name.contains('-')).max().expect("a transaction")
+        };
+        let named =
+            |arg: &String| if arg.contains("{newest}") { arg.replace("{newest}", &newest()) } else { arg.clone() };
         process
-            .args(&command.args)
+            .args(command.args.iter().map(named))
             .current_dir(self.dir.join("w"))
             .env_clear()
-            .env("HOME", &self.dir)
-            .env("XDG_STATE_HOME", self.dir.join("state"))
+            .env("HOME", &self.home)
+            .env("XDG_STATE_HOME", self.home.join("state"))
             .env("FS_GUARD_LACKS", self.lacks)
             .env("FS_GUARD_FAULT", fault)
             .stdin(Stdio::piped())
@@ -58,8 +68,12 @@ impl Place {
         let mut child = process.spawn().expect("the program starts");
         let _ = child.stdin.take().expect("piped").write_all(command.input.as_bytes());
         let output = child.wait_with_output().expect("the program ends");
+        let mut code = output.status.code();
+        if command.args[0] == "serve" && code == Some(0) {
+            code = Some(code_of_call(&output.stdout));
+        }
         let text = [output.stdout, output.stderr].concat();
-        Ended { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
+        Ended { code, text: String::from_utf8_lossy(&text).into_owned() }
     }
 
     fn plain(&self, args: &[&str]) -> Ended {
@@ -76,8 +90,36 @@ impl Place {
 
     fn copy(&self, from: &Path) {
         let _ = fs::remove_dir_all(&self.dir);
-        let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(&self.dir).status();
+        // Not all file systems have owners.
+        let copied =
+            std::process::Command::new("cp").args(["-a", "--no-preserve=ownership"]).arg(from).arg(&self.dir).status();
         assert!(copied.expect("cp runs").success());
+    }
+}
+
+impl Place {
+    /// With the key in the same folder.
+    fn new(dir: PathBuf, lacks: &'static str) -> Self {
+        Self { home: dir.clone(), dir, lacks }
+    }
+
+    /// Beside this one.
+    fn beside(&self, name: &str) -> Self {
+        let dir = self.dir.with_file_name(name);
+        let home = if self.home == self.dir { dir.clone() } else { self.home.clone() };
+        Self { dir, home, lacks: self.lacks }
+    }
+}
+
+/// The exit code that the command line would have for the last answer of the MCP server.
+fn code_of_call(answers: &[u8]) -> i32 {
+    let last = answers.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
+    let answer: Value = serde_json::from_slice(last).unwrap_or_default();
+    match &answer["result"]["isError"] {
+        Value::Bool(false) => 0,
+        Value::Bool(true) if last.windows(8).any(|at| at == b"roll-bac") => 6,
+        Value::Bool(true) => 1,
+        _ => 5,
     }
 }
 
@@ -89,12 +131,12 @@ struct Reference {
     calls: Vec<(String, bool)>,
 }
 
-fn reference(operation: &Operation, lacks: &'static str, dir: &Path) -> Reference {
-    let template = dir.join("template");
-    let place = Place { dir: template.clone(), lacks };
-    fs::create_dir_all(template.join("w")).expect("a folder");
+/// All happens beside a place.
+fn reference(operation: &Operation, tried: &Place) -> Reference {
+    let place = tried.beside("template");
+    fs::create_dir_all(place.dir.join("w")).expect("a folder");
     for (path, text) in operation.files {
-        let at = template.join("w").join(path);
+        let at = place.dir.join("w").join(path);
         if path.ends_with('/') {
             fs::create_dir_all(at).expect("a folder");
             continue;
@@ -108,24 +150,24 @@ fn reference(operation: &Operation, lacks: &'static str, dir: &Path) -> Referenc
     }
     let mut states = vec![place.look()];
     if operation.parts.len() > 1 {
-        let parts = Place { dir: dir.join("parts"), lacks };
-        parts.copy(&template);
+        let parts = tried.beside("parts");
+        parts.copy(&place.dir);
         for command in &operation.parts[..operation.parts.len() - 1] {
             assert_eq!(parts.run(command, "", None).code, Some(0), "{}", operation.name);
             states.push(parts.look());
         }
     }
-    let once = Place { dir: dir.join("once"), lacks };
-    once.copy(&template);
-    let list = dir.join("calls");
+    let once = tried.beside("once");
+    once.copy(&place.dir);
+    let list = tried.dir.with_file_name("calls");
     let ended = once.run(&operation.command, "none 0 0", Some(&list));
     assert_eq!(ended.code, Some(0), "{}: {ended:?}", operation.name);
     states.push(once.look());
-    assert_ne!(states[0], states[states.len() - 1], "{}", operation.name);
+    assert_eq!(states[0] != states[states.len() - 1], operation.changes, "{}", operation.name);
     let calls = fs::read_to_string(&list).expect("the list of calls");
     let calls = calls.lines().filter_map(|line| line.split_once(' '));
     let calls = calls.map(|(name, side)| (name.to_owned(), side == "w")).collect();
-    Reference { template, states, calls }
+    Reference { template: place.dir, states, calls }
 }
 
 /// Looks at what came of a fault; every lie in a line.
@@ -155,6 +197,7 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
     }
     let now = place.look();
     match position(&now) {
+        Some(_) if !operation.changes => {}
         None => lies.push(format!("neither old nor new: {}\n or {}", difference(old, &now), difference(new, &now))),
         Some(at) if ended.code == Some(0) && at + 1 != reference.states.len() => lies.push("it came undone".into()),
         Some(at) if matches!(ended.code, Some(1..=5)) && at != 0 => lies.push("it was done later".into()),
@@ -166,7 +209,7 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
         lies.push(format!("left over: {left:?}"));
     }
     // The next command, and the way back.
-    if now == *old {
+    if now == *old && operation.changes {
         let again = place.run(&operation.command, "", None);
         if again.code != Some(0) || place.look() != *new {
             lies.push(format!("the next attempt: {again:?}: {}", difference(new, &place.look())));
@@ -180,6 +223,68 @@ fn judge(operation: &Operation, reference: &Reference, place: &Place, ended: &En
     }
     lies.extend(audit(place, "in the end"));
     lies
+}
+
+/// Kills an operation, has the recovery go wrong too, and looks at what the next recovery leaves: what one recovery without a
+/// fault would have left. How many points there were, and every lie.
+fn nested(operation: &Operation, place: &Place, step: usize) -> (usize, Vec<String>) {
+    let reference = reference(operation, place);
+    let half = place.beside("half");
+    let list = place.dir.with_file_name("recovering");
+    let recover = Command { args: vec!["recover".into()], input: String::new() };
+    let (mut points, mut lies, mut nth) = (0, Vec::new(), 0_usize);
+    for (at, call) in reference.calls.iter().enumerate().filter(|(_, call)| call.1) {
+        half.copy(&reference.template);
+        half.run(&operation.command, &format!("kill {} 0", at + 1), None);
+        place.copy(&half.dir);
+        let _ = fs::remove_file(&list);
+        assert_eq!(place.run(&recover, "none 0 0", Some(&list)).code, Some(0), "{}", operation.name);
+        let whole = place.look();
+        let calls = fs::read_to_string(&list).expect("the list of calls");
+        let calls: Vec<(String, bool)> = calls
+            .lines()
+            .filter_map(|line| line.split_once(' ').map(|(name, side)| (name.to_owned(), side == "w")))
+            .collect();
+        for fault in FAULTS {
+            for (inner, inner_call) in calls.iter().enumerate().filter(|(_, call)| concerns(fault, call)) {
+                nth += 1;
+                if !nth.is_multiple_of(step) {
+                    continue;
+                }
+                points += 1;
+                place.copy(&half.dir);
+                let first = place.run(&recover, &format!("{} {} {}", fault.word, inner + 1, fault.code), None);
+                let second = place.plain(&["recover"]);
+                let mut found = audit(place, "then");
+                if first.code.is_some_and(|code| !(0..=6).contains(&code)) || second.code != Some(0) {
+                    found.push(format!("{first:?}, then {second:?}"));
+                }
+                // A failing disk may turn it back that would have gone on; it stays one of the two.
+                let now = place.look();
+                if now != whole
+                    && (first.code.is_none()
+                        || ![0, reference.states.len() - 1].map(|nth| &reference.states[nth]).contains(&&now))
+                {
+                    found.push(difference(&whole, &now));
+                }
+                let left = leftovers(&place.dir.join("w"));
+                if !left.is_empty() {
+                    found.push(format!("left over: {left:?}"));
+                }
+                let name = format!(
+                    "{} killed at call {} ({}), recovery {} at call {} ({})",
+                    operation.name,
+                    at + 1,
+                    call.0,
+                    fault.name,
+                    inner + 1,
+                    inner_call.0
+                );
+                lies.extend(found.into_iter().map(|lie| format!("{name}: {lie}")));
+            }
+        }
+    }
+    (points, lies)
 }
 
 /// Whether the log verifies, and has an answer to each intent.
@@ -219,52 +324,75 @@ fn leftovers(root: &Path) -> Vec<String> {
     tree.keys().filter(left).cloned().collect()
 }
 
+/// A file system, and which of the points are tried.
+struct Tried<'t> {
+    kind: &'t str,
+    lacks: &'static str,
+    /// A folder in it.
+    dir: &'t Path,
+    /// Where the key is, if not in that folder.
+    home: Option<&'t Path>,
+    /// One in so many points is tried, from this one on.
+    step: (usize, usize),
+}
+
+impl Tried<'_> {
+    /// Tries all operations.
+    fn all(&self) {
+        let (step, first) = if std::env::var_os("FAULTS_ALL").is_some() { (1, 0) } else { self.step };
+        let mut table = String::new();
+        let mut shown = Vec::new();
+        let only = std::env::var("FAULTS").unwrap_or_default();
+        let all = operations();
+        let wanted = |operation: &&Operation| {
+            operation.name.contains(&only) && operation.needs.is_none_or(|needs| !self.lacks.contains(needs))
+        };
+        for (row, operation) in all.iter().filter(wanted).enumerate() {
+            let here = self.dir.join(row.to_string());
+            fs::create_dir(&here).expect("a folder");
+            let mut place = Place::new(here.join("tried"), self.lacks);
+            if let Some(home) = self.home {
+                place.home = home.to_owned();
+            }
+            let reference = reference(operation, &place);
+            for (column, fault) in FAULTS.iter().enumerate() {
+                let (mut points, mut found) = (0, 0);
+                for (at, call) in reference.calls.iter().enumerate() {
+                    if !concerns(fault, call) || !(at + row + column + first).is_multiple_of(step) {
+                        continue;
+                    }
+                    points += 1;
+                    place.copy(&reference.template);
+                    let word = format!("{} {} {}", fault.word, at + 1, fault.code);
+                    let ended = place.run(&operation.command, &word, None);
+                    let lies = judge(operation, &reference, &place, &ended);
+                    found += usize::from(!lies.is_empty());
+                    shown.extend(lies.iter().map(|lie| {
+                        let text = ended.text.replace('\n', " | ");
+                        format!(
+                            "{}, {} at call {} ({}): {lie}\n    {:?} {text}",
+                            operation.name,
+                            fault.name,
+                            at + 1,
+                            call.0,
+                            ended.code
+                        )
+                    }));
+                }
+                table += &format!("| {} | {} | {} | {points} | {found} |\n", operation.name, fault.name, self.kind);
+            }
+            fs::remove_dir_all(here).expect("our own folder");
+        }
+        eprintln!("\n{table}");
+        assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
+    }
+}
+
 /// Tries all operations on the file system of this number.
 fn try_all(number: usize) {
     let (kind, lacks) = FILE_SYSTEMS[number];
-    let whole = std::env::var_os("FAULTS_ALL").is_some();
     let dir = memory();
-    let mut table = String::new();
-    let mut shown = Vec::new();
-    let only = std::env::var("FAULTS").unwrap_or_default();
-    let all = operations();
-    let wanted = |operation: &&Operation| {
-        operation.name.contains(&only) && operation.needs.is_none_or(|needs| !lacks.contains(needs))
-    };
-    for (row, operation) in all.iter().filter(wanted).enumerate() {
-        let here = dir.path().join(row.to_string());
-        fs::create_dir(&here).expect("a folder");
-        let reference = reference(operation, lacks, &here);
-        let place = Place { dir: here.join("tried"), lacks };
-        for (column, fault) in FAULTS.iter().enumerate() {
-            let (mut points, mut found) = (0, 0);
-            for (at, call) in reference.calls.iter().enumerate() {
-                if !concerns(fault, call) || (!whole && !(at + row + column + number).is_multiple_of(40)) {
-                    continue;
-                }
-                points += 1;
-                place.copy(&reference.template);
-                let ended = place.run(&operation.command, &format!("{} {} {}", fault.word, at + 1, fault.code), None);
-                let lies = judge(operation, &reference, &place, &ended);
-                found += usize::from(!lies.is_empty());
-                shown.extend(lies.iter().map(|lie| {
-                    let text = ended.text.replace('\n', " | ");
-                    format!(
-                        "{}, {} at call {} ({}): {lie}\n    {:?} {text}",
-                        operation.name,
-                        fault.name,
-                        at + 1,
-                        call.0,
-                        ended.code
-                    )
-                }));
-            }
-            table += &format!("| {} | {} | {} | {points} | {found} |\n", operation.name, fault.name, kind);
-        }
-        fs::remove_dir_all(here).expect("our own folder");
-    }
-    eprintln!("\n{table}");
-    assert!(shown.is_empty(), "{} lies, among them:\n{}", shown.len(), shown[..shown.len().min(200)].join("\n"));
+    Tried { kind, lacks, dir: dir.path(), home: None, step: (40, number) }.all();
 }
 
 fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
@@ -298,6 +426,24 @@ fn nothing_is_lied_about_where_a_rename_cannot_refuse_to_replace() {
 #[test]
 fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
     try_all(3);
+}
+
+#[test]
+fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
+    let step = if std::env::var_os("FAULTS_ALL").is_some() { 10 } else { 400 };
+    let dir = memory();
+    let all = operations();
+    let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];
+    for (row, operation) in all.iter().filter(|operation| wanted.contains(&operation.name)).enumerate() {
+        for (kind, lacks) in FILE_SYSTEMS {
+            let here = dir.path().join(format!("{row} {kind}"));
+            fs::create_dir(&here).expect("a folder");
+            let (points, lies) = nested(operation, &Place::new(here.join("tried"), lacks), step);
+            eprintln!("| recovery of {} | all | {kind} | {points} | {} |", operation.name, lies.len());
+            assert!(lies.is_empty() && points > 0, "{points} points, {} lies:\n{}", lies.len(), lies.join("\n"));
+            fs::remove_dir_all(here).expect("our own folder");
+        }
+    }
 }
 
 /// Directories that were opened stayed open, 256 of them.

@@ -1,6 +1,7 @@
 //! What is done, what goes wrong, and where: the three columns of the table.
 
 use fs_guard::Sha256;
+use serde_json::json;
 
 /// A command, and how to take back what it did.
 pub(super) struct Operation {
@@ -16,9 +17,12 @@ pub(super) struct Operation {
     pub(super) parts: Vec<Command>,
     /// Without this it is refused.
     pub(super) needs: Option<&'static str>,
+    /// It changes files, and not only what is kept of them.
+    pub(super) changes: bool,
 }
 
-/// Arguments and standard input.
+/// Arguments and standard input. `{newest}` among the arguments stands for the newest transaction; of the MCP server, the
+/// answer to the last request counts.
 #[derive(Clone)]
 pub(super) struct Command {
     pub(super) args: Vec<String>,
@@ -58,6 +62,20 @@ const DELETE: &str = "*** Delete File: d/gone.txt\n";
 const DIR: &str =
     "*** Move File: from.txt -> d/to.txt\n*** Add File: from.txt/main\n+m\n*** Add File: from.txt/s/x\n+x\n";
 
+/// What a client of the MCP server writes that has a patch applied.
+fn requests(patch: &str) -> String {
+    let client = json!({ "name": "t", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let call = json!({ "name": "apply_patch", "arguments": { "patch": patch } });
+    [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    ]
+    .map(|message| message.to_string() + "\n")
+    .concat()
+}
+
 /// Every way in which the program changes files.
 pub(super) fn operations() -> Vec<Operation> {
     let all = patch(&[EDIT_A, ADD, MOVE, DELETE].concat());
@@ -71,6 +89,7 @@ pub(super) fn operations() -> Vec<Operation> {
         back: Some(&["undo"]),
         parts: Vec::new(),
         needs: None,
+        changes: true,
     };
     let after = |last: Command| before().into_iter().chain([last]).collect::<Vec<_>>();
     let undo = Command::new(&["undo"], "");
@@ -122,6 +141,17 @@ pub(super) fn operations() -> Vec<Operation> {
                 Command::tool("delete_file", r#"{"path":"tree","recursive":true,"permanent":true}"#),
             )
         },
+        operation(
+            "trash restore",
+            vec![Command::tool("delete_file", r#"{"path":"d/gone.txt"}"#)],
+            Command::new(&["trash", "restore", "{newest}/0", "back/gone.txt"], ""),
+        ),
+        Operation {
+            back: None,
+            changes: false,
+            ..operation("trash purge", after(apply(&all)), Command::new(&["trash", "purge", "--older-than", "0"], ""))
+        },
+        operation("serve", before(), Command::new(&["serve", "--mcp"], &requests(&patch(&[EDIT_A, DELETE].concat())))),
     ]
 }
 
