@@ -4,141 +4,28 @@
 //! branch is moved; it is moved only if it is where it was, so that nobody's commit is lost. The audit log is in the
 //! git directory, in `.apply-patch`; its lines name the commits and the tree.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use fs_guard::{FileKind, Policy, Sha256};
-use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature, Snapshot};
+use fs_guard::Policy;
+use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{Durability, TransactionId, Workspace};
 use patch_engine::{
-    ApplyError, ChangedFile, CommitLog as _, Entry, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects,
-    Report, Tree, plan,
+    ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
 };
 use serde_json::json;
 
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{Audit, Operation};
+use crate::commit_tree::git_error;
 use crate::error::{FailureClass, ToolError};
 use crate::hints::Hint;
 use crate::session::SessionSettings;
 
+pub use crate::commit_tree::{CommitTree, enclosing};
 pub use git_tree::Id as CommitId;
-
-/// The files of a commit.
-#[derive(Debug, Clone)]
-pub struct CommitTree {
-    snapshot: Snapshot,
-    commit: Id,
-    /// The directory whose files these are, with a slash at its end; empty for all.
-    beneath: String,
-}
-
-impl CommitTree {
-    /// The files of a commit; `tree` is its tree.
-    #[must_use]
-    pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
-        Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
-    }
-
-    fn at(&self, path: &str) -> String {
-        format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
-    }
-
-    /// The same with rules, to plan patches for.
-    #[must_use]
-    pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
-        Files::of_tree(Arc::new(self), policy)
-    }
-}
-
-fn file_kind(kind: Kind) -> FileKind {
-    match kind {
-        Kind::File | Kind::Executable => FileKind::File,
-        Kind::Symlink => FileKind::Symlink,
-        Kind::Directory => FileKind::Directory,
-        Kind::Submodule => FileKind::Other,
-    }
-}
-
-impl Tree for CommitTree {
-    fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
-        let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else { return Ok(None) };
-        let size = || self.snapshot.size(found.id).map_err(io::Error::other);
-        Ok(Some(match found.kind {
-            Kind::File => Entry::file(size()?, false),
-            Kind::Executable => Entry::file(size()?, true),
-            Kind::Symlink => Entry::link(size()?),
-            Kind::Directory => Entry::directory(),
-            Kind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
-        }))
-    }
-
-    fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>> {
-        let found = self.snapshot.entry(self.at(path)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
-        let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
-        Ok(Arc::new(bytes.to_vec()))
-    }
-
-    fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>> {
-        let found = self.snapshot.list(self.at(dir)).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
-        Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
-    }
-
-    fn id(&self) -> Option<String> {
-        Some(self.commit.to_string())
-    }
-}
-
-/// The files of a commit in the git repository around a directory, as they are beneath that directory.
-///
-/// # Errors
-///
-/// When there is no repository around it, or no such commit.
-pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
-    let git = |error| git_error(&error);
-    let dir = fs_guard::real_path(dir)?;
-    let open = |place: &Path| Repository::open(place, &OpenOptions::default());
-    // One that cannot be used is not passed over for the one around it.
-    let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
-    let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
-        Err(error) if is_none(&error) => None,
-        opened => Some((top, opened)),
-    });
-    let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
-    let repository = opened.map_err(git)?;
-    let found = repository.resolve(revision).map_err(git)?;
-    let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
-    let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
-    Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
-}
-
-/// The file with this hash that some of the newest commits of the git repository around a directory has at a path beneath
-/// that directory. The objects of git are named by other hashes, so that the versions of the path are read one by one.
-pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
-    /// How many commits are looked at: the first parents from `HEAD` on.
-    const COMMITS: usize = 64;
-    let mut tree = enclosing(dir, "HEAD").ok()?;
-    let repository = tree.snapshot.repository().clone();
-    let mut newer = None;
-    for _ in 0..COMMITS {
-        let found = tree.snapshot.entry(tree.at(path)).ok()?;
-        let found = found.filter(|found| file_kind(found.kind) == FileKind::File).map(|found| found.id);
-        if let Some(blob) = found.filter(|_| found != newer)
-            && let Ok(bytes) = repository.blob(blob, max_size)
-            && Sha256::of(&bytes) == sha256
-        {
-            return Some(bytes.to_vec());
-        }
-        newer = found;
-        let commit = *repository.commit(tree.commit).ok()?.parents.first()?;
-        let resolved = Resolved { commit, tree: repository.commit(commit).ok()?.tree };
-        tree = CommitTree { beneath: tree.beneath, ..CommitTree::new(&repository, resolved) };
-    }
-    None
-}
 
 /// What is to become of a patch in a repository.
 #[derive(Debug, Clone, Default)]
@@ -528,40 +415,4 @@ fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
     ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
         .details(details)
         .hints([Hint::UseFlag { flag: "--carry".into() }, Hint::UseFlag { flag: format!("--onto {branch}") }])
-}
-
-/// A failure of the repository.
-fn git_error(error: &git_tree::Error) -> ToolError {
-    let (class, kind) = match error.kind() {
-        git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
-        git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
-        git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
-        git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
-        git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
-            (FailureClass::Refused, ErrorKind::PermissionDenied)
-        }
-        git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
-        git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
-        _ => (FailureClass::Failed, ErrorKind::CommandFailed),
-    };
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        message += &format!(": {source}");
-        cause = source.source();
-    }
-    let hints = match error {
-        git_tree::Error::CheckedOut { .. } => vec![
-            Hint::UseFlag { flag: "--branch NEW".into() },
-            Hint::AskPerson {
-                what: "allow it; the files that are checked out stay as they are, and look changed".into(),
-                flag: Some("--allow-checked-out".into()),
-            },
-        ],
-        git_tree::Error::NoIdentity { .. } => {
-            vec![Hint::AskPerson { what: "set user.name and user.email in the git configuration".into(), flag: None }]
-        }
-        _ => Vec::new(),
-    };
-    ToolError::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
 }

@@ -6,6 +6,8 @@ pub mod audit;
 mod call;
 mod catalogue;
 pub mod changes;
+#[cfg(feature = "git")]
+mod commit_tree;
 mod editor;
 pub mod envelope;
 mod error;

@@ -129,8 +129,8 @@ impl patch_engine::Snapshots for Source {
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
         let found = self.kept(sha256).or_else(|| self.displaced(sha256));
         #[cfg(feature = "git")]
-        let found =
-            found.or_else(|| crate::git::committed(self.root.path(), path.as_str(), sha256, self.max_file_size));
+        let found = found
+            .or_else(|| crate::commit_tree::committed(self.root.path(), path.as_str(), sha256, self.max_file_size));
         #[cfg(not(feature = "git"))]
         let _ = path;
         found.map(Arc::new)
