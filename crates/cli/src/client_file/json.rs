@@ -341,8 +341,8 @@ mod tests {
                 &one,
                 "{\"m\": {\"us\": /* old */ {\n  \"a\": 1\n}, \"z\": 1}}",
             ),
-            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", &one, "{ \"m\":{\"us\":{\n   \"a\": 1\n }}}"),
-            ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\n  \"x\", \"y\"\n]}}"),
+            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", &one, "{ \"m\":{\"us\":{\n  \"a\": 1\n}}}"),
+            ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\n  \"x\",\n  \"y\"\n]}}"),
             ("{\"p\": {\"l\": [\"y\", \"z\"]}}", &list, "{\"p\": {\"l\": [\"y\", \"z\", \"x\"]}}"),
             (
                 "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n    ]\n  }\n}\n",
@@ -351,9 +351,7 @@ mod tests {
             ),
         ] {
             let found = with(before, setting).unwrap_or_else(|error| panic!("{before}: {error}"));
-            if !before.contains("\"l\": []") && !before.contains("e0") {
-                assert_eq!(found, after, "{before}");
-            }
+            assert_eq!(found, after, "{before}");
             assert_eq!(with(&found, setting).as_ref(), Ok(&found), "the second time changes nothing");
         }
     }
