@@ -82,7 +82,9 @@ pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::create_dir(dir.path().join("w")).expect("a folder");
     for (path, text) in files {
-        fs::write(dir.path().join(path), text).expect("a file");
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
     }
     dir
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{Run, place, run};
+use crate::program::{Run, place, run, run_other};
 
 fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
     let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -42,24 +42,151 @@ fn serves_until_the_client_goes_and_says_nothing_else() {
 
 #[test]
 fn what_is_pasted_starts_the_server() {
-    let (run, dir) = in_folder(&["mcp-config", "--client", "claude", "--approve", "never"], "");
-    let block: Value = serde_json::from_str(&run.stdout).expect("JSON");
-    let server = &block["mcpServers"]["apply-patch"];
-    assert_eq!(server["command"].as_str(), Some(env!("CARGO_BIN_EXE_apply-patch")));
-    let args: Vec<_> = server["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
-    assert_eq!(std::path::Path::new(args[3]), dir.path().canonicalize().expect("a folder"));
-    let (served, _) = in_folder(&args, &initialize());
-    assert_eq!((served.code, served.stdout.lines().count()), (0, 1), "{served:?}");
-    for client in ["codex", "cursor", "vscode"] {
-        let (run, _) = in_folder(&["mcp-config", "--client", client], "");
-        assert!(
-            run.code == 0
-                && run.stdout.contains("serve")
-                && run.stderr.contains("config") | run.stderr.contains("mcp.json"),
-            "{run:?}"
-        );
+    let dir = place(&[("w/f", "one\n")]);
+    let (w, home) = (dir.path().join("w"), dir.path());
+    let program = env!("CARGO_BIN_EXE_apply-patch");
+    let print = |args: &[&str]| run("apply-patch", &w, home, &[&["mcp-config", "--client"], args].concat(), b"");
+    let here = w.canonicalize().expect("a folder");
+    for (client, keys, command, root) in [
+        ("claude", "/mcpServers", "/command", None),
+        ("cursor", "/mcpServers", "/command", Some("${workspaceFolder}")),
+        ("vscode", "/servers", "/command", Some("${workspaceFolder}")),
+        ("gemini", "/mcpServers", "/command", None),
+        ("opencode", "/mcp", "/command/0", None),
+        ("zed", "/context_servers", "/command", None),
+        ("windsurf", "/mcpServers", "/command", here.to_str()),
+        ("cline", "/mcpServers", "/command", None),
+        ("generic", "/mcpServers", "/command", here.to_str()),
+    ] {
+        for approve in ["auto", "never", "ask"] {
+            let printed = print(&[client, "--approve", approve]);
+            let block: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+            let server = block.pointer(keys).map(|servers| &servers["apply-patch"]).expect("the servers");
+            assert_eq!(server.pointer(command).and_then(Value::as_str), Some(program), "{client}");
+            let list = server["args"].as_array().or(server["command"].as_array()).expect("arguments");
+            let args: Vec<_> = list.iter().filter_map(Value::as_str).filter(|arg| *arg != program).collect();
+            let given = args.iter().position(|arg| *arg == "--root").map(|at| args[at + 1]);
+            assert_eq!(given, root, "{client}");
+            // What it cannot show, it asks itself.
+            let asks = match approve {
+                "ask" if ["gemini", "opencode", "zed", "windsurf", "cline"].contains(&client) => "auto",
+                approve => approve,
+            };
+            assert_eq!(args.last(), Some(&asks), "{client}");
+            let served = run("apply-patch", &w, home, &args, initialize().as_bytes());
+            assert_eq!((served.code, served.stdout.lines().count()), (0, 1), "{client}: {served:?}");
+            assert!(printed.stderr.starts_with("apply-patch: for ") && printed.stderr.contains("ask"), "{printed:?}");
+        }
     }
-    assert_eq!(in_folder(&["mcp-config", "--client", "emacs"], "").0.code, 2);
+    let codex = print(&["codex"]).stdout;
+    for wanted in
+        ["[mcp_servers.apply-patch]\n", "_mode = \"approve\"\n", "\"XDG_STATE_HOME\"", "\"APPLY_PATCH_ALLOW\""]
+    {
+        assert!(codex.contains(wanted) && !codex.contains("--root"), "{codex}");
+    }
+    assert!(print(&["goose"]).stdout.starts_with("extensions:\n  apply-patch:\n"));
+    for wrong in [
+        &["emacs"][..],
+        &["zed", "--project"],
+        &["zed", "--user", "--project"],
+        &["zed", "-n"],
+        &["generic", "--write"],
+    ] {
+        assert_eq!(print(wrong).code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_project_that_others_share_names_the_program_as_a_shell_does() {
+    let dir = place(&[("w/f", "")]);
+    let bin = dir.path().join("bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
+    let on_path = |path: &std::path::Path, client: &str| {
+        let mut args = vec![format!("PATH={}", path.display()), env!("CARGO_BIN_EXE_apply-patch").to_owned()];
+        args.extend(["mcp-config", "--client", client].map(str::to_owned));
+        let run = run_other("/usr/bin/env", &dir.path().join("w"), dir.path(), &args, b"");
+        run.stdout.contains("\"command\": \"apply-patch\"")
+    };
+    assert!(on_path(&bin, "claude") && !on_path(&bin, "gemini") && !on_path(dir.path(), "claude"));
+}
+
+#[test]
+fn the_file_of_a_client_is_written_as_a_transaction() {
+    let before = "// mine\n{\n\t\"theme\": \"x\", // y\n\t\"mcpServers\": {\"other\": {\"command\": \"o\"}},\n}\n";
+    let dir = place(&[("home/.gemini/settings.json", before), ("home/.codex/real.toml", "a = 1\n"), ("w/f", "")]);
+    let (w, home) = (dir.path().join("w"), dir.path().join("home"));
+    let file = home.join(".gemini/settings.json");
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file");
+    let write = |client: &str, more: &[&str]| {
+        run("apply-patch", &w, &home, &[&["mcp-config", "--client", client, "--write"], more].concat(), b"")
+    };
+    let shown = write("gemini", &["-n"]);
+    assert!(shown.code == 0 && shown.stdout.contains("+++ b/settings.json\n") && read(&file) == before, "{shown:?}");
+    let done = write("gemini", &[]);
+    assert_eq!((done.code, &*done.stdout), (0, "M settings.json\n"), "{done:?}");
+    let first = read(&file);
+    for kept in before.split("}}") {
+        assert!(first.contains(kept), "{first}");
+    }
+    let again = write("gemini", &[]);
+    assert!(again.stderr.contains("it is there already: ~/.gemini/settings.json") && read(&file) == first, "{again:?}");
+    // Another entry of this name is replaced.
+    let other = write("gemini", &["--approve", "never", "-n"]);
+    assert!(other.stdout.contains("\"trust\": true") && other.stdout.contains("\"trust\":false"), "{other:?}");
+    let command = done.stderr.split('`').nth(1).expect("how to take it back");
+    let args: Vec<_> = command.split(' ').skip(1).collect();
+    assert_eq!(run("apply-patch", &w, &home, &args, b"").code, 0, "{command}");
+    assert_eq!(read(&file), before);
+    // Two files of one client are one transaction; what is guarded is what was asked for.
+    let done = write("claude", &[]);
+    assert_eq!(done.stdout, "A .mcp.json\nA .claude/settings.json\n", "{done:?}");
+    assert_eq!(run("apply-patch", &w, &home, &["undo"], b"").code, 0);
+    assert!(!w.join(".mcp.json").exists() && !w.join(".claude").exists());
+    // No link is followed, no directory of a client made, nothing edited that is not understood.
+    std::os::unix::fs::symlink("real.toml", home.join(".codex/config.toml")).expect("a link");
+    let linked = write("codex", &[]);
+    assert!(linked.code != 0 && read(&home.join(".codex/real.toml")) == "a = 1\n", "{linked:?}");
+    let absent = write("windsurf", &[]);
+    assert!(absent.code == 5 && absent.stderr.contains("start windsurf once"), "{absent:?}");
+    std::fs::write(&file, "{\"mcpServers\": []}").expect("a file");
+    let odd = write("gemini", &[]);
+    assert!(odd.code == 1 && odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"), "{odd:?}");
+    let user = write("claude", &["--user"]);
+    assert!(user.code == 2 && user.stderr.contains("claude mcp add --scope user apply-patch -- "), "{user:?}");
+}
+
+/// A shared configuration names the project by a variable of one client; others pass it on as it stands.
+#[test]
+fn a_variable_that_a_client_does_not_know_is_no_directory() {
+    let dir = place(&[("w/f", "one\n"), ("x/f", "two\n"), ("x/${name}/f", "three\n")]);
+    let call = json!({ "name": "read_file", "arguments": { "path": "f" } });
+    let input = initialize()
+        + &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()
+        + "\n"
+        + &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string()
+        + "\n";
+    let text = |at: &str, home: &str, root: &[&str]| {
+        let args = [&["serve", "--mcp"], root].concat();
+        let run = run("apply-patch", &dir.path().join(at), &dir.path().join(home), &args, input.as_bytes());
+        let answer: Value =
+            run.stdout.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        let result = &answer["result"]["structuredContent"];
+        result["data"]["content"].as_str().or(result["error"]["details"]["reason"].as_str()).map(str::to_owned)
+    };
+    for (root, found) in [
+        (&[][..], "one\n"),
+        (&["--root", "${workspaceFolder}"], "one\n"),
+        (&["--root", "${CLAUDE_PROJECT_DIR}"], "one\n"),
+        (&["--root", "../x"], "two\n"),
+    ] {
+        assert_eq!(text("w", "x", root).as_deref(), Some(found), "{root:?}");
+    }
+    assert_eq!(text("x", "w", &["--root", "${name}"]).as_deref(), Some("three\n"), "a directory that is there");
+    // The home directory is no project, unless it is said to be one.
+    assert_eq!(text("w", "w", &["--root", "${workspaceFolder}"]).as_deref(), Some("no_roots"));
+    let named = dir.path().join("w").display().to_string();
+    assert_eq!(text("w", "w", &["--root", &named]).as_deref(), Some("one\n"));
 }
 
 #[test]
@@ -76,7 +203,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
         .args(["--nproc=3", "setpriv", &format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups"])
         .args([env!("CARGO_BIN_EXE_apply-patch"), "serve", "--mcp"])
         .current_dir(dir.path())
-        .env("HOME", dir.path())
+        .env("HOME", dir.path().join("home"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

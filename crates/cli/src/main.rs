@@ -5,6 +5,8 @@
 
 mod approve;
 mod args;
+mod client_file;
+mod clients;
 mod commands;
 mod drop_in;
 mod events;

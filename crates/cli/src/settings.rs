@@ -617,6 +617,11 @@ impl Sources {
     }
 }
 
+/// The variables that have settings.
+pub(crate) fn variables() -> impl Iterator<Item = String> {
+    KEYS.iter().map(|key| variable(key))
+}
+
 /// The variable of a key.
 fn variable(key: &str) -> String {
     format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())

@@ -4,7 +4,6 @@
 mod answer;
 mod ask;
 mod backlog;
-mod config;
 mod error;
 mod host;
 mod id;
@@ -15,9 +14,8 @@ mod settings;
 mod wire;
 mod work;
 
-pub use config::{Client, client_config};
 pub use error::ServeError;
-pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, ServerSettings, tool_names, tools_named};
+pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, Origin, ServerSettings, tool_names, tools_named};
 
 use std::io::{Read, Write};
 

@@ -51,6 +51,14 @@ pub(crate) fn refused(message: &str) -> ToolError {
         .hints([ask("open the folder of the workspace in the client")])
 }
 
+/// The error of a server that was started where no project is, by a client that names none.
+pub(crate) fn no_project(started: &str) -> ToolError {
+    let message = format!("the client started this server in {started}, which is no project, and names no roots");
+    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+        .details(json!({ "reason": "no_roots" }))
+        .hints([ask("give `serve` the directory of the project, with --root, in the configuration of the client")])
+}
+
 fn ask(what: &str) -> Hint {
     Hint::AskPerson { what: what.into(), flag: None }
 }

@@ -1,5 +1,6 @@
 //! The server: which tools there are, and how a call runs.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,7 +25,7 @@ use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress, Unapproved};
 use crate::message::ArgumentsText;
-use crate::settings::{Approval, ServerSettings, name, named};
+use crate::settings::{Approval, Origin, ServerSettings, name, named};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
@@ -213,11 +214,11 @@ impl Shared {
         let settings = &self.settings;
         // What is guarded is asked about like everything else, where a person sees every plan.
         let policy = self.approvals().take_guarded(settings.policy.clone());
-        let open = |policy| {
-            let workspace = Workspace::open(&settings.root, policy)?;
+        let open = |root: &Path, policy| {
+            let workspace = Workspace::open(root, policy)?;
             Ok::<_, ToolError>(workspace.with_key_place(settings.key_place.clone()))
         };
-        let mut workspace = open(policy.clone())?;
+        let mut workspace = open(&settings.root, policy.clone())?;
         if names_roots(context) {
             let uris = self.client_roots(context).await;
             let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
@@ -225,14 +226,23 @@ impl Shared {
                 // It is looked at again in the next call.
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
-            if !within.is_empty() {
-                workspace = open(fs_guard::Policy { within, ..policy })?;
+            match &within[..] {
+                [] => {}
+                // The project that is open in the client: its history belongs there, and not to where the client was started.
+                [project] if settings.origin != Origin::Named => {
+                    let started = fs_guard::real_path(&settings.root)?;
+                    workspace = open(&started.join(project.as_str()), policy)?;
+                }
+                _ => workspace = open(&settings.root, fs_guard::Policy { within, ..policy })?,
             }
+        } else if settings.origin == Origin::Roots {
+            return Err(roots::no_project(&self.root));
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let made = Arc::new(match &*tools {
-            Some(before) => before.reopened(workspace),
-            None => {
+            // What was seen in another directory says nothing of the files here.
+            Some(before) if before.workspace().root().path() == workspace.root().path() => before.reopened(workspace),
+            _ => {
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = settings.tool_settings.clone();
                 // Where nothing is edited, nothing is carried.

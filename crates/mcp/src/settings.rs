@@ -25,11 +25,25 @@ pub enum Approval {
     Auto,
 }
 
+/// Who says which directory is the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Origin {
+    /// Whoever configured the server: it is fixed.
+    #[default]
+    Named,
+    /// The client: it is where the client started the server, or the one root in there that the client names.
+    Client,
+    /// The client, and where it started the server is no project, as the home directory: it has to name a root.
+    Roots,
+}
+
 /// What a server offers.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
-    /// The workspace.
+    /// The workspace, or where to look for it.
     pub root: PathBuf,
+    /// Who says that it is the workspace.
+    pub origin: Origin,
     /// What may be touched in it.
     pub policy: Policy,
     /// Where the key of the journals is kept.
@@ -52,6 +66,7 @@ impl ServerSettings {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
+            origin: Origin::default(),
             policy: patch_engine::policy(),
             key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),

@@ -12,10 +12,11 @@ use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
 use super::history::{LogArgs, ShowArgs};
 use super::intercept::InterceptArgs;
 use super::manual::{CompletionsArgs, ManArgs};
+use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
 use super::recover::RecoverArgs;
-use super::serve::{McpConfigArgs, ServeArgs};
+use super::serve::ServeArgs;
 use super::tool::ToolArgs;
 use super::trash::TrashCommand;
 use super::undo::{RedoArgs, UndoArgs};
@@ -99,7 +100,7 @@ pub(crate) enum Command {
     ///
     /// The client is on standard input and output.
     Serve(Box<ServeArgs>),
-    /// Print the configuration for an MCP client
+    /// Print the configuration for an MCP client, or write it
     McpConfig(McpConfigArgs),
     /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),

@@ -10,6 +10,7 @@ mod grammar;
 mod history;
 mod intercept;
 mod manual;
+mod mcp_config;
 mod ops;
 mod parse;
 mod recover;
@@ -131,7 +132,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Prompt(args) => Ok(grammar::prompt(&args)),
         Command::Intercept(args) => Ok(intercept::intercept(&args)),
         Command::Serve(args) => serve::serve(&global, &args),
-        Command::McpConfig(args) => serve::config(&global, &args),
+        Command::McpConfig(args) => mcp_config::config(&global, &args),
         Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
         Command::Completions(args) => Ok(manual::completions(&args, Cli::command())),
         Command::Man(args) => manual::man(&args, Cli::command()),

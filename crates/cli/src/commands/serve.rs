@@ -1,6 +1,8 @@
-//! `apply-patch serve` and `apply-patch mcp-config`.
+//! `apply-patch serve`.
 
-use apply_patch_mcp::{Approval, ServeError, ServerSettings};
+use std::path::{Path, PathBuf};
+
+use apply_patch_mcp::{Approval, Origin, ServeError, ServerSettings};
 use clap::Args;
 
 use super::workspace;
@@ -42,18 +44,6 @@ pub(crate) struct ServeArgs {
     pub(crate) writing: args::Writing,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    apply-patch mcp-config --client codex -C ../repo")]
-pub(crate) struct McpConfigArgs {
-    /// Client to configure
-    #[arg(long, value_name = "NAME", value_parser = args::one_of(apply_patch_mcp::Client::ALL, apply_patch_mcp::Client::as_str))]
-    pub(crate) client: apply_patch_mcp::Client,
-    /// Who approves a change, as for `serve`
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) approve: args::Approve,
-}
-
 impl From<Approve> for Approval {
     fn from(approve: Approve) -> Self {
         match approve {
@@ -79,7 +69,8 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
 }
 
 fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
-    let mut settings = ServerSettings::new(&global.root);
+    let (root, origin) = root(&global.root);
+    let mut settings = ServerSettings { origin, ..ServerSettings::new(root) };
     if !args.tools.is_empty() {
         let names = args.tools.iter().map(String::as_str);
         settings.tools = apply_patch_mcp::tools_named(names).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -99,18 +90,20 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     Ok(settings)
 }
 
-pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Failure> {
-    let text = |path: &std::path::Path| match path.to_str() {
-        Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
-    };
-    let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
-    let root = fs_guard::real_path(&global.root)?;
-    let (program, root) = (text(&program)?, text(&root)?);
-    let approval = args.approve.into();
-    render::raw(apply_patch_mcp::client_config(args.client, &program, &root, approval).as_bytes());
-    if !global.quiet {
-        render::message(&format!("for {}; {}", args.client.file(), args.client.advice(approval)));
+/// The directory to serve, and who says so.
+///
+/// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as it stands: then it is the
+/// client that knows the project, as where there is no argument.
+fn root(given: &Path) -> (PathBuf, Origin) {
+    let text = given.to_string_lossy();
+    let unknown = text.starts_with("${") && text.ends_with('}');
+    if given != Path::new(".") && !unknown || unknown && fs_guard::real_path(given).is_ok() {
+        return (given.to_owned(), Origin::Named);
     }
-    Ok(Exit::Done)
+    let started = PathBuf::from(".");
+    let Ok(here) = fs_guard::real_path(&started) else { return (started, Origin::Client) };
+    let home = std::env::var_os("HOME").and_then(|home| fs_guard::real_path(Path::new(&home)).ok());
+    // Editors are started there, and so are the servers of those that do not say where.
+    let no_project = here.parent().is_none() || home.is_some_and(|home| home == here);
+    (started, if no_project { Origin::Roots } else { Origin::Client })
 }

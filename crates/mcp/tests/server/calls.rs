@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use file_tools::Tool;
 
 use crate::support::*;
+use apply_patch_mcp::{Origin, ServerSettings};
 
 /// One call of every tool, that succeeds, in an order in which each finds what it needs.
 fn script(client: &mut Client) -> Vec<(&'static str, Value)> {
@@ -252,6 +253,38 @@ fn a_cancelled_call_ends_and_changes_nothing() {
     let answer = client.hear();
     assert_eq!(answer["id"], next, "{answer}");
     client.leave().unwrap();
+}
+
+/// Where the client says which project it is, its one root is the workspace, with its history; and where it was started is none
+/// if that is no project.
+#[test]
+fn a_client_says_which_directory_is_the_workspace() {
+    let place = Place::new(&[("one/f", b"1"), ("two/f", b"2")]);
+    let uri = |path: &str| json!({ "uri": format!("file://{}", place.path(path).display()) });
+    let settings = |origin| ServerSettings { origin, ..place.settings() };
+    for origin in [Origin::Client, Origin::Roots] {
+        let mut client = Client::new(settings(origin), Era::Sessions, json!({ "roots": {} }));
+        client.replies.push(json!({ "roots": [uri("one")] }));
+        client.done("create_file", json!({ "path": "new", "content": "x" }));
+        assert!(place.path("one/new").exists() && place.path("one/.apply-patch").exists(), "{origin:?}");
+        assert!(!place.path(".apply-patch").exists(), "{origin:?}");
+        assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "1");
+        // Another project: what was seen of the files of the first is not taken for these.
+        client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" }).to_string());
+        client.replies.push(json!({ "roots": [uri("two")] }));
+        client.fails("write_file", json!({ "path": "f", "content": "x" }), "command_failed");
+        assert_eq!(client.done("read_file", json!({ "path": "f" }))["content"], "2");
+        client.fails("read_file", json!({ "path": "../one/f" }), "outside_workspace");
+        std::fs::remove_dir_all(place.path("one/.apply-patch")).unwrap();
+        std::fs::remove_file(place.path("one/new")).unwrap();
+    }
+    for era in [Era::Sessions, Era::Single] {
+        let mut lost = Client::new(settings(Origin::Roots), era, json!({}));
+        let error = lost.fails("read_file", json!({ "path": "one/f" }), "permission_denied");
+        assert_eq!(error["details"]["reason"], "no_roots", "{error}");
+        let mut there = Client::new(settings(Origin::Client), era, json!({}));
+        assert_eq!(there.done("read_file", json!({ "path": "one/f" }))["content"], "1");
+    }
 }
 
 #[test]

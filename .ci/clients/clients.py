@@ -1,0 +1,278 @@
+"""Other people's clients, with the configuration that `mcp-config --write` gives them, against a model on loopback.
+
+Each conversation starts in a project, while the configuration was written from another directory. What a client lists, calls
+and asks is counted; the change is undone with the program; one table is printed. Usage: clients.py PROGRAM FOLDER [NAME…],
+where the folder has one folder of npm for each package
+"""
+
+import json
+import os
+import pathlib
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+
+from mock import Mock
+
+HERE = pathlib.Path(__file__).parent
+PROGRAM, INSTALLED = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+PATIENCE = 60  # a hang guard, in seconds
+VERSIONS = json.loads((HERE / "package.json").read_text())["dependencies"]
+
+
+def modules(package: str) -> pathlib.Path:
+    """Where a package is installed, and what it needs."""
+    return INSTALLED / f"{package}@{VERSIONS[package]}".replace("@", "_").replace("/", "_") / "node_modules"
+
+
+class Place:
+    """A home, a project, and another directory, each with the same file."""
+
+    def __init__(self, base: pathlib.Path, mock: Mock):
+        self.home, self.project, self.other = base / "home", base / "project", base / "other"
+        for folder in [self.home, self.project, self.other]:
+            folder.mkdir()
+        for folder in [self.project, self.other]:
+            (folder / "f").write_text("one\ntwo\n")
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            # Not where it usually is: a client has to pass it on.
+            "XDG_STATE_HOME": str(base / "state"),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "NO_COLOR": "1",
+            "CODEX_HOME": str(self.home / ".codex"),
+            "GEMINI_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": mock.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "ANTHROPIC_API_KEY": "none",
+            "ANTHROPIC_BASE_URL": mock.url,
+            "ENABLE_TOOL_SEARCH": "false",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+
+    def run(self, *command: object, at: pathlib.Path | None = None) -> subprocess.CompletedProcess:
+        command = [str(word) for word in command]
+        return subprocess.run(
+            command, cwd=at or self.project, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=PATIENCE,
+        )  # fmt: skip
+
+    def ours(self, *args: object, at: pathlib.Path | None = None) -> str:
+        done = self.run(PROGRAM, *args, at=at)
+        assert done.returncode == 0, (args, done)
+        return done.stdout
+
+    def write(self, path: str, text: str):
+        file = self.home / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+class Lines:
+    """A program that speaks JSON-RPC in lines on its standard input and output, and asks."""
+
+    def __init__(self, place: Place, command: list[object], answer):
+        self.process = subprocess.Popen(
+            [str(word) for word in command], cwd=place.project, env=place.env, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        self.heard: queue.Queue = queue.Queue()
+        self.answer, self.asked, self.id, self.past = answer, 0, 0, []
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                self.heard.put(json.loads(line))
+
+    def say(self, message: dict):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+        self.process.stdin.flush()
+
+    def until(self, wanted) -> dict:
+        while True:
+            try:
+                message = self.heard.get(timeout=PATIENCE)
+            except queue.Empty:
+                raise AssertionError(f"no answer after {self.past[-5:]}") from None
+            self.past.append(message)
+            if "method" in message and "id" in message:
+                reply = self.answer(message["method"], message["params"])
+                if reply is None:
+                    self.say({"id": message["id"], "error": {"code": -32601, "message": "not here"}})
+                else:
+                    self.asked += 1
+                    self.say({"id": message["id"], "result": reply})
+            elif wanted(message):
+                return message
+
+    def call(self, method: str, params: dict) -> dict:
+        self.id += 1
+        self.say({"id": self.id, "method": method, "params": params})
+        answer = self.until(lambda message: message.get("id") == self.id and "method" not in message)
+        assert "result" in answer, (method, answer)
+        return answer["result"]
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def codex_home(place: Place, mock: Mock):
+    provider = f'[model_providers.mock]\nname = "mock"\nbase_url = "{mock.url}/v1"\nwire_api = "responses"\n'
+    place.write(".codex/config.toml", f'# kept\nmodel = "mock"\nmodel_provider = "mock"\n\n{provider}')
+
+
+def codex_exec(place: Place, mock: Mock) -> int:
+    done = place.run(CODEX, "exec", "--skip-git-repo-check", "--json", "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
+def codex_app_server(place: Place, mock: Mock) -> int:
+    def answer(method: str, params: dict):
+        if method == "mcpServer/elicitation/request":
+            assert "M f (+1 -1)" in params["message"], params
+            return {"action": "accept", "content": {}}
+        return None
+
+    server = Lines(place, [CODEX, "app-server"], answer)
+    server.call("initialize", {"clientInfo": {"name": "check", "title": "check", "version": "1"}})
+    server.say({"method": "initialized"})
+    thread = server.call("thread/start", {"cwd": str(place.project), "approvalPolicy": "on-request"})["thread"]["id"]
+    server.call("turn/start", {"threadId": thread, "input": [{"type": "text", "text": "change f"}]})
+    server.until(lambda message: message.get("method") == "turn/completed")
+    server.close()
+    return server.asked
+
+
+def agent_client_protocol(*command: object):
+    def converse(place: Place, mock: Mock) -> int:
+        def answer(method: str, params: dict):
+            if method != "session/request_permission":
+                return None
+            once = next(option for option in params["options"] if option["kind"] == "allow_once")
+            return {"outcome": {"outcome": "selected", "optionId": once["optionId"]}}
+
+        agent = Lines(place, [*command], answer)
+        nothing = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+        agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": nothing})
+        session = agent.call("session/new", {"cwd": str(place.project), "mcpServers": []})["sessionId"]
+        text = [{"type": "text", "text": "change f"}]
+        agent.call("session/prompt", {"sessionId": session, "prompt": text})
+        agent.close()
+        return agent.asked
+
+    return converse
+
+
+def gemini_home(place: Place, mock: Mock):
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "telemetry": {"enabled": False}}
+    settings |= {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
+    place.write(".gemini/settings.json", json.dumps(settings))
+
+
+def gemini_prompt(place: Place, mock: Mock) -> int:
+    done = place.run(GEMINI, "-m", "gemini-2.5-flash", "-p", "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
+def opencode_home(place: Place, mock: Mock):
+    model = {"name": "mock", "limit": {"context": 100_000, "output": 1000}}
+    options = {"baseURL": f"{mock.url}/v1", "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "mock", "options": options, "models": {"mock": model}}
+    settings = {"model": "mock/mock", "small_model": "mock/mock", "share": "disabled", "provider": {"mock": provider}}
+    place.write(".config/opencode/opencode.json", json.dumps(settings | {"autoupdate": False}))
+
+
+def opencode_run(place: Place, mock: Mock) -> int:
+    done = place.run(OPENCODE, "run", "--format", "json", "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
+def claude_home(place: Place, mock: Mock):
+    # Who works here has said yes to both questions that it asks about a project: those are none about a change.
+    trusted = {"hasTrustDialogAccepted": True, "enabledMcpjsonServers": ["apply-patch"]}
+    place.write(".claude.json", json.dumps({"hasCompletedOnboarding": True, "projects": {str(place.project): trusted}}))
+
+
+def claude_print(place: Place, mock: Mock) -> int:
+    got = place.run(CLAUDE, "mcp", "get", "apply-patch")
+    assert got.returncode == 0 and "Scope: Project" in got.stdout and "Connected" in got.stdout, got
+    done = place.run(CLAUDE, "-p", "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
+CODEX = modules("@openai/codex") / ".bin/codex"
+GEMINI = modules("@google/gemini-cli") / ".bin/gemini"
+OPENCODE = modules("opencode-ai") / "opencode-linux-x64/bin/opencode"
+CLAUDE = modules("@anthropic-ai/claude-code") / "@anthropic-ai/claude-code-linux-x64/claude"
+
+# The name in conversations/, the client for `mcp-config`, its package, what it needs besides, and how it is driven.
+CLIENTS = [
+    ("codex-exec", "codex", "@openai/codex", codex_home, codex_exec),
+    ("codex-app-server", "codex", "@openai/codex", codex_home, codex_app_server),
+    ("gemini-acp", "gemini", "@google/gemini-cli", gemini_home, agent_client_protocol(GEMINI, "-m", "gemini-2.5-flash", "--acp")),
+    ("gemini-prompt", "gemini", "@google/gemini-cli", gemini_home, gemini_prompt),
+    ("opencode-acp", "opencode", "opencode-ai", opencode_home, agent_client_protocol(OPENCODE, "acp")),
+    ("opencode-run", "opencode", "opencode-ai", opencode_home, opencode_run),
+    ("claude-print", "claude", "@anthropic-ai/claude-code", claude_home, claude_print),
+]
+
+
+def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
+    conversation = json.loads((HERE / "conversations" / f"{name}.json").read_text())
+    mock = Mock(conversation["turns"])
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        place = Place(pathlib.Path(folder).resolve(), mock)
+        prepare(place, mock)
+        scope = conversation["scope"]
+        at = place.other if scope == "--user" else place.project
+        args = ["--client", client, scope, "--approve", conversation["approve"]]
+        place.ours("mcp-config", "--write", *args, at=at)
+        asked = converse(place, mock)
+        mock.close()
+        found = (place.project / "f").read_text()
+        assert len(mock.listed) >= conversation["listed"], sorted(mock.listed)
+        assert len(mock.results) == len(conversation["turns"]) - 1 and "1 updated" in mock.results[-1], mock.results
+        assert asked == conversation["asked"], asked
+        assert found == "ONE\ntwo\n", found
+        assert (place.other / "f").read_text() == "one\ntwo\n", "another directory was changed"
+        place.ours("undo", at=place.project)
+        assert (place.project / "f").read_text() == "one\ntwo\n", "it was not undone"
+        place.ours("log", "--verify", at=place.project)
+    row = [conversation["client"], VERSIONS[package], conversation["approve"], len(mock.listed), len(mock.results)]
+    return [*map(str, row), str(asked), "yes", "the session's"]
+
+
+HEAD = ["client", "version", "`--approve`", "listed", "called", "asked", "undone", "directory"]
+rows, failed = [], 0
+for one in CLIENTS:
+    if len(sys.argv) > 3 and one[0] not in sys.argv[3:]:
+        continue
+    if not (modules(one[2]) / one[2]).exists():
+        print(f"skipped in part: {one[0]}: {one[2]} is not installed")
+        continue
+    try:
+        rows.append(check(*one))
+    except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+        failed += 1
+        print(f"FAILED: {one[0]}: {str(error)[:3000]}")
+for row in [HEAD, ["---"] * len(HEAD), *rows]:
+    print("| " + " | ".join(row) + " |")
+print(f"{len(rows)} passed, {failed} failed")
+sys.exit(failed > 0)

@@ -1,0 +1,58 @@
+//! The configuration files of other programs: what to print for one, and one with settings of ours, in which every other byte
+//! is as it was.
+
+mod json;
+mod text;
+mod toml;
+mod yaml;
+
+use serde_json::Value;
+
+use self::text::put;
+use crate::clients::{Form, Part, Setting};
+
+/// The settings alone, as a file has them.
+pub(crate) fn block(part: &Part) -> String {
+    match part.form {
+        Form::Json => {
+            let mut whole = Value::Object(serde_json::Map::new());
+            part.settings.iter().for_each(|setting| put(&mut whole, setting));
+            format!("{whole:#}\n")
+        }
+        Form::Toml => {
+            part.settings.iter().filter_map(whole_entry).map(|(keys, value)| toml::block(keys, value)).collect()
+        }
+        Form::Yaml => {
+            part.settings.iter().filter_map(whole_entry).map(|(keys, value)| yaml::block(keys, value)).collect()
+        }
+    }
+}
+
+/// The text of a file with the settings; `None` when it has them.
+///
+/// # Errors
+///
+/// In words, why that cannot be done for certain: then a person has to.
+pub(crate) fn edited(text: &str, part: &Part) -> Result<Option<String>, String> {
+    let (bom, body) = match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    };
+    let mut new = body.to_owned();
+    for setting in &part.settings {
+        new = match (part.form, setting) {
+            (Form::Json, setting) => json::with(&new, setting)?,
+            (Form::Toml, Setting::Is(keys, value)) => toml::with(&new, keys, value)?,
+            (Form::Yaml, Setting::Is(keys, value)) => yaml::with(&new, keys, value)?,
+            (Form::Toml | Form::Yaml, Setting::Has(..)) => unreachable!("BUG: lists are added to in JSON only"),
+        };
+    }
+    Ok((new != body).then(|| format!("{bom}{new}")))
+}
+
+fn whole_entry(setting: &Setting) -> Option<(&[String], &Value)> {
+    match setting {
+        Setting::Is(keys, value) => Some((keys, value)),
+        Setting::Has(..) => None,
+    }
+}

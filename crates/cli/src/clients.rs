@@ -1,0 +1,382 @@
+//! What each client of the Model Context Protocol wants in its configuration so that it starts the server.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use crate::args::Approve;
+
+/// The name of the server in every configuration.
+pub(crate) const NAME: &str = "apply-patch";
+
+/// A client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Client {
+    Codex,
+    Claude,
+    Cursor,
+    VsCode,
+    Gemini,
+    OpenCode,
+    Zed,
+    Windsurf,
+    Cline,
+    Goose,
+    Generic,
+}
+
+/// Where a configuration holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// In every project of the user.
+    User,
+    /// In one project, for everyone who works on it.
+    Project,
+}
+
+/// How the server is to be started.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// The program: a path, or a name to be looked up.
+    pub(crate) program: String,
+    /// The project, absolute.
+    pub(crate) project: String,
+    /// Who approves changes.
+    pub(crate) approve: Approve,
+    /// The variables that the program reads.
+    pub(crate) variables: Vec<String>,
+    /// Those of them that are set, and to what.
+    pub(crate) set: Map<String, Value>,
+    /// The tools that only read, and all tools.
+    pub(crate) readers: Vec<String>,
+    pub(crate) tools: Vec<String>,
+}
+
+/// What to set in which files.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) parts: Vec<Part>,
+    /// What was decided, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What to set in one file.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The file; `None` for a client that is not known.
+    pub(crate) file: Option<ClientFile>,
+    pub(crate) form: Form,
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// A file of a client: a directory that belongs to it, and a path beneath.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientFile {
+    /// `None` for the project.
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) path: String,
+}
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// JSON, with comments and commas at the end of lists.
+    Json,
+    Toml,
+    Yaml,
+}
+
+/// One thing to set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Setting {
+    /// What stands under these keys.
+    Is(Vec<String>, Value),
+    /// The list under these keys has these texts, among others.
+    Has(Vec<String>, Vec<String>),
+}
+
+impl Setting {
+    fn is(keys: &[&str], value: Value) -> Self {
+        Self::Is(keys.iter().map(|&key| key.to_owned()).collect(), value)
+    }
+}
+
+impl Client {
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Codex,
+        Self::Claude,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Gemini,
+        Self::OpenCode,
+        Self::Zed,
+        Self::Windsurf,
+        Self::Cline,
+        Self::Goose,
+        Self::Generic,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Zed => "zed",
+            Self::Windsurf => "windsurf",
+            Self::Cline => "cline",
+            Self::Goose => "goose",
+            Self::Generic => "generic",
+        }
+    }
+
+    /// Where it is configured unless asked for otherwise: in the project, where its editor knows the project by the place of
+    /// the file; else for the user.
+    pub(crate) fn usual_scope(self) -> Scope {
+        match self {
+            Self::Claude | Self::Cursor | Self::VsCode => Scope::Project,
+            _ => Scope::User,
+        }
+    }
+
+    /// Its file; `None` when it has none for that scope, or there is no home.
+    fn file(self, scope: Scope) -> Option<ClientFile> {
+        let project = |path: &str| Some(ClientFile { directory: None, path: path.to_owned() });
+        let in_directory = |directory: Option<PathBuf>, path: &str| {
+            Some(ClientFile { directory: Some(directory?), path: path.into() })
+        };
+        let in_home = |directory: &str, path: &str| in_directory(Some(home()?.join(directory)), path);
+        let in_config = |directory: &str, path: &str| in_directory(Some(config_home()?.join(directory)), path);
+        match (self, scope) {
+            (Self::Codex, Scope::User) => {
+                in_directory(absolute("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))), "config.toml")
+            }
+            (Self::Codex, Scope::Project) => project(".codex/config.toml"),
+            (Self::Claude, Scope::User) => in_home("", ".claude.json"),
+            (Self::Claude, Scope::Project) => project(".mcp.json"),
+            (Self::Cursor, Scope::User) => in_home(".cursor", "mcp.json"),
+            (Self::Cursor, Scope::Project) => project(".cursor/mcp.json"),
+            (Self::VsCode, Scope::User) if cfg!(target_os = "macos") => {
+                in_home("Library/Application Support/Code/User", "mcp.json")
+            }
+            (Self::VsCode, Scope::User) => in_config("Code/User", "mcp.json"),
+            (Self::VsCode, Scope::Project) => project(".vscode/mcp.json"),
+            (Self::Gemini, Scope::User) => in_home(".gemini", "settings.json"),
+            (Self::Gemini, Scope::Project) => project(".gemini/settings.json"),
+            (Self::OpenCode, Scope::User) => in_config("opencode", "opencode.json"),
+            (Self::OpenCode, Scope::Project) => project("opencode.json"),
+            (Self::Zed, Scope::User) => in_config("zed", "settings.json"),
+            (Self::Windsurf, Scope::User) => in_home(".codeium/windsurf", "mcp_config.json"),
+            (Self::Cline, Scope::User) => in_home(".cline/data/settings", "cline_mcp_settings.json"),
+            (Self::Goose, Scope::User) => in_config("goose", "config.yaml"),
+            (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, Scope::Project) | (Self::Generic, _) => None,
+        }
+    }
+
+    /// Whether it has a file for that scope; the unknown client has none, and any will do.
+    pub(crate) fn has(self, scope: Scope) -> bool {
+        match self {
+            Self::Zed | Self::Windsurf | Self::Cline | Self::Goose => scope == Scope::User,
+            _ => true,
+        }
+    }
+
+    /// How the server finds the project: an argument of `--root`, or nothing where the client starts the server in it or
+    /// names its roots.
+    fn root(self, scope: Scope, project: &str) -> Option<String> {
+        match (self, scope) {
+            (Self::Cursor | Self::VsCode, Scope::Project) => Some("${workspaceFolder}".into()),
+            // They start it elsewhere, name no roots, and have one file for all projects; or it is not known.
+            (Self::Windsurf | Self::Generic, _) => Some(project.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether it can show the questions of a server.
+    fn shows_questions(self) -> bool {
+        matches!(self, Self::Codex | Self::Claude | Self::Cursor | Self::VsCode | Self::Goose | Self::Generic)
+    }
+
+    /// What to set in its files.
+    pub(crate) fn setup(self, scope: Scope, server: &Server) -> Setup {
+        let mut notes = Vec::new();
+        let root = self.root(scope, &server.project);
+        if self == Self::Windsurf {
+            notes.push("windsurf has one file for all projects and does not say which is open: this names one".into());
+        }
+        if (self, scope) == (Self::Codex, Scope::Project) {
+            notes.push("codex reads this file in projects that it trusts".into());
+        }
+        if self == Self::Cline {
+            notes.push(
+                "the command line of cline starts the server in the project; in an editor, add --root to the arguments"
+                    .into(),
+            );
+        }
+        let approve = match server.approve {
+            Approve::Ask if !self.shows_questions() => {
+                notes.push(format!("{} cannot show questions of a server, so it is the one that asks", self.as_str()));
+                Approve::Auto
+            }
+            approve => approve,
+        };
+        notes.push(self.who_asks(approve).into());
+        let mut args = vec!["serve".to_owned(), "--mcp".into()];
+        args.extend(root.into_iter().flat_map(|root| ["--root".into(), root]));
+        args.extend(["--approve".into(), word(approve).into()]);
+        let (form, settings) = self.settings(approve, server, &args);
+        let mut parts = vec![Part { file: self.file(scope), form, settings }];
+        if self == Self::Claude {
+            let allowed = match approve {
+                Approve::Auto => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
+                Approve::Ask | Approve::Never => vec![format!("mcp__{NAME}")],
+            };
+            let file = match scope {
+                Scope::Project => Some(ClientFile { directory: None, path: ".claude/settings.json".into() }),
+                Scope::User => home()
+                    .map(|home| ClientFile { directory: Some(home.join(".claude")), path: "settings.json".into() }),
+            };
+            let settings = vec![Setting::Has(vec!["permissions".into(), "allow".into()], allowed)];
+            parts.push(Part { file, form: Form::Json, settings });
+        }
+        Setup { parts, notes }
+    }
+
+    fn settings(self, approve: Approve, server: &Server, args: &[String]) -> (Form, Vec<Setting>) {
+        let program = &server.program;
+        let mut plain = json!({ "command": program, "args": args });
+        let typed = json!({ "type": "stdio", "command": program, "args": args });
+        let form = match self {
+            Self::Codex => Form::Toml,
+            Self::Goose => Form::Yaml,
+            _ => Form::Json,
+        };
+        let settings = match self {
+            Self::Codex => {
+                // It starts servers with a few variables and those that are named; and where no one can be asked, it refuses
+                // whatever it would ask about.
+                plain["env_vars"] = json!(server.variables);
+                plain["default_tools_approval_mode"] = json!("approve");
+                vec![Setting::is(&["mcp_servers", NAME], plain)]
+            }
+            Self::Claude | Self::Cursor => vec![Setting::is(&["mcpServers", NAME], typed)],
+            Self::VsCode => vec![Setting::is(&["servers", NAME], typed)],
+            Self::Gemini => {
+                plain["trust"] = json!(approve == Approve::Never);
+                vec![Setting::is(&["mcpServers", NAME], plain)]
+            }
+            Self::Windsurf | Self::Generic => {
+                add_env(&mut plain, "env", server);
+                vec![Setting::is(&["mcpServers", NAME], plain)]
+            }
+            Self::Cline => {
+                add_env(&mut plain, "env", server);
+                plain["autoApprove"] = json!(if approve == Approve::Never { &server.tools } else { &server.readers });
+                vec![Setting::is(&["mcpServers", NAME], plain)]
+            }
+            Self::OpenCode => {
+                let command: Vec<_> = std::iter::once(program).chain(args).collect();
+                let local = json!({ "type": "local", "command": command, "enabled": true });
+                let mut settings = vec![Setting::is(&["mcp", NAME], local)];
+                // The last rule that matches counts, so those of single tools come last.
+                let all = if approve == Approve::Never { "allow" } else { "ask" };
+                settings.push(Setting::is(&["permission", &format!("{NAME}_*")], json!(all)));
+                settings.extend(
+                    server
+                        .readers
+                        .iter()
+                        .filter(|_| all == "ask")
+                        .map(|tool| Setting::is(&["permission", &format!("{NAME}_{tool}")], json!("allow"))),
+                );
+                settings
+            }
+            Self::Zed => {
+                plain["source"] = json!("custom");
+                let mut settings = vec![Setting::is(&["context_servers", NAME], plain)];
+                let allowed = if approve == Approve::Never { &server.tools } else { &server.readers };
+                settings.extend(allowed.iter().map(|tool| {
+                    let key = format!("mcp:{NAME}:{tool}");
+                    Setting::is(&["agent", "tool_permissions", "tools", &key], json!({ "default": "allow" }))
+                }));
+                settings
+            }
+            Self::Goose => {
+                let extension = json!({
+                    "type": "stdio", "name": NAME, "enabled": true, "cmd": program, "args": args, "timeout": 300,
+                });
+                vec![Setting::is(&["extensions", NAME], extension)]
+            }
+        };
+        (form, settings)
+    }
+
+    /// Who is asked, and by whom.
+    fn who_asks(self, approve: Approve) -> &'static str {
+        match (self, approve) {
+            (Self::Goose, Approve::Never) => "the server does not ask; goose does unless GOOSE_MODE is auto",
+            (_, Approve::Never) => "no one is asked: neither the client nor the server does",
+            (Self::Codex, Approve::Auto) => {
+                "codex does not ask about these tools, as it does not about its own edits in a project, so that `codex exec` can \
+                 use them; the server asks before what `undo` cannot take back"
+            }
+            (Self::Codex, Approve::Ask) => {
+                "the server shows each plan and asks, and codex does not; `codex exec` cannot show it, and changes nothing"
+            }
+            (Self::Claude, Approve::Ask) => {
+                "the server shows each plan and asks; the permission keeps claude from asking too"
+            }
+            (Self::Cursor, Approve::Ask) => {
+                "the server shows each plan and asks; to be asked once, put \"apply-patch:*\" on cursor's MCP allowlist"
+            }
+            (Self::VsCode, Approve::Ask) => {
+                "the server shows each plan and asks; to be asked once, always allow its tools at the first confirmation"
+            }
+            (Self::Goose, Approve::Ask) => {
+                "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"
+            }
+            (_, Approve::Ask) => "the server shows each plan and asks",
+            (Self::Gemini, Approve::Auto) => {
+                "gemini asks before each call; `gemini -p` cannot ask: it needs --approve never, or --approval-mode yolo"
+            }
+            (Self::OpenCode, Approve::Auto) => {
+                "opencode asks before each change; `opencode run` cannot ask: it needs --approve never, or --auto"
+            }
+            (Self::Goose, Approve::Auto) => {
+                "goose asks if GOOSE_MODE is approve or smart_approve; the server asks before what `undo` cannot take back"
+            }
+            (_, Approve::Auto) => {
+                "the client asks before calls that change files; the server asks before what `undo` cannot take back"
+            }
+        }
+    }
+}
+
+/// The variables that are set, for a client that passes on few.
+fn add_env(entry: &mut Value, key: &str, server: &Server) {
+    if !server.set.is_empty() {
+        entry[key] = Value::Object(server.set.clone());
+    }
+}
+
+/// Its name as an argument.
+pub(crate) fn word(approve: Approve) -> &'static str {
+    match approve {
+        Approve::Ask => "ask",
+        Approve::Auto => "auto",
+        Approve::Never => "never",
+    }
+}
+
+fn absolute(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn home() -> Option<PathBuf> {
+    absolute("HOME")
+}
+
+fn config_home() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
+}

@@ -1,0 +1,252 @@
+//! `apply-patch mcp-config`: what a client wants in its configuration, printed or written there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use file_tools::audit::Operation;
+use file_tools::{ErrorKind, FailureClass, Tool, ToolError};
+use fs_guard::{Globs, Policy, Root};
+use patch_engine::approval::{ApprovalPolicy, Approvals};
+use patch_engine::transaction::Workspace;
+use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices};
+use serde_json::json;
+
+use super::workspace;
+use crate::approve::Prompt;
+use crate::args::{self, Approve};
+use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Setup};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::host::TerminalHost;
+use crate::{client_file, clients, json, render, settings};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch mcp-config --client codex\n  \
+    apply-patch mcp-config --client codex --write -n      show what would change in its file\n  \
+    apply-patch mcp-config --client vscode --write -C ../repo\n  \
+    apply-patch mcp-config --client gemini --project --approve never")]
+pub(crate) struct McpConfigArgs {
+    /// Client to configure; `generic` is any other
+    #[arg(long, value_name = "NAME", value_parser = args::one_of(Client::ALL, Client::as_str))]
+    pub(crate) client: Client,
+    /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own way (`auto`), or no one (`never`)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) approve: Approve,
+    /// Configure it for you, in all projects; the default but for claude, cursor and vscode
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) user: bool,
+    /// Configure it for everyone in the project that `-C` names
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Write it into the client's file, as a transaction that `undo` takes back; nothing else in the file changes
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// With `--write`: print the diff; nothing is written
+    #[arg(short = 'n', long, requires = "write")]
+    pub(crate) dry_run: bool,
+}
+
+pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Failure> {
+    let client = args.client;
+    let scope = match (args.user, args.project) {
+        (true, _) => Scope::User,
+        (_, true) => Scope::Project,
+        _ => client.usual_scope(),
+    };
+    if !client.has(scope) {
+        return Err(Failure::Usage(format!("{} has one file for all projects: --user", client.as_str())));
+    }
+    let server = server(global, args, scope)?;
+    let setup = client.setup(scope, &server);
+    if args.write {
+        return write(global, args, scope, &server, &setup);
+    }
+    let [first, others @ ..] = &setup.parts[..] else { unreachable!("BUG: a client has no file") };
+    render::raw(client_file::block(first).as_bytes());
+    if !global.quiet {
+        match &first.file {
+            Some(file) => render::message(&format!("for {}; `--write` puts it there", shown(file))),
+            None => render::message("for the file of the client that lists its servers"),
+        }
+        for part in others {
+            let file = part.file.as_ref().map(shown).unwrap_or_default();
+            let block: serde_json::Value = serde_json::from_str(&client_file::block(part)).unwrap_or_default();
+            render::message(&format!("for {file}: {block}"));
+        }
+        setup.notes.iter().for_each(|note| render::message(note));
+    }
+    Ok(Exit::Done)
+}
+
+/// How the server is to be started.
+fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server, Failure> {
+    let text = |path: &Path| match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Failure::Input(format!("{} is not UTF-8, which configuration files are", path.display()))),
+    };
+    let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
+    // Others have it elsewhere.
+    let program = match scope == Scope::Project && is_on_path(&program) {
+        true => NAME.to_owned(),
+        false => text(&program)?,
+    };
+    let variables: Vec<_> =
+        ["XDG_STATE_HOME", "XDG_CONFIG_HOME"].map(str::to_owned).into_iter().chain(settings::variables()).collect();
+    let set = variables.iter().filter_map(|name| Some((name.clone(), json!(std::env::var(name).ok()?)))).collect();
+    let names = |tools: &mut dyn Iterator<Item = Tool>| tools.map(|tool| tool.legal_name().to_owned()).collect();
+    Ok(Server {
+        program,
+        project: text(&fs_guard::real_path(&global.root)?)?,
+        approve: args.approve,
+        variables,
+        set,
+        readers: names(&mut Tool::ALL.into_iter().filter(|tool| tool.is_read_only())),
+        tools: names(&mut Tool::ALL.into_iter()),
+    })
+}
+
+/// Whether a shell finds this program by its name.
+fn is_on_path(program: &Path) -> bool {
+    let Ok(program) = fs_guard::real_path(program) else { return false };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).find_map(|directory| fs_guard::real_path(&directory.join(NAME)).ok());
+    found == Some(program)
+}
+
+/// Where a file is, as a person writes it.
+fn shown(file: &ClientFile) -> String {
+    let Some(directory) = &file.directory else { return file.path.clone() };
+    let path = directory.join(&file.path);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}
+
+fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, setup: &Setup) -> Result<Exit, Failure> {
+    let client = args.client.as_str();
+    if args.client == Client::Claude && scope == Scope::User {
+        // It keeps what it remembers there, and writes it all the time.
+        return Err(Failure::Usage(format!(
+            "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve --mcp --approve {}`",
+            quoted(&server.program),
+            clients::word(args.approve),
+        )));
+    }
+    let Some(files) = setup.parts.iter().map(|part| part.file.as_ref()).collect::<Option<Vec<_>>>() else {
+        return Err(Failure::Usage(format!(
+            "which file of a {client} client it is in is not known; print it, and paste it"
+        )));
+    };
+    let own = files[0].directory.clone();
+    let directory = own.as_ref().unwrap_or(&global.root);
+    // Which files, the command says; that they make a client run a program is what they are for.
+    let policy = Policy { guarded: Globs::default(), ..patch_engine::policy() };
+    let opened = Workspace::open(directory, policy);
+    if let (Err(_), Some(own), Err(_)) = (&opened, &own, fs_guard::real_path(directory)) {
+        return Err(Failure::Input(format!("{} is not there: start {client} once, or make it", own.display())));
+    }
+    let session = workspace::session_in(opened?, workspace::session_settings(&global.settings));
+    let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
+    let plan = |root: &Arc<Root>| planned(root, &options, setup);
+    let refused = |error: ToolError| Failure::Tool(Box::new(error));
+    if args.dry_run {
+        workspace::tidy(global, &session);
+        let plan = plan(session.workspace().root()).map_err(refused)?;
+        if global.json {
+            json::print(&json::planned(&plan, None)?);
+        } else {
+            let diff = plan.images().diffs()?;
+            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
+        }
+        return Ok(Exit::Done);
+    }
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
+    // To ask for it is approval enough.
+    let mut approvals = Approvals::new(ApprovalPolicy::Never);
+    let done = session.execute("mcp-config", Operation::Write, &mut approvals.ask(&mut host), &mut |root| plan(root));
+    let report = match done {
+        Ok(report) => report,
+        Err(error) => match host.interrupt.exit() {
+            Some(exit) => {
+                render::message("interrupted; everything was rolled back");
+                return Ok(exit);
+            }
+            None => return Err(refused(error)),
+        },
+    };
+    if global.json {
+        json::print(&json::applied(&[report], true, None));
+        return Ok(Exit::Done);
+    }
+    render::names(&report.plan);
+    if !global.quiet {
+        match report.transaction {
+            Some(id) => {
+                let place = match directory == Path::new(".") {
+                    true => String::new(),
+                    false => format!("-C {} ", quoted(&directory.to_string_lossy())),
+                };
+                render::message(&format!("done; `apply-patch undo {place}{id}` takes it back"));
+            }
+            None => render::message(&format!("it is there already: {}", shown(files[0]))),
+        }
+        setup.notes.iter().for_each(|note| render::message(note));
+    }
+    Ok(Exit::Done)
+}
+
+/// The change of the files.
+fn planned(root: &Arc<Root>, options: &Options, setup: &Setup) -> Result<Plan, ToolError> {
+    let mut builder = PlanBuilder::new(root, options);
+    for part in &setup.parts {
+        let file = part.file.as_ref().expect("it was checked");
+        let mut path = file.path.clone();
+        let mut loaded = builder.load(&path)?;
+        // Its other name, if that is the one that is there.
+        if loaded.is_none() && path == "opencode.json" {
+            let commented = builder.load("opencode.jsonc")?;
+            if commented.is_some() {
+                (path, loaded) = ("opencode.jsonc".into(), commented);
+            }
+        }
+        let Some(loaded) = loaded else {
+            let new = client_file::edited("", part).map_err(|why| by_hand(&path, &why, part))?;
+            builder.create(&path, new.unwrap_or_default().into_bytes())?;
+            continue;
+        };
+        let text = std::str::from_utf8(&loaded.bytes).map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
+        if let Some(new) = client_file::edited(text, part).map_err(|why| by_hand(&path, &why, part))? {
+            builder.update(&path, difference(text.as_bytes(), new.as_bytes()))?;
+        }
+    }
+    builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
+}
+
+/// What is between the bytes that two texts begin and end with.
+fn difference(old: &[u8], new: &[u8]) -> Splices {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut splices = Splices::new();
+    splices.push(start..old.len() - end, new_rest[..new_rest.len() - end].to_vec());
+    splices
+}
+
+/// The error of a file that is not edited, with what to put into it.
+fn by_hand(path: &str, why: &str, part: &Part) -> ToolError {
+    let block = client_file::block(part);
+    let message = format!("{path}: {why}; edit it yourself, so that it has\n{block}");
+    ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message).details(json!({ "paste": block }))
+}
+
+/// A word of the shell.
+fn quoted(text: &str) -> String {
+    let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
