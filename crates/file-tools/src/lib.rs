@@ -34,7 +34,7 @@ mod walk;
 pub use call::{Arguments, Data, MAX_RESULT, Reply};
 pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
-pub use error::{FailureClass, ToolError};
+pub use error::{FailureClass, ToolError, journal_problem};
 pub use hints::{ArgumentChange, Caller, Hint};
 pub use patch_engine::ErrorKind;
 pub use reason::Reason;

@@ -3,17 +3,50 @@
 use fs_guard::{Error, Sha256};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 
+use crate::error::JournalProblem;
 use crate::key::KeyPlace;
 
 /// Signs journals, and other texts in the state directory, under the user's key. What depends on the key alone is
 /// computed once.
 #[derive(Clone)]
-pub struct Signer(Hmac<sha2::Sha256>);
+pub struct Signer {
+    mac: Hmac<sha2::Sha256>,
+    fingerprint: Fingerprint,
+}
 
 /// The key is not shown.
 impl std::fmt::Debug for Signer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Signer")
+        write!(f, "Signer({})", self.fingerprint)
+    }
+}
+
+/// By what a key is recognised: anyone may see it, and nothing about the key follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint([u8; 8]);
+
+impl Fingerprint {
+    fn of(key: &[u8; 32]) -> Self {
+        let hash = Sha256::of(&[b"trash key fingerprint\n", &key[..]].concat());
+        Self(hash.0[..8].try_into().expect("a hash is longer"))
+    }
+}
+
+/// 16 hexadecimal digits.
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", u64::from_be_bytes(self.0))
+    }
+}
+
+impl std::str::FromStr for Fingerprint {
+    type Err = JournalProblem;
+
+    fn from_str(text: &str) -> Result<Self, JournalProblem> {
+        let damaged = || JournalProblem::Damaged;
+        let key = Self(u64::from_str_radix(text, 16).map_err(|_| damaged())?.to_be_bytes());
+        // One spelling only.
+        if key.to_string() == text { Ok(key) } else { Err(damaged()) }
     }
 }
 
@@ -26,7 +59,14 @@ impl Signer {
     /// Signs under this key.
     #[must_use]
     pub fn with_key(key: &[u8; 32]) -> Self {
-        Self(Hmac::new_from_slice(key).expect("a key of any length will do"))
+        let mac = Hmac::new_from_slice(key).expect("a key of any length will do");
+        Self { mac, fingerprint: Fingerprint::of(key) }
+    }
+
+    /// Returns the fingerprint of the key.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
     }
 
     /// Returns the signature of `text`, which is of the kind `kind`: a signature of one kind is none of another
@@ -47,7 +87,7 @@ impl Signer {
     }
 
     fn with(&self, parts: &[&[u8]]) -> Hmac<sha2::Sha256> {
-        let mut mac = self.0.clone();
+        let mut mac = self.mac.clone();
         parts.iter().for_each(|part| mac.update(part));
         mac
     }
@@ -65,6 +105,12 @@ mod tests {
             key[..short.len()].copy_from_slice(short);
             Signer::with_key(&key)
         };
+        let fingerprint = signer(b"Jefe").fingerprint();
+        assert_eq!((fingerprint.to_string().len(), fingerprint.to_string().parse()), (16, Ok(fingerprint)));
+        assert_ne!(fingerprint, signer(b"Jeff").fingerprint());
+        assert!(
+            "+123456789abcdef".parse::<Fingerprint>().is_err() && "0123456789ABCDEF".parse::<Fingerprint>().is_err()
+        );
         let one = signer(&[0x0B; 20]).hash(&[b"Hi There"]);
         assert_eq!(one.to_string(), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
         let two = signer(b"Jefe").hash(&[b"what do ya ", b"", b"want for nothing?"]);
