@@ -64,11 +64,7 @@ impl Tool {
         let info = self.info();
         let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
         let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
-        // What is not known is refused in any case, and the error names it.
         let mut input_schema = bare(info.input_schema);
-        if let Some(schema) = input_schema.as_object_mut() {
-            schema.remove("additionalProperties");
-        }
         // An answer that is cut names it, or a cursor to go on from.
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove("maxResultBytes");
@@ -201,7 +197,8 @@ fn plain(value: &mut Value) {
             if let Some(Value::Array(values)) = object.get_mut("enum") {
                 values.retain(|value| !value.is_null());
             }
-            if object.get("additionalProperties") == Some(&Value::Bool(true)) {
+            // What is not known is refused in any case, and the error names it; converters of clients fail on the word.
+            if object.get("additionalProperties").is_some_and(Value::is_boolean) {
                 object.remove("additionalProperties");
             }
             for (key, part) in object {

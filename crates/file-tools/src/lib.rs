@@ -31,7 +31,7 @@ mod tool;
 pub mod tools;
 mod walk;
 
-pub use call::{Arguments, Data, MAX_RESULT, Reply};
+pub use call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
 pub use error::{FailureClass, ToolError, journal_problem};
