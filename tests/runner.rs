@@ -26,6 +26,7 @@ mod git;
 mod hostile;
 mod imports;
 mod interactive;
+mod keys;
 mod large;
 mod memory;
 mod obeyed;

@@ -66,6 +66,11 @@ impl<'a> From<&'a RawValue> for Arguments<'a> {
     }
 }
 
+/// Arguments that clients add to every tool and send along: they are taken and mean nothing here. No tool has one of these.
+///
+/// `wait_for_previous` is gemini-cli's, and tells it when to make the call.
+pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
+
 impl Arguments<'_> {
     fn value(self) -> Option<Value> {
         match self {
@@ -75,6 +80,22 @@ impl Arguments<'_> {
     }
 
     fn read<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
+        self.read_as_is().or_else(|error| match self.without_added() {
+            Some(args) => A::deserialize(&args),
+            None => Err(error),
+        })
+    }
+
+    /// The arguments without what clients are known to add of their own; `None` when there is nothing of that.
+    fn without_added(self) -> Option<Value> {
+        let mut args = self.value()?;
+        let fields = args.as_object_mut()?;
+        let before = fields.len();
+        fields.retain(|name, _| !ADDED_BY_CLIENTS.contains(&&**name));
+        (fields.len() < before).then_some(args)
+    }
+
+    fn read_as_is<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
         let list = match self {
             Self::Value(value) => value.is_array(),
             Self::Text(text) => text.get().starts_with('['),
@@ -256,7 +277,10 @@ impl Session {
         match args.read::<A>() {
             Ok(args) => then(self, &args, host),
             Err(error) => {
-                let found = args.value().map(|args| arguments::problems(&tool.info().input_schema, &args));
+                let found = args
+                    .without_added()
+                    .or_else(|| args.value())
+                    .map(|args| arguments::problems(&tool.info().input_schema, &args));
                 let what = format!("the arguments of {} do not fit", tool.as_str());
                 let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
                 match operation(tool) {

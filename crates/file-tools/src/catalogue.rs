@@ -64,11 +64,7 @@ impl Tool {
         let info = self.info();
         let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
         let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
-        // What is not known is refused in any case, and the error names it.
         let mut input_schema = bare(info.input_schema);
-        if let Some(schema) = input_schema.as_object_mut() {
-            schema.remove("additionalProperties");
-        }
         // An answer that is cut names it, or a cursor to go on from.
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove("maxResultBytes");
@@ -201,7 +197,8 @@ fn plain(value: &mut Value) {
             if let Some(Value::Array(values)) = object.get_mut("enum") {
                 values.retain(|value| !value.is_null());
             }
-            if object.get("additionalProperties") == Some(&Value::Bool(true)) {
+            // What is not known is refused in any case, and the error names it; converters of clients fail on the word.
+            if object.get("additionalProperties").is_some_and(Value::is_boolean) {
                 object.remove("additionalProperties");
             }
             for (key, part) in object {
@@ -224,23 +221,23 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
     match tool {
         Tool::ReadFile => (
             "Read a file",
-            "Reads a text file, or lines startLine to endLine of it (from 1, both included). Lines come with LF ends and \
+            "Reads, opens a file: shows its contents, or lines startLine to endLine of it (from 1, both included). Lines are read with LF ends and \
 without BOM; sha256 is of the whole file on disk: change the file with it as expectedSha256, or without in the same session. If truncated, \
-ask again with cursor. lineNumbers puts numbers before the lines.\n\
+read on with cursor. lineNumbers puts numbers before the lines.\n\
 Errors: not_found: check the path with glob. binary_file: leave it, or set allowBinary. file_too_large: give up. \
 outside_workspace, permission_denied: use another path. command_failed: correct the arguments.\n\
 Example: {\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
         ),
         Tool::ListDirectory => (
             "List a directory",
-            "Lists a directory, or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
+            "Lists a directory (folder, ls), or with recursive all beneath it, nearest first. Hidden names, and in recursive lists \
 what .gitignore leaves out, need includeHidden. If truncated, ask again with cursor.\n\
 Errors: not_found: check the path, list its parent. outside_workspace, permission_denied: use another path.\n\
 Example: {\"path\":\"src\",\"recursive\":true,\"maxDepth\":2}",
         ),
         Tool::SearchFiles => (
             "Search files",
-            "Finds lines by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
+            "Searches code like grep: finds text by text or regex, or paths by a part of them (mode). Skips binary files, files over 4 MiB, what \
 .gitignore leaves out (unless includeGlobs names it), and folders like node_modules or target. If truncated, narrow it or ask again with cursor.\n\
 Errors: command_failed: correct the regex or pattern. not_found: check root. timeout: narrow the search. \
 outside_workspace, permission_denied: use another root.\n\
@@ -248,7 +245,7 @@ Example: {\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"]
         ),
         Tool::Glob => (
             "Find paths",
-            "Finds paths by a pattern: * within a name, ** over directories, {a,b} either. Hidden names and \
+            "Finds files by name, by a glob pattern: * within a name, ** over directories, {a,b} either. Hidden names and \
 folders like node_modules or target match only if the pattern names them.\n\
 Errors: command_failed: correct the pattern. not_found: check root. outside_workspace, permission_denied: use another \
 root.\n\
@@ -256,14 +253,14 @@ Example: {\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
         ),
         Tool::CreateFile => (
             "Create a file",
-            "Makes a new text file; never overwrites. Gives sha256 and transactionId (for undo).\n\
+            "Creates (makes) a new text file; never overwrites. Gives sha256 and transactionId (for undo).\n\
 Errors: already_exists: use edit_file or write_file. not_found: a directory is missing, set createParentDirectories. \
 permission_denied: ask. outside_workspace, command_failed: correct the path.\n\
 Example: {\"path\":\"docs/notes.md\",\"content\":\"# Notes\\n\",\"createParentDirectories\":true}",
         ),
         Tool::WriteFile => (
             "Write a file",
-            "Replaces the whole text of a file; CRLF and BOM are kept. For small changes use edit_file.\n\
+            "Overwrites a file: writes its whole content; CRLF and BOM are kept. For small changes use edit_file.\n\
 Errors: stale_file: the file changed, read it again. binary_file: leave it. patch_apply_error: the file is not UTF-8, \
 write ASCII. not_found: the directory is missing. already_exists: a name differs only by case. permission_denied: ask. \
 outside_workspace, command_failed: correct the arguments.\n\
@@ -271,7 +268,7 @@ Example: {\"path\":\"a.txt\",\"content\":\"new\\n\",\"expectedSha256\":\"<sha256
         ),
         Tool::EditFile => (
             "Edit a file",
-            "Replaces pieces of text, all or none. Each oldText must be in the file as you read it, exactly once (or \
+            "Edits one file: replaces strings in it (find and replace), all or none. Each oldText must be in the file as you read it, exactly once (or \
 replaceAll, or expectedOccurrences times), and edits may not overlap. Line ends are kept.\n\
 Errors: old_text_not_found: details.nearest tells where it nearly is; read there and copy. multiple_matches: add \
 surrounding lines. overlapping_edits: join details.conflictingEditIndices. stale_file: read again. binary_file: leave \
@@ -281,39 +278,39 @@ Example: {\"path\":\"a.rs\",\"expectedSha256\":\"<sha256>\",\"edits\":[{\"oldTex
         ),
         Tool::DeleteFile => (
             "Delete a file",
-            "Moves a file, link, or (recursive) directory to the trash; trashedTo is for restore_file.\n\
-Errors: not_found: check the path. stale_file: it changed, read it again. command_failed: a directory needs recursive. \
+            "Deletes (removes) a file, link, or (recursive) directory: it goes to the trash; trashedTo is for restore_file.\n\
+Errors: not_found: check the path. stale_file: it changed, read it again. command_failed: to delete a directory, set recursive. \
 permission_denied: ask. outside_workspace: use another path.\n\
 Example: {\"path\":\"old.txt\",\"expectedSha256\":\"<sha256>\"}",
         ),
         Tool::RestoreFile => (
             "Restore a file",
-            "Brings a file back from the trash, to its old path or targetPath; never over a file.\n\
+            "Restores a deleted file from the trash: brings it back, to its old path or targetPath; never over a file.\n\
 Errors: not_found: it is not in the trash. already_exists: give another targetPath. command_failed: give trashedPath \
 as you got it. permission_denied, outside_workspace: use another targetPath.\n\
 Example: {\"trashedPath\":\"<trashedTo from delete_file>\"}",
         ),
         Tool::MoveFile => (
             "Move a file",
-            "Gives a file another path; with overwrite a file at toPath goes to the trash.\n\
+            "Renames a file or moves it to another directory; with overwrite a file at toPath goes to the trash.\n\
 Errors: stale_file: read it again. already_exists: choose another toPath or set overwrite. not_found: check fromPath \
 and the directory of toPath. permission_denied: ask. outside_workspace, command_failed: correct the paths.\n\
 Example: {\"fromPath\":\"a.txt\",\"toPath\":\"b.txt\",\"expectedSha256\":\"<sha256>\"}",
         ),
         Tool::ApplyPatch => (
             "Apply a patch",
-            "Changes several files at once, all or none. Sections: *** Add File: P (+ lines), *** Delete File: P, \
+            "Edits code: apply a patch (diff) that modifies source files, one or several, all or none. For multi-file changes and refactors. Sections of the patch: *** Add File: P (+ lines), *** Delete File: P, \
 *** Update File: P (optional *** Move to: Q, then hunks), *** Move File: P -> Q. A hunk: @@, then lines with a blank \
 (context), - or +; give 3 lines of context. Gives changedFiles with hashes, and transactionId.\n\
 Errors (details.rejects has all): patch_parse_error: correct details.line. patch_apply_error: details.nearest tells \
 where the lines nearly are; read there. multiple_matches: add context. overlapping_edits: join the hunks. stale_file: \
 read again. not_found, already_exists, binary_file, file_too_large, outside_workspace, command_failed: correct that \
-section. permission_denied: leave it out, ask. timeout: try again.\n\
+section of the patch. permission_denied: leave it out, ask. timeout: try again.\n\
 Example: {\"patch\":\"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-old\\n+new\\n*** End Patch\"}",
         ),
         Tool::Undo => (
             "Undo a change",
-            "Takes back what one call changed, by its transactionId, or some paths of it. Undo its own \
+            "Undo: reverts (rolls back) what one call changed, by its transactionId, or some paths of it. Undo its own \
 transactionId to have the change again.\n\
 Errors: stale_file: the files changed since, edit them instead. not_found: no such transaction, or it did not touch \
 these paths. command_failed: name the transaction; details.transactions has the newest. permission_denied: ask. \
@@ -322,10 +319,11 @@ Example: {\"transactionId\":\"<transactionId from edit_file>\"}",
         ),
         Tool::EditPatch => (
             "Apply a patch, briefly",
-            "As apply_patch with strict rules, with a brief answer: {ok, summary} with counts of files, or \
-{ok, error} with one line that begins with the error's kind. Deletes need allow_delete.\n\
-Errors: patch_parse_error: correct the patch. patch_apply_error, multiple_matches, overlapping_edits: read the file, \
-then correct the hunk. stale_file: read again. permission_denied: not allowed, or guarded; ask. binary_file: leave it. not_found, already_exists, outside_workspace, command_failed: correct the path.\n\
+            "The same patches by strict rules, with a brief answer: {ok, summary} with counts of files, or \
+{ok, error} with one line that begins with the error's kind. allow_delete lets it remove files.\n\
+Errors: patch_parse_error: correct it. patch_apply_error, multiple_matches, overlapping_edits, stale_file: read the \
+file, then correct the hunk. permission_denied: not allowed, or guarded; ask. binary_file, not_found, already_exists, \
+outside_workspace: correct the path.\n\
 Example: {\"patch\":\"*** Begin Patch\\n*** Add File: a.txt\\n+hi\\n*** End Patch\"}",
         ),
     }

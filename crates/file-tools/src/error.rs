@@ -1,6 +1,6 @@
 //! What a call answers when it fails: one shape for every cause.
 
-use patch_engine::transaction::{self, CheckEnd, CommitError, NotVerified};
+use patch_engine::transaction::{self, CheckEnd, CommitError, JournalProblem, NotVerified};
 use patch_engine::{ApplyError, ErrorKind, Expected, Failed, ParseError, Problem, Reject, Sha256};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -239,8 +239,13 @@ impl ToolError {
                 error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
             ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
             // What a repository may have brought along is refused like a path of its choice.
-            transaction::Error::Store(error @ workspace_trash::Error::Journal { .. }) => {
-                (FailureClass::Refused, json!({ "reason": error.reason() }))
+            transaction::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {
+                let mut details = journal_problem(problem);
+                details["transactions"] = json!([id.to_string()]);
+                (FailureClass::Refused, details)
+            }
+            transaction::Error::Store(workspace_trash::Error::Unfinished { problem, .. }) => {
+                (FailureClass::Refused, journal_problem(problem))
             }
             transaction::Error::Doubtful { transactions, .. } => {
                 let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
@@ -450,4 +455,24 @@ fn problem_details(reject: &Reject) -> Value {
 /// A reject, or a place, as the engine writes it.
 pub(crate) fn value_of(what: &impl Serialize) -> Value {
     serde_json::to_value(what).expect("text keys")
+}
+
+/// Why a journal is not trusted, for programs: `key` is the fingerprint of the key that is not here.
+#[must_use]
+pub fn journal_problem(problem: &JournalProblem) -> Value {
+    let word = match problem {
+        JournalProblem::NotSigned => "not_signed",
+        JournalProblem::OtherKey(_) => "other_key",
+        JournalProblem::Forged => "forged",
+        JournalProblem::NoKey => "no_key",
+        JournalProblem::Misplaced => "misplaced",
+        JournalProblem::Tracked => "tracked",
+        JournalProblem::Missing => "missing",
+        _ => "damaged",
+    };
+    let mut value = json!({ "reason": "untrusted_state", "problem": word });
+    if let JournalProblem::OtherKey(key) = problem {
+        value["key"] = json!(key.to_string());
+    }
+    value
 }

@@ -393,6 +393,10 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
         transaction::Error::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
             see("apply-patch trash list --all".into())
         }
+        error if !error.to_be_trusted().is_empty() => {
+            let ids = error.to_be_trusted();
+            ids.iter().take(PLACES).map(|id| ask(format!("take it back with `apply-patch undo {id} --trust`, if they know that change: it was made with a key that is not here, or without one"), None)).collect()
+        }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
         }

@@ -11,7 +11,8 @@ use crate::session::Session;
 
 impl Session {
     /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what it did to a file that has
-    /// changed since is carried to the file as it is now.
+    /// changed since is carried to the file as it is now. With `trust`, a journal that is signed with a key that is not here, or with
+    /// none, will do: a person knows that change.
     ///
     /// # Errors
     ///
@@ -21,11 +22,12 @@ impl Session {
         id: Option<TransactionId>,
         paths: &[fs_guard::RelPath],
         carry: bool,
+        trust: bool,
     ) -> Result<Plan, transaction::Error> {
         let events = OnceCell::new();
         let left =
             |left: &Left<'_>| rebuilt(events.get_or_init(|| audit::events(self.workspace()).unwrap_or_default()), left);
-        self.workspace().plan_undo_with(id, paths, &UndoOptions { carry, left: &left })
+        self.workspace().plan_undo_with(id, paths, &UndoOptions { carry, trust, left: &left })
     }
 }
 

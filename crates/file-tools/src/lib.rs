@@ -33,10 +33,10 @@ mod tool;
 pub mod tools;
 mod walk;
 
-pub use call::{Arguments, Data, MAX_RESULT, Reply};
+pub use call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use editor::{EditorCommand, EditorReply};
-pub use error::{FailureClass, ToolError};
+pub use error::{FailureClass, ToolError, journal_problem};
 pub use hints::{ArgumentChange, Caller, Hint};
 pub use patch_engine::ErrorKind;
 pub use reason::Reason;

@@ -22,6 +22,9 @@ pub struct PatchCall {
     pub call_id: String,
     /// What is asked for.
     pub operation: FileOperation,
+    /// Who called, if it was not the model itself; the answer goes back there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Value>,
 }
 
 /// What a call asks for.
@@ -63,6 +66,9 @@ pub struct CallOutput {
     pub status: &'static str,
     /// What the model reads.
     pub output: String,
+    /// The caller of the call, as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Value>,
 }
 
 impl CallOutput {
@@ -70,7 +76,13 @@ impl CallOutput {
     #[must_use]
     pub fn new(call: &PatchCall, completed: bool, output: String) -> Self {
         let status = if completed { "completed" } else { "failed" };
-        Self { r#type: "apply_patch_call_output", call_id: call.call_id.clone(), status, output }
+        Self {
+            r#type: "apply_patch_call_output",
+            call_id: call.call_id.clone(),
+            status,
+            output,
+            caller: call.caller.clone(),
+        }
     }
 }
 
@@ -149,7 +161,7 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
     if !problems.problems.is_empty() {
         return Err(problems.problems.join("; "));
     }
-    let call = json!({ "call_id": item["call_id"], "operation": item["operation"] });
+    let call = json!({ "call_id": item["call_id"], "operation": item["operation"], "caller": item["caller"] });
     serde_json::from_value(call).map_err(|error| error.to_string())
 }
 
@@ -304,7 +316,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
                 FileOperation::CreateFile { path, diff: lines.join("\n") }
             }
         };
-        calls.push(PatchCall { call_id: format!("call_{}", index + 1), operation });
+        calls.push(PatchCall { call_id: format!("call_{}", index + 1), operation, caller: None });
     }
     Ok(calls)
 }
@@ -328,6 +340,21 @@ mod tests {
         for text in ["[]", "{}", "1", r#"[{"type":"message"}]"#, "nonsense", r#"[{"type":"apply_patch_call"}]"#] {
             assert!(calls(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_caller_of_a_call_is_in_its_answer() {
+        let item = |caller: Value| {
+            let operation = json!({ "type": "delete_file", "path": "a" });
+            json!({ "type": "apply_patch_call", "call_id": "c", "operation": operation, "caller": caller }).to_string()
+        };
+        let answer = |caller: Value| {
+            let calls = calls(&item(caller)).expect("it is known");
+            serde_json::to_value(CallOutput::new(&calls[0], true, String::new())).expect("text keys")
+        };
+        let program = json!({ "type": "program", "caller_id": "call_program_123" });
+        assert_eq!(answer(program.clone())["caller"], program);
+        assert!(answer(Value::Null).get("caller").is_none());
     }
 
     #[test]
@@ -359,7 +386,7 @@ mod tests {
     }
 
     fn call(operation: FileOperation) -> PatchCall {
-        PatchCall { call_id: "c".into(), operation }
+        PatchCall { call_id: "c".into(), operation, caller: None }
     }
 
     #[test]

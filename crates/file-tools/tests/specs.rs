@@ -79,7 +79,7 @@ fn every_provider_gets_its_shape() {
         (
             Provider::Mcp,
             plain(None),
-            r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "object","description": "…","additionalProperties": {"type": "string"}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","codex"]}},"required": ["patch"],"additionalProperties": false},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
+            r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "array","description": "…","items": {"type": "object","properties": {"path": {"type": "string"},"sha256": {"type": "string"}},"required": ["path","sha256"]}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","codex"]}},"required": ["patch"]},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
         ),
         (Provider::LlamaCpp, plain(None), r#"{"grammar": "<gbnf>"}"#),
         (Provider::LlamaCpp, plain(Some(Format::Lark)), r#"{"grammar": "%llguidance {}\n\n<lark>"}"#),
@@ -256,6 +256,10 @@ fn all_tools_have_the_form_of_each_provider() {
     }
     let tools = all_tools::spec(Provider::OpenAi, false).expect("there are some");
     tools.as_array().expect("a list").iter().for_each(|tool| strict(&tool["parameters"]));
+    // Nothing of a tool is left out for it: `apply_patch` has its list of expected files.
+    let lists =
+        |tool: &serde_json::Value| tool["parameters"]["properties"]["expectedSha256ByPath"]["items"].is_object();
+    assert!(tools.as_array().expect("a list").iter().any(|tool| tool["name"] == "apply_patch" && lists(tool)));
     let edit = tools.as_array().expect("a list").iter().find(|tool| tool["name"] == "edit_file").expect("it is there");
     let edits = &edit["parameters"]["properties"]["edits"]["items"]["properties"];
     assert_eq!(edits["replaceAll"]["type"], serde_json::json!(["boolean", "null"]), "{edit}");

@@ -141,6 +141,19 @@ pub enum FoundSecret {
 ///
 /// When it is there and cannot be used.
 pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
+    Ok(match existing_secret(dir, name)? {
+        Some(_) => FoundSecret::There,
+        None if could_be_made(dir) => FoundSecret::ToBeMade,
+        None => FoundSecret::NoPlace,
+    })
+}
+
+/// Reads a secret, as [`secret`] would; `None` when there is none, and none is made.
+///
+/// # Errors
+///
+/// When it is there and cannot be used.
+pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     let shown = dir.display().to_string();
     let found = match sys::open_root(dir) {
         Ok(handle) => read(&Dir::new(handle, &shown), name),
@@ -148,11 +161,8 @@ pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
         Err(error) => Err(error).at("open", shown),
     };
     match found {
-        Ok(Some(_)) => Ok(FoundSecret::There),
-        Ok(None) if could_be_made(dir) => Ok(FoundSecret::ToBeMade),
-        Ok(None) => Ok(FoundSecret::NoPlace),
-        Err(Error::Io { .. }) if !may_be_there(dir, name) && !could_be_made(dir) => Ok(FoundSecret::NoPlace),
-        Err(error) => Err(error),
+        Err(Error::Io { .. }) if !may_be_there(dir, name) && !could_be_made(dir) => Ok(None),
+        found => found,
     }
 }
 

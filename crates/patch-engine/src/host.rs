@@ -131,6 +131,9 @@ pub enum Event<'e> {
     Failed(&'e Plan, &'e CommitError),
     /// What was done could not be written down in full; why.
     Unlogged(&'e str),
+    /// The plan is committed, and its journal is not signed, for there is no place for a key: elsewhere, where there is one, it is
+    /// not known whose change this is.
+    Unsigned,
     /// What was done may be undone by a power cut; why.
     NotDurable(&'e str),
 }

@@ -2,6 +2,7 @@
 
 use fs_guard::ErrorKind;
 
+use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 
 /// A failure of the store.
@@ -23,8 +24,18 @@ pub enum Error {
         slot: u32,
     },
     /// A journal cannot be read, or was not written by this program for this user.
-    #[error("the journal of {path:?} is not trusted: {problem}; look at it and remove it")]
+    #[error("the journal of {path:?} is not trusted: {problem}")]
     Journal {
+        /// The transaction whose name it has.
+        id: TransactionId,
+        /// The transaction's folder.
+        path: String,
+        /// What is wrong.
+        problem: JournalProblem,
+    },
+    /// The journal of a transaction that was cut off is not trusted, so it is neither finished nor reverted.
+    #[error("the journal of the interrupted transaction {path:?} is not trusted: {problem}; look at it and remove it")]
+    Unfinished {
         /// The transaction's folder.
         path: String,
         /// What is wrong.
@@ -39,12 +50,18 @@ pub enum JournalProblem {
     /// It is not complete, or was changed.
     #[error("it is cut off or damaged")]
     Damaged,
-    /// Its signature is missing or not this user's.
-    #[error("it is not signed with this user's key")]
+    /// It is not signed, and journals are signed here.
+    #[error("it is not signed: there was no place for a key where it was made, or another program made it")]
     NotSigned,
-    /// It is not signed, as there was no place for a key: anyone can have written it.
-    #[error("it is not signed, as there is no place for a key, and anyone can have written it")]
-    Unsigned,
+    /// It is signed with a key that is not here.
+    #[error("it is signed with the key {0}, which is not here")]
+    OtherKey(Fingerprint),
+    /// It names a key that is here, and is not signed with it.
+    #[error("it is not signed with the key that it names")]
+    Forged,
+    /// It cannot be checked, as there is no place for a key: anyone can have written it.
+    #[error("there is no place for a key here to check it with, and anyone can have written it")]
+    NoKey,
     /// It is another transaction's.
     #[error("it belongs to another transaction")]
     Misplaced,
@@ -56,6 +73,14 @@ pub enum JournalProblem {
     Missing,
 }
 
+impl JournalProblem {
+    /// Tells whether a person may know better: the journal is whole, and made where another key was, or none.
+    #[must_use]
+    pub fn can_be_trusted(&self) -> bool {
+        matches!(self, Self::NotSigned | Self::OtherKey(_))
+    }
+}
+
 impl Error {
     /// Returns the kind for programs.
     #[must_use]
@@ -63,7 +88,7 @@ impl Error {
         match self {
             Self::Files(error) => error.kind(),
             Self::NoSuchTransaction(_) | Self::NoSuchSlot { .. } => ErrorKind::NotFound,
-            Self::Journal { .. } => ErrorKind::PermissionDenied,
+            Self::Journal { .. } | Self::Unfinished { .. } => ErrorKind::PermissionDenied,
         }
     }
 
@@ -74,7 +99,7 @@ impl Error {
             Self::Files(error) => error.reason(),
             Self::NoSuchTransaction(_) => "no_such_transaction",
             Self::NoSuchSlot { .. } => "no_such_slot",
-            Self::Journal { .. } => "untrusted_state",
+            Self::Journal { .. } | Self::Unfinished { .. } => "untrusted_state",
         }
     }
 
@@ -83,7 +108,7 @@ impl Error {
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Files(error) => error.path(),
-            Self::Journal { path, .. } => Some(path),
+            Self::Journal { path, .. } | Self::Unfinished { path, .. } => Some(path),
             _ => None,
         }
     }

@@ -12,11 +12,11 @@
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
 //! delete 2 file:…:9:600:78:… - old.txt
 //! checksum 84983e…
-//! hmac b0344c…
+//! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
 //!
-//! The checksum shows whether the journal is whole; the keyed hash shows whether this program wrote it
-//! for this user, or a repository ships it.
+//! The checksum shows whether the journal is whole; the keyed hash, under the key of that fingerprint, shows whether this
+//! program wrote it for this user, or a repository ships it. Without a key the last line is `hmac -`.
 
 use std::fmt::Write as _;
 
@@ -24,6 +24,7 @@ use fs_guard::{FileKind, FileTime, Sha256};
 
 use crate::error::JournalProblem;
 use crate::escape::{escape, unescape};
+use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 use crate::signer::Signer;
 
@@ -42,6 +43,21 @@ pub struct Journal {
     pub records: Vec<Record>,
     /// The hunks that were located in another version of a file, and brought to the one that was there.
     pub carried: Vec<Carried>,
+}
+
+/// The signature of a journal, as it was read.
+pub(crate) struct Signature<'j> {
+    /// The key that it names.
+    pub(crate) key: Fingerprint,
+    hash: Sha256,
+    signed: &'j [u8],
+}
+
+impl Signature<'_> {
+    /// Checks it with the key that it names.
+    pub(crate) fn check(&self, signer: &Signer) -> Result<(), JournalProblem> {
+        if signer.matches(self.signed, &self.hash) { Ok(()) } else { Err(JournalProblem::Forged) }
+    }
 }
 
 /// A hunk that was brought from one version of a file to another.
@@ -201,7 +217,10 @@ impl Journal {
         let checksum = Sha256::of(text.as_bytes());
         writeln!(text, "checksum {checksum}").expect("a string takes all");
         match signer {
-            Some(signer) => writeln!(text, "hmac {}", signer.hash(&[text.as_bytes()])),
+            Some(signer) => {
+                write!(text, "hmac {} ", signer.fingerprint()).expect("a string takes all");
+                writeln!(text, "{}", signer.hash(&[text.as_bytes()]))
+            }
             None => writeln!(text, "hmac -"),
         }
         .expect("a string takes all");
@@ -256,6 +275,19 @@ impl Journal {
 
     /// Reads a journal and checks that it is whole and, when there is a signer, signed.
     pub fn parse(bytes: &[u8], signer: Option<&Signer>) -> Result<Self, JournalProblem> {
+        let (journal, signature) = Self::read(bytes)?;
+        match (signer, signature) {
+            (None, _) => Ok(journal),
+            (Some(_), None) => Err(JournalProblem::NotSigned),
+            (Some(signer), Some(signature)) => match signature.key == signer.fingerprint() {
+                true => signature.check(signer).map(|()| journal),
+                false => Err(JournalProblem::OtherKey(signature.key)),
+            },
+        }
+    }
+
+    /// Reads a journal and checks that it is whole; its signature, if it has one, is for the caller to check.
+    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Option<Signature<'_>>), JournalProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
         let damaged = || JournalProblem::Damaged;
         let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
@@ -265,13 +297,19 @@ impl Journal {
         if checksum.parse() != Ok(Sha256::of(body.as_bytes())) {
             return Err(damaged());
         }
-        if let Some(signer) = signer {
-            let given = signature.parse().map_err(|_| JournalProblem::NotSigned)?;
-            if !signer.matches(&text.as_bytes()[..=rest.len()], &given) {
-                return Err(JournalProblem::NotSigned);
+        let signature = match signature {
+            "-" => None,
+            signature => {
+                let (key, hash) = signature.split_once(' ').ok_or_else(damaged)?;
+                let signed = &text.as_bytes()[..text.len() - 1 - hash.len()];
+                Some(Signature {
+                    key: Fingerprint::parse(key).ok_or_else(damaged)?,
+                    hash: hash.parse().map_err(|_| damaged())?,
+                    signed,
+                })
             }
-        }
-        read_body(body).ok_or_else(damaged)
+        };
+        Ok((read_body(body).ok_or_else(damaged)?, signature))
     }
 
     /// Returns how many bytes of displaced files the transaction keeps.
@@ -460,7 +498,15 @@ mod tests {
             Journal::parse(unsigned.as_bytes(), Some(&Signer::with_key(&[1; 32]))),
             Err(JournalProblem::NotSigned)
         );
-        let other = sample().to_text(Some(&Signer::with_key(&[2; 32])));
-        assert_eq!(Journal::parse(other.as_bytes(), Some(&Signer::with_key(&[1; 32]))), Err(JournalProblem::NotSigned));
+        let (one, two) = (Signer::with_key(&[1; 32]), Signer::with_key(&[2; 32]));
+        let other = sample().to_text(Some(&two));
+        let problem = Journal::parse(other.as_bytes(), Some(&one)).unwrap_err();
+        assert_eq!(problem, JournalProblem::OtherKey(two.fingerprint()));
+        assert!(problem.can_be_trusted());
+        // To name the key that is here makes it no signature of that key.
+        let named = other.replace(&two.fingerprint().to_string(), &one.fingerprint().to_string());
+        let problem = Journal::parse(named.as_bytes(), Some(&one)).unwrap_err();
+        assert_eq!(problem, JournalProblem::Forged);
+        assert!(!problem.can_be_trusted());
     }
 }

@@ -1,13 +1,19 @@
-//! The key that journals are signed with.
+//! The keys that journals are signed with.
 
 use std::path::PathBuf;
 
 use fs_guard::{Error, FoundSecret};
 
+use crate::signer::Signer;
+
+/// The name of the file.
+const KEY: &str = "key";
+
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `~/.local/state`.
+    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `~/.local/state`. Where both can be had, signatures
+    /// are checked with the keys of both: a program that is started without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
     Directory(PathBuf),
@@ -16,45 +22,150 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Reads the key, which is made at the first use; `None` when there is no place for one.
-    pub(crate) fn key(&self) -> Result<Option<[u8; 32]>, Error> {
-        match self.directory() {
-            Some(dir) => fs_guard::secret(&dir, "key"),
-            None => Ok(None),
-        }
-    }
-
-    /// The directory of the key, once it is there; the key is made for that. `None` when there is no place for one.
+    /// Reads the key to sign with, which is made at the first use; `None` when there is no place for one.
     ///
-    /// A process that is about to be confined needs it.
-    pub fn prepare(&self) -> Result<Option<PathBuf>, Error> {
-        Ok(self.key()?.and_then(|_| self.directory()))
+    /// # Errors
+    ///
+    /// When it is there and cannot be used, or cannot be made where that should be possible.
+    pub fn signer(&self) -> Result<Option<Signer>, Error> {
+        Ok(self.made()?.map(|(_, key)| Signer::with_key(&key)))
     }
 
-    /// Looks for the key, and makes none: its directory, and whether the key is there. `None` when there is no place for one.
+    fn made(&self) -> Result<Option<(PathBuf, [u8; 32])>, Error> {
+        for dir in self.directories() {
+            if let Some(key) = fs_guard::secret(&dir, KEY)? {
+                return Ok(Some((dir, key)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The directories that have a key, once there is one to sign with, which is made for that; none when there is no place for
+    /// one.
+    ///
+    /// A process that is about to be confined needs them.
+    ///
+    /// # Errors
+    ///
+    /// When a key is there and cannot be used, or one cannot be made where that should be possible.
+    pub fn prepare(&self) -> Result<Vec<PathBuf>, Error> {
+        let own = self.made()?.map(|(dir, _)| dir);
+        let others = self.directories().into_iter().filter(|dir| Some(dir) != own.as_ref());
+        let others: Vec<_> = others.filter(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_)))).collect();
+        Ok(own.into_iter().chain(others).collect())
+    }
+
+    /// Looks for the key to sign with, and makes none: its directory, and whether the key is there. `None` when there is no
+    /// place for one.
     ///
     /// # Errors
     ///
     /// When it is there and cannot be used.
     pub fn find(&self) -> Result<Option<(PathBuf, bool)>, Error> {
-        let Some(dir) = self.directory() else { return Ok(None) };
-        Ok(match fs_guard::find_secret(&dir, "key")? {
-            FoundSecret::There => Some((dir, true)),
-            FoundSecret::ToBeMade => Some((dir, false)),
-            FoundSecret::NoPlace => None,
-        })
+        for dir in self.directories() {
+            match fs_guard::find_secret(&dir, KEY)? {
+                FoundSecret::There => return Ok(Some((dir, true))),
+                FoundSecret::ToBeMade => return Ok(Some((dir, false))),
+                FoundSecret::NoPlace => {}
+            }
+        }
+        Ok(None)
     }
 
-    fn directory(&self) -> Option<PathBuf> {
+    /// Where keys are looked for: the first place first. None is made in a later place where the first can have one.
+    #[must_use]
+    pub fn directories(&self) -> Vec<PathBuf> {
         match self {
-            Self::Directory(dir) => Some(dir.clone()),
-            Self::Nowhere => None,
+            Self::Directory(dir) => vec![dir.clone()],
+            Self::Nowhere => Vec::new(),
             Self::User(name) => {
                 let absolute =
                     |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-                let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-                Some(state.join(name))
+                let home = absolute("HOME").map(|home| home.join(".local/state"));
+                let mut all: Vec<_> =
+                    absolute("XDG_STATE_HOME").into_iter().chain(home).map(|state| state.join(name)).collect();
+                all.dedup();
+                all
             }
         }
+    }
+
+    /// The key of one of the directories, if there is one. Only in the first place a key that cannot be used is an error: the
+    /// others may be another user's.
+    fn existing(&self, place: usize) -> Result<Option<Signer>, Error> {
+        let Some(dir) = self.directories().into_iter().nth(place) else { return Ok(None) };
+        match fs_guard::existing_secret(&dir, KEY) {
+            Err(Error::UntrustedState { .. }) if place > 0 => Ok(None),
+            found => Ok(found?.as_ref().map(Signer::with_key)),
+        }
+    }
+}
+
+/// The keys that signatures are checked with. They are read when they are needed, and none is made.
+#[derive(Debug)]
+pub struct Keys {
+    place: KeyPlace,
+    /// The key to sign with, where it was asked for.
+    own: Option<Signer>,
+    /// What is in each of the places, as far as they were looked at.
+    known: Vec<Option<Signer>>,
+    can_be_made: Option<bool>,
+}
+
+impl Keys {
+    /// The keys of this place.
+    #[must_use]
+    pub fn new(place: KeyPlace) -> Self {
+        Self { place, own: None, known: Vec::new(), can_be_made: None }
+    }
+
+    /// Notes the key to sign with, so that it is not read again.
+    pub fn set_own(&mut self, own: Signer) {
+        self.own = Some(own);
+    }
+
+    /// Finds the key that has a property.
+    ///
+    /// # Errors
+    ///
+    /// When a key is there and cannot be used.
+    pub fn find(&mut self, mut wanted: impl FnMut(&Signer) -> bool) -> Result<Option<&Signer>, Error> {
+        if self.own.as_ref().is_some_and(&mut wanted) {
+            return Ok(self.own.as_ref());
+        }
+        let places = self.place.directories().len();
+        for at in 0..places {
+            if self.known.len() == at {
+                let found = self.place.existing(at)?;
+                self.known.push(found);
+            }
+            if self.known[at].as_ref().is_some_and(&mut wanted) {
+                return Ok(self.known[at].as_ref());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells whether there is a key to sign with, or there could be one: then a text that is not signed with a key of this user
+    /// is not this user's. Where there is no place for one, nothing can be told.
+    ///
+    /// # Errors
+    ///
+    /// When a key is there and cannot be used.
+    pub fn tell(&mut self) -> Result<bool, Error> {
+        if self.own.is_none() && self.can_be_made.is_none() {
+            self.can_be_made = Some(self.place.find()?.is_some());
+        }
+        Ok(self.own.is_some() || self.can_be_made == Some(true))
+    }
+
+    /// Tells whether a text of a kind may be this user's: a key that is here signed it, or there is no place for one.
+    ///
+    /// # Errors
+    ///
+    /// When a key is there and cannot be used.
+    pub fn accept(&mut self, kind: &str, text: &[u8], signature: Option<&[u8]>) -> Result<bool, Error> {
+        let by = |signer: &Signer| signature == Some(signer.sign(kind, text).to_string().as_bytes());
+        Ok(self.find(by)?.is_some() || !self.tell()?)
     }
 }

@@ -3,6 +3,7 @@
 
 mod error;
 mod escape;
+mod fingerprint;
 mod id;
 mod journal;
 mod key;
@@ -15,9 +16,10 @@ mod time;
 mod tracked;
 
 pub use error::{Error, JournalProblem};
+pub use fingerprint::Fingerprint;
 pub use id::{ParseIdError, TransactionId};
 pub use journal::{Carried, FileState, Header, Journal, Operation, Record};
-pub use key::KeyPlace;
+pub use key::{KeyPlace, Keys};
 pub use locked::LockedStore;
 pub use pending::{Pending, Unfinished};
 pub use retention::{Purged, Retention};

@@ -89,6 +89,15 @@ impl<'r> LockedStore<'r> {
         Ok(self.root.as_dir("")?)
     }
 
+    /// Tells whether journals are signed here: there is a key, which is made for that, or there is no place for one.
+    ///
+    /// # Errors
+    ///
+    /// When the key is there and cannot be used, or cannot be made where that should be possible.
+    pub fn is_signed(&self) -> Result<bool, Error> {
+        Ok(self.signer()?.is_some())
+    }
+
     /// Notes that something was committed: the state directory stays.
     pub fn keep(&self) {
         self.keep.set(true);

@@ -9,7 +9,7 @@ use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::retention::finish_removing;
-use crate::store::{ABORTED, JOURNAL, PENDING, VERIFIED, transactions_of};
+use crate::store::{ABORTED, FoundJournal, JOURNAL, PENDING, VERIFIED, transactions_of};
 
 /// The folder of a transaction under way.
 ///
@@ -74,7 +74,7 @@ impl LockedStore<'_> {
     /// Returns the transactions that were cut off, the oldest first.
     ///
     /// Fails when there is something that is none, as it may hold files that were displaced, and when a journal that is
-    /// whole is not signed with the user's key: carrying it out would let anyone write files who can make a folder.
+    /// whole is not signed with a key of this user's: carrying it out would let anyone write files who can make a folder.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
@@ -84,17 +84,18 @@ impl LockedStore<'_> {
                 problem: "it is not the name of a transaction",
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
-            let read = match self.read_journal(&folder, id) {
+            let read = match self.read_journal(&folder, id, false) {
                 // Cut off while it was written: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
+                Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),
                 result => result?,
             };
             let (journal, aborted) = match read {
                 // Carrying it out is not for a program to decide.
-                Some(_) if !self.is_signed()? => {
-                    return Err(Error::Journal { path: folder.path().into(), problem: JournalProblem::Unsigned });
+                Some(found) if !found.authentic => {
+                    return Err(Error::Unfinished { path: folder.path().into(), problem: JournalProblem::NoKey });
                 }
-                Some((journal, aborted)) => {
+                Some(FoundJournal { journal, aborted, .. }) => {
                     let counts = !journal.header.unverified || folder.spot(VERIFIED).metadata()?.is_some();
                     (Some(journal), aborted || !counts)
                 }

@@ -1,32 +1,37 @@
 //! Signatures under the user's key: HMAC-SHA-256 (RFC 2104).
 
-use fs_guard::{Error, Sha256};
+use fs_guard::Sha256;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 
-use crate::key::KeyPlace;
+use crate::fingerprint::Fingerprint;
 
 /// Signs journals, and other texts in the state directory, under the user's key. What depends on the key alone is
 /// computed once.
 #[derive(Clone)]
-pub struct Signer(Hmac<sha2::Sha256>);
+pub struct Signer {
+    mac: Hmac<sha2::Sha256>,
+    fingerprint: Fingerprint,
+}
 
 /// The key is not shown.
 impl std::fmt::Debug for Signer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Signer")
+        write!(f, "Signer({})", self.fingerprint)
     }
 }
 
 impl Signer {
-    /// Reads the key, which is made at the first use; `None` when there is no place for one.
-    pub fn new(place: &KeyPlace) -> Result<Option<Self>, Error> {
-        Ok(place.key()?.as_ref().map(Self::with_key))
-    }
-
     /// Signs under this key.
     #[must_use]
     pub fn with_key(key: &[u8; 32]) -> Self {
-        Self(Hmac::new_from_slice(key).expect("a key of any length will do"))
+        let mac = Hmac::new_from_slice(key).expect("a key of any length will do");
+        Self { mac, fingerprint: Fingerprint::of(key) }
+    }
+
+    /// Returns the fingerprint of the key.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
     }
 
     /// Returns the signature of `text`, which is of the kind `kind`: a signature of one kind is none of another
@@ -47,7 +52,7 @@ impl Signer {
     }
 
     fn with(&self, parts: &[&[u8]]) -> Hmac<sha2::Sha256> {
-        let mut mac = self.0.clone();
+        let mut mac = self.mac.clone();
         parts.iter().for_each(|part| mac.update(part));
         mac
     }
@@ -65,6 +70,13 @@ mod tests {
             key[..short.len()].copy_from_slice(short);
             Signer::with_key(&key)
         };
+        let fingerprint = signer(b"Jefe").fingerprint();
+        assert_eq!(
+            (fingerprint.to_string().len(), Fingerprint::parse(&fingerprint.to_string())),
+            (16, Some(fingerprint))
+        );
+        assert_ne!(fingerprint, signer(b"Jeff").fingerprint());
+        assert!(Fingerprint::parse("+123456789abcdef").is_none() && Fingerprint::parse("0123456789ABCDEF").is_none());
         let one = signer(&[0x0B; 20]).hash(&[b"Hi There"]);
         assert_eq!(one.to_string(), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
         let two = signer(b"Jefe").hash(&[b"what do ya ", b"", b"want for nothing?"]);

@@ -1,14 +1,14 @@
 //! The store as readers see it: finished transactions and the files they displaced.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::time::SystemTime;
 
 use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::journal::Journal;
-use crate::key::KeyPlace;
+use crate::journal::{Journal, Signature};
+use crate::key::{KeyPlace, Keys};
 use crate::signer::Signer;
 use crate::tracked::tracks;
 
@@ -33,6 +33,16 @@ pub struct Store<'r> {
     pub(crate) dir: Dir,
     key_place: KeyPlace,
     signer: OnceCell<Option<Signer>>,
+    keys: RefCell<Keys>,
+}
+
+/// A journal as it was found.
+pub(crate) struct FoundJournal {
+    pub(crate) journal: Journal,
+    /// The transaction is being rolled back, or was.
+    pub(crate) aborted: bool,
+    /// A key that is here shows that this user's program wrote it.
+    pub(crate) authentic: bool,
 }
 
 /// A displaced file.
@@ -90,7 +100,8 @@ impl<'r> Store<'r> {
     }
 
     pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
-        Self { root, dir, key_place, signer: OnceCell::new() }
+        let keys = RefCell::new(Keys::new(key_place.clone()));
+        Self { root, dir, key_place, signer: OnceCell::new(), keys }
     }
 
     /// Returns the state directory.
@@ -125,9 +136,21 @@ impl<'r> Store<'r> {
 
     /// Reads a finished transaction's journal.
     pub fn journal(&self, id: TransactionId) -> Result<Journal, Error> {
+        Ok(self.journal_if(id, false)?.0)
+    }
+
+    /// Reads a finished transaction's journal, and whether a key that is here shows that this user's program wrote it.
+    ///
+    /// With `trust` also one that is signed with a key that is not here, or with none, if git does not track it. What it says is
+    /// not to be taken for more than a claim then: each path of it has to pass the guard.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not trusted.
+    pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
         let folder = self.folder(id)?;
-        let found = self.read_journal(&folder, id)?.map(|(journal, _)| journal);
-        found.ok_or_else(|| Error::Journal { path: folder.path().into(), problem: JournalProblem::Missing })
+        let found = self.read_journal(&folder, id, trust)?.map(|found| (found.journal, found.authentic));
+        found.ok_or_else(|| Error::Journal { id, path: folder.path().into(), problem: JournalProblem::Missing })
     }
 
     /// Finds the newest finished transaction that a text asked for, among the last few hundred. `None` where journals are not
@@ -143,13 +166,9 @@ impl<'r> Store<'r> {
         let Some(id) = lines.filter_map(|id| std::str::from_utf8(id).ok()?.parse().ok()).next() else {
             return Ok(None);
         };
-        if !self.is_signed()? {
-            return Ok(None);
-        }
-        let read = self.journal(id).and_then(|journal| Ok((journal, self.is_aborted(id)?)));
-        let found = self.unless_gone(id, read)?;
-        Ok(found
-            .and_then(|(journal, aborted)| (!aborted && journal.header.text.as_ref() == Some(text)).then_some(journal)))
+        let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
+        let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else { return Ok(None) };
+        Ok((authentic && !aborted && journal.header.text.as_ref() == Some(text)).then_some(journal))
     }
 
     /// Returns where a file is that a transaction displaced.
@@ -212,14 +231,11 @@ impl<'r> Store<'r> {
 
     pub(crate) fn signer(&self) -> Result<Option<&Signer>, Error> {
         if self.signer.get().is_none() {
-            let _ = self.signer.set(Signer::new(&self.key_place)?);
+            let signer = self.key_place.signer()?;
+            signer.iter().for_each(|signer| self.keys.borrow_mut().set_own(signer.clone()));
+            let _ = self.signer.set(signer);
         }
         Ok(self.signer.get().and_then(Option::as_ref))
-    }
-
-    /// Tells whether journals are signed here.
-    pub fn is_signed(&self) -> Result<bool, Error> {
-        Ok(self.signer()?.is_some())
     }
 
     /// Tells whether a transaction in the trash was rolled back, as far as that was possible: its
@@ -228,10 +244,14 @@ impl<'r> Store<'r> {
         Ok(self.folder(id)?.spot(ABORTED).metadata()?.is_some())
     }
 
-    /// Reads the journal in a transaction's folder, and whether the transaction is being rolled
-    /// back; `None` when there is none.
-    pub(crate) fn read_journal(&self, folder: &Dir, id: TransactionId) -> Result<Option<(Journal, bool)>, Error> {
-        let refuse = |problem| Error::Journal { path: folder.path().into(), problem };
+    /// Reads the journal in a transaction's folder; `None` when there is none.
+    pub(crate) fn read_journal(
+        &self,
+        folder: &Dir,
+        id: TransactionId,
+        trust: bool,
+    ) -> Result<Option<FoundJournal>, Error> {
+        let refuse = |problem| Error::Journal { id, path: folder.path().into(), problem };
         let read = |name: &str| match folder.spot(name).read(JOURNAL_LIMIT) {
             Ok((bytes, _)) => Ok(Some(bytes)),
             Err(fs_guard::Error::NotFound { .. }) => Ok(None),
@@ -247,15 +267,35 @@ impl<'r> Store<'r> {
                 None => return Ok(None),
             },
         };
-        let signer = self.signer()?;
-        let journal = Journal::parse(&bytes, signer).map_err(refuse)?;
+        let (journal, signature) = Journal::read(&bytes).map_err(refuse)?;
+        let authentic = match self.check(signature.as_ref())? {
+            Ok(authentic) => authentic,
+            Err(problem) if trust && problem.can_be_trusted() => false,
+            Err(problem) => return Err(refuse(problem)),
+        };
         if journal.header.id != id {
             return Err(refuse(JournalProblem::Misplaced));
         }
-        if signer.is_none() && self.is_tracked() {
+        if !authentic && self.is_tracked() {
             return Err(refuse(JournalProblem::Tracked));
         }
-        Ok(Some((journal, aborted)))
+        Ok(Some(FoundJournal { journal, aborted, authentic }))
+    }
+
+    /// Whether a key that is here shows that this user's program signed a journal. Where there is no place for a key that
+    /// cannot be told, and is no reason to refuse it.
+    fn check(&self, signature: Option<&Signature<'_>>) -> Result<Result<bool, JournalProblem>, Error> {
+        let mut keys = self.keys.borrow_mut();
+        if let Some(signature) = signature
+            && let Some(signer) = keys.find(|signer| signer.fingerprint() == signature.key)?
+        {
+            return Ok(signature.check(signer).map(|()| true));
+        }
+        Ok(match signature {
+            _ if !keys.tell()? => Ok(false),
+            Some(signature) => Err(JournalProblem::OtherKey(signature.key)),
+            None => Err(JournalProblem::NotSigned),
+        })
     }
 
     fn is_tracked(&self) -> bool {

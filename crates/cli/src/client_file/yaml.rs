@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn every_other_byte_stays() {
         let keys = ["extensions".to_owned(), "us".to_owned()];
-        let wanted = json!({ "cmd": "/p", "args": ["a"] });
+        let wanted = json!({ "args": ["a"], "cmd": "/p" });
         for (before, after) in [
             ("", "extensions:\n  us:\n    args: [\"a\"]\n    cmd: \"/p\"\n"),
             ("a: 1", "a: 1\nextensions:\n  us:\n    args: [\"a\"]\n    cmd: \"/p\"\n"),

@@ -1,12 +1,13 @@
 //! `apply-patch doctor`: how things stand here, and where each setting comes from.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
 use file_tools::{Hint, audit};
 use fs_guard::Abilities;
 use patch_engine::ErrorKind;
-use patch_engine::transaction::Workspace;
+use patch_engine::transaction::{JournalProblem, Workspace};
 use serde_json::{Value, json};
 
 use super::workspace;
@@ -142,7 +143,15 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             let text = format!("{} {}", if there { "in" } else { "made at the first change, in" }, dir.display());
             found.add("key", text, dir.display().to_string());
         }
-        Ok(None) => found.add("key", "nowhere, because there is no place for it; journals are not signed", Value::Null),
+        Ok(None) => {
+            let tried = workspace.key_place().directories();
+            let tried: Vec<_> = tried.iter().map(|dir| dir.display().to_string()).collect();
+            found.data.insert("key".into(), Value::Null);
+            found.problem("key", match tried.is_empty() {
+                true => "there is no place for one: neither HOME nor XDG_STATE_HOME is set; changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back; set HOME".to_owned(),
+                false => format!("there is no place for one: {} cannot be written; changes made here are not signed, and elsewhere only `apply-patch undo ID --trust` takes them back; make a change once where it can be written (outside of the sandbox), or let XDG_STATE_HOME name a directory that can", tried.join(" and ")),
+            });
+        }
         Err(error) => found.problem("key", error.to_string()),
     }
     let store = match workspace.store() {
@@ -172,8 +181,26 @@ fn state(workspace: &Workspace, found: &mut Findings) {
             let text = format!("{} transactions, {} files, {bytes} bytes", transactions.len(), entries.len());
             let value = json!({ "transactions": transactions.len(), "files": entries.len(), "bytes": bytes });
             found.add("trash", text, value);
+            let mut others = 0;
+            let mut keys = BTreeSet::new();
             for error in refused {
-                found.problem("trash", error.to_string());
+                match error {
+                    workspace_trash::Error::Journal { problem, .. } if problem.can_be_trusted() => {
+                        others += 1;
+                        if let JournalProblem::OtherKey(key) = problem {
+                            keys.insert(key.to_string());
+                        }
+                    }
+                    error => found.problem("trash", error.to_string()),
+                }
+            }
+            found.data.insert("otherKeys".into(), json!({ "transactions": others, "keys": keys }));
+            if others > 0 {
+                let keys = match keys.is_empty() {
+                    true => String::new(),
+                    false => format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", ")),
+                };
+                found.problem("trash", format!("{others} transactions are signed with a key that is not here{keys}, or not signed: made in a sandbox, or with another XDG_STATE_HOME; `apply-patch log` lists them, and `apply-patch undo ID --trust` takes one back that you know"));
             }
         }
         (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),

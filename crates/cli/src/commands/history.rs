@@ -4,8 +4,8 @@ use clap::Args;
 use file_tools::audit::{self, Status};
 use file_tools::changes::{CarriedHunk, LineRange, carried_text};
 use file_tools::envelope::{self, Success};
-use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError};
-use patch_engine::transaction::{LogEntry, Workspace};
+use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, journal_problem};
+use patch_engine::transaction::{LogEntry, Unverified, Workspace};
 use serde_json::{Value, json};
 use workspace_trash::Carried;
 
@@ -69,13 +69,27 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         let output = format!("{} transactions", entries.len());
         let not_verified: Vec<_> = unverified
             .iter()
-            .map(|one| json!({ "id": one.id.to_string(), "problem": one.problem.to_string() }))
+            .map(|one| {
+                let mut value = json!({
+                    "id": one.id.to_string(),
+                    "problem": one.problem.to_string(),
+                    "details": journal_problem(&one.problem),
+                    "undoneBy": one.undone_by.map(|id| id.to_string()),
+                });
+                if let Some(command) = trusting(one) {
+                    value["undo"] = command.into();
+                }
+                value
+            })
             .collect();
         json::done(output, json!({ "transactions": values?, "notVerified": not_verified }));
         return Ok(Exit::Done);
     }
     for one in &unverified {
-        render::message(&format!("not verified, and left out: {} ({})", one.id, one.problem));
+        let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
+        let todo = trusting(one).map(|command| format!("; `{command}` takes it back, if you know that change"));
+        let todo = todo.unwrap_or_default();
+        render::message(&format!("not verified, and left out: {} ({}{undone}{todo})", one.id, one.problem));
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
@@ -88,6 +102,12 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The command that takes back a transaction whose key is not here.
+fn trusting(one: &Unverified) -> Option<String> {
+    let may = one.problem.can_be_trusted() && one.undone_by.is_none();
+    may.then(|| format!("apply-patch undo {} --trust", one.id))
 }
 
 /// Checks the audit logs.

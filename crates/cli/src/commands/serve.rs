@@ -55,7 +55,13 @@ impl From<Approve> for Approval {
 }
 
 pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
-    Ok(match apply_patch_mcp::serve(settings(global, args)?, std::io::stdin(), std::io::stdout()) {
+    let settings = settings(global, args)?;
+    // Clients show or keep what a server prints there. What cannot be used at all is an error of the first call.
+    let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
+    if writes && matches!(settings.key_place.find(), Ok(None)) {
+        render::unsigned();
+    }
+    Ok(match apply_patch_mcp::serve(settings, std::io::stdin(), std::io::stdout()) {
         Ok(()) => Exit::Done,
         // Standard output is the client's.
         Err(error) => {

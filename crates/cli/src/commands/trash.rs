@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use fs_guard::{Access, Sha256};
+use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::TransactionId;
 use serde_json::json;
 use workspace_trash::Retention;
@@ -69,7 +70,7 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             let workspace = session.workspace();
             let (id, slot) = parse_entry(entry)?;
             let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
-            undo::execute(global, &session, "restore", false, None, || {
+            undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, || {
                 workspace.plan_restore(id, &[(slot, target.clone())])
             })
         }

@@ -11,8 +11,8 @@ use patch_engine::{ApplyError, Plan, Report};
 use serde_json::json;
 
 use super::workspace;
-use crate::approve::Prompt;
-use crate::args;
+use crate::approve::{Prompt, preset};
+use crate::args::{self, Approve};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -34,6 +34,10 @@ pub(crate) struct UndoArgs {
     /// Carry what is taken back to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
+    /// Take back a change that was signed with a key that is not here, or not signed: made in a sandbox, or with another
+    /// XDG_STATE_HOME. At a terminal you are asked. Paths are checked as those of a patch
+    #[arg(long, requires = "id")]
+    pub(crate) trust: bool,
     /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -67,7 +71,18 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
     let paths = paths?;
     let id = args.id.as_deref().map(workspace::id).transpose()?;
-    execute(global, &session, "undo", args.dry_run, args.detail.diff, || session.plan_undo(id, &paths, args.carry))
+    let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
+    let mut trust = args.trust;
+    let mut approval = ApprovalPolicy::Never;
+    if let Some(id) = id.filter(|_| !trust && !args.dry_run && !global.json && preset() != Approve::Never)
+        && let Err(error) = plan(false)
+        && error.to_be_trusted() == [id]
+    {
+        // A person decides, and sees the very plan.
+        render::message(&error.to_string());
+        (trust, approval) = (true, ApprovalPolicy::Always);
+    }
+    execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, || plan(trust))
 }
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
@@ -75,16 +90,19 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
     let workspace = session.workspace();
     let id = args.id.as_deref().map(workspace::id).transpose()?;
-    execute(global, &session, "redo", args.dry_run, args.detail.diff, || workspace.plan_redo(id))
+    let never = ApprovalPolicy::Never;
+    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || workspace.plan_redo(id))
 }
 
-/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff.
+/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a transaction of one's own is approval
+/// enough.
 pub(super) fn execute(
     global: &Global,
     session: &Session,
     tool: &str,
     dry_run: bool,
     detail: Option<DiffDetail>,
+    approval: ApprovalPolicy,
     plan: impl Fn() -> Result<Plan, transaction::Error>,
 ) -> Result<Exit, Failure> {
     if dry_run {
@@ -103,8 +121,7 @@ pub(super) fn execute(
     }
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
-    // To name the transaction is approval enough.
-    let mut approvals = Approvals::new(ApprovalPolicy::Never);
+    let mut approvals = Approvals::new(approval);
     let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
     let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan) {
         Ok(report) => report,
@@ -114,7 +131,11 @@ pub(super) fn execute(
         }
         Err(ApplyError::Workspace(error)) => return Err(error.into()),
         Err(ApplyError::Commit(error)) => return Err(error.into()),
-        Err(error) => unreachable!("BUG: nothing is rejected or declined here: {error}"),
+        Err(ApplyError::Declined) => {
+            render::message("declined; nothing was changed");
+            return Ok(Exit::Refused);
+        }
+        Err(error) => unreachable!("BUG: nothing is rejected here: {error}"),
     };
     print_report(global, &report, detail.unwrap_or_default());
     Ok(Exit::Done)

@@ -1,5 +1,6 @@
 //! What the commands that open a workspace share.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use file_tools::audit::Audit;
@@ -98,8 +99,8 @@ pub(super) fn id(text: &str) -> Result<TransactionId, Failure> {
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
 pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
-    let key = workspace.key_place().prepare()?;
-    let also: Vec<_> = key.as_deref().into_iter().collect();
+    let keys = workspace.key_place().prepare()?;
+    let also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
     let confined = workspace.root().confine(&also)?;
     if global.verbose || (!confined.complete && !global.quiet) {
         render::message(&confined.to_string());

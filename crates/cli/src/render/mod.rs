@@ -57,8 +57,8 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             message(&error.to_string());
             match &**error {
                 transaction::Error::Files(error) => advise(error),
-                drifted @ transaction::Error::Drifted { .. } => {
-                    ToolError::workspace(drifted).suggested_next_action.iter().for_each(|next| message(next));
+                error if matches!(error, transaction::Error::Drifted { .. }) || !error.to_be_trusted().is_empty() => {
+                    ToolError::workspace(error).suggested_next_action.iter().for_each(|next| message(next));
                 }
                 _ => {}
             }
@@ -129,10 +129,23 @@ pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: the outcome is not in the audit log: {why}"));
 }
 
+/// Warns that there is no place for a key.
+pub(crate) fn unsigned() {
+    message(
+        "warning: there is no place for a key (`apply-patch doctor` says where one could be): changes are not signed, and \
+         elsewhere `undo` takes them back only with `--trust`",
+    );
+}
+
 /// Warns of what an event says against what was done: that it is not written down, or may not last.
 pub(crate) fn warning(event: &Event<'_>) {
     match event {
         Event::Unlogged(why) => unlogged(why),
+        Event::Unsigned => {
+            // A patch of several transactions has one reason.
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(unsigned);
+        }
         Event::NotDurable(why) => message(&format!("warning: {why}")),
         _ => {}
     }

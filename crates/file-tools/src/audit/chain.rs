@@ -1,10 +1,11 @@
 //! Appending to the files of a log.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
-use workspace_trash::{Signer, TransactionId};
+use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
 use super::json;
@@ -75,6 +76,8 @@ pub(super) struct Chain<'c> {
     dir: Dir,
     session: &'c str,
     signer: Option<&'c Signer>,
+    /// Those that wrote the log so far may have had another key of this user's.
+    keys: RefCell<Keys>,
     durable: bool,
     /// Held, not read.
     _lock: LockFile,
@@ -91,9 +94,9 @@ pub(super) fn older(dir: &Dir, session: &str, number: u32) -> Spot {
 }
 
 /// Reads how far a log goes.
-pub(super) fn read_head(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<FoundHead, Error> {
+pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<FoundHead, Error> {
     match dir.spot(&format!("{session}.head")).read(4096) {
-        Ok((bytes, _)) => Ok(parse_head(&bytes, session, signer).map_or(FoundHead::Damaged, FoundHead::Fine)),
+        Ok((bytes, _)) => Ok(parse_head(&bytes, session, keys)?.map_or(FoundHead::Damaged, FoundHead::Fine)),
         Err(Error::NotFound { .. }) => Ok(FoundHead::Missing),
         Err(error) => Err(error),
     }
@@ -105,7 +108,14 @@ fn head_text(head: &Head, session: &str) -> String {
     format!("session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\nopen{open}\n", tip.seq, tip.hash)
 }
 
-fn parse_head(bytes: &[u8], session: &str, signer: Option<&Signer>) -> Option<Head> {
+fn parse_head(bytes: &[u8], session: &str, keys: &mut Keys) -> Result<Option<Head>, Error> {
+    let Some((head, body, mac)) = head_in(bytes, session) else { return Ok(None) };
+    let accepted = keys.accept(HEAD_KIND, body.as_bytes(), Some(mac.as_bytes()))?;
+    Ok(accepted.then_some(head))
+}
+
+/// The head that a file holds, the text that is signed, and its signature.
+fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (body, mac) = text.strip_suffix('\n')?.rsplit_once("\nmac ")?;
     let body = &text[..=body.len()];
@@ -120,25 +130,24 @@ fn parse_head(bytes: &[u8], session: &str, signer: Option<&Signer>) -> Option<He
     let open = open.map(|id| id.parse().ok()).collect::<Option<_>>()?;
     let head = Head { tip: Tip { seq, hash }, length, older, open };
     // Exactly as it is written: other spellings of the same digits were not written here.
-    let signed = signer.is_none_or(|signer| mac == signer.sign(HEAD_KIND, body.as_bytes()).to_string());
-    (signed && body == head_text(&head, session)).then_some(head)
+    (body == head_text(&head, session)).then_some((head, body, mac))
 }
 
 impl<'c> Chain<'c> {
     pub(super) fn lock(
         state: &Dir,
         session: &'c str,
-        signer: Option<&'c Signer>,
+        (signer, keys): (Option<&'c Signer>, RefCell<Keys>),
         durable: bool,
         timeout: Duration,
     ) -> Result<Self, Error> {
         let dir = state.open_or_create_dir(FOLDER)?;
         let lock = dir.spot("lock").lock(timeout)?;
-        let chain = Self { dir, session, signer, durable, _lock: lock };
+        let chain = Self { dir, session, signer, keys, durable, _lock: lock };
         if newest(&chain.dir, session).metadata()?.is_none() {
             // The head comes first: lines without one were never written here.
             let first = older(&chain.dir, session, 1).metadata()?.is_none();
-            if first && matches!(read_head(&chain.dir, session, signer)?, FoundHead::Missing) {
+            if first && matches!(read_head(&chain.dir, session, &mut chain.keys.borrow_mut())?, FoundHead::Missing) {
                 chain.write_head(&Head::START)?;
             }
             // The file is synced with what is written to it; its name is once.
@@ -196,7 +205,7 @@ impl<'c> Chain<'c> {
     /// Where the log ends, and what was cut off there.
     fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<Found, Error> {
         let length = file.size()?;
-        let (mut head, lost) = match read_head(&self.dir, self.session, self.signer)? {
+        let (mut head, lost) = match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
             FoundHead::Fine(head) => (head, None),
             FoundHead::Missing => (Head::START, Some("missing")),
             FoundHead::Damaged => (Head::START, Some("changed")),
@@ -220,7 +229,7 @@ impl<'c> Chain<'c> {
             let mut rest = &bytes[known..];
             while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
                 // What does not follow is left for `verify` to name.
-                if check(&rest[..end], &mut head.tip, self.signer).is_ok()
+                if check(&rest[..end], &mut head.tip, &mut self.keys.borrow_mut())?.is_ok()
                     && let Ok(event) = serde_json::from_slice::<Event>(&rest[..end])
                 {
                     head.open.extend(event.intends());

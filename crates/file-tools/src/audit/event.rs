@@ -2,7 +2,7 @@
 
 use fs_guard::Sha256;
 use serde::{Deserialize, Serialize};
-use workspace_trash::{Signer, TransactionId};
+use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::json;
 
@@ -192,12 +192,31 @@ pub(super) enum Broken {
     Hash,
     #[error("it does not follow the line before it: a line was changed, inserted, moved or removed")]
     Order,
-    #[error("it is not signed with this user's key")]
+    #[error(
+        "it is not signed with a key that is here: it was written with another one, or without, or by another program"
+    )]
     Signature,
 }
 
 /// Reads the line after `tip`, without its line feed, checks it and moves `tip` there.
-pub(super) fn check(line: &[u8], tip: &mut Tip, signer: Option<&Signer>) -> Result<(), Broken> {
+///
+/// # Errors
+///
+/// When a key is there and cannot be used.
+pub(super) fn check(line: &[u8], tip: &mut Tip, keys: &mut Keys) -> Result<Result<(), Broken>, fs_guard::Error> {
+    let (next, mac) = match follow(line, *tip) {
+        Ok(found) => found,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    if !keys.accept(LINE_KIND, &next.hash.0, mac)? {
+        return Ok(Err(Broken::Signature));
+    }
+    *tip = next;
+    Ok(Ok(()))
+}
+
+/// The place of a line that goes on from `tip`, and its signature.
+fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
     let (rest, mac) = match line.strip_suffix(b"\"}").and_then(|line| split_digits(line, b",\"mac\":\"")) {
         Some((rest, mac)) => (rest, Some(mac)),
         None => (line.strip_suffix(b"}").and_then(|line| line.strip_suffix(b"\"")).ok_or(Broken::Shape)?, None),
@@ -212,14 +231,7 @@ pub(super) fn check(line: &[u8], tip: &mut Tip, signer: Option<&Signer>) -> Resu
     if !body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{}\"", tip.hash).as_bytes()) {
         return Err(Broken::Order);
     }
-    if let Some(signer) = signer {
-        let signed = signer.sign(LINE_KIND, &hash.0).to_string();
-        if mac != Some(signed.as_bytes()) {
-            return Err(Broken::Signature);
-        }
-    }
-    *tip = Tip { seq, hash };
-    Ok(())
+    Ok((Tip { seq, hash }, mac))
 }
 
 /// Splits `<key><64 digits>` off the end.

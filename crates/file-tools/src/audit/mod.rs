@@ -33,11 +33,12 @@ pub(crate) use state::events;
 pub use state::{PathState, Status, state};
 pub use verify::{BadLine, Verified, verify};
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use chain::{Chain, End, Head, Lines, Written};
 use patch_engine::transaction::Workspace;
-use workspace_trash::Signer;
+use workspace_trash::Keys;
 
 use crate::session_name::SessionName;
 
@@ -109,9 +110,12 @@ impl Audit {
         end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<Written, AuditError> {
-        let signer = Signer::new(workspace.key_place())?;
+        let signer = workspace.key_place().signer()?;
         let (state, _) = workspace.root().create_state_dir()?;
-        let chain = Chain::lock(&state, self.session.as_str(), signer.as_ref(), durable, self.lock_timeout)?;
+        let mut keys = Keys::new(workspace.key_place().clone());
+        signer.iter().for_each(|signer| keys.set_own(signer.clone()));
+        let keys = (signer.as_ref(), RefCell::new(keys));
+        let chain = Chain::lock(&state, self.session.as_str(), keys, durable, self.lock_timeout)?;
         Ok(chain.append(self.max_size, since, end, write)?)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fs_guard::{Dir, Error, Sha256, Spot};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
-use workspace_trash::Signer;
+use workspace_trash::Keys;
 
 use super::chain::{FOLDER, FoundHead, READ_LIMIT, newest, older, read_head};
 use super::error::AuditError;
@@ -53,11 +53,11 @@ pub struct BadLine {
 /// When they cannot be read.
 pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Vec<Verified>, AuditError> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
-    let signer = Signer::new(workspace.key_place())?;
+    let mut keys = Keys::new(workspace.key_place().clone());
     let mut all = Vec::new();
     for name in sessions(&dir)? {
         if session.is_none_or(|session| session.as_str() == name) {
-            all.push(verify_session(&dir, &name, signer.as_ref())?);
+            all.push(verify_session(&dir, &name, &mut keys)?);
         }
     }
     Ok(all)
@@ -103,14 +103,14 @@ pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, 
     Ok(files)
 }
 
-fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<Verified, Error> {
-    let head = read_head(dir, session, signer)?;
+fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified, Error> {
+    let head = read_head(dir, session, keys)?;
     let files = files(dir, session)?;
     let mut verified = Verified {
         session: session.to_owned(),
         ok: false,
         lines: 0,
-        signed: signer.is_some(),
+        signed: keys.tell()?,
         torn_lines: 0,
         unanswered: Vec::new(),
         first_bad: None,
@@ -124,10 +124,12 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
         while let Some(whole) = lines.next() {
             number += 1;
             let line = whole.strip_suffix(b"\n");
-            let result = line.map_or(Err(Broken::Shape), |line| check(line, &mut tip, signer));
+            let result = line.map_or(Ok(Err(Broken::Shape)), |line| check(line, &mut tip, keys))?;
             if let Err(broken) = result {
                 // A line that a crash cut off is named by the one that was written after it.
-                if lines.peek().is_some_and(|next| tells_of_torn(next, line.unwrap_or_default(), tip, signer)) {
+                if let Some(next) = lines.peek()
+                    && tells_of_torn(next, line.unwrap_or_default(), tip, keys)?
+                {
                     verified.torn_lines += 1;
                     continue;
                 }
@@ -167,12 +169,12 @@ fn verify_session(dir: &Dir, session: &str, signer: Option<&Signer>) -> Result<V
 }
 
 /// Whether a good line records that `torn` was cut off before it.
-fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, signer: Option<&Signer>) -> bool {
-    let Some(line) = line.strip_suffix(b"\n") else { return false };
-    check(line, &mut tip, signer).is_ok()
+fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, keys: &mut Keys) -> Result<bool, Error> {
+    let Some(line) = line.strip_suffix(b"\n") else { return Ok(false) };
+    Ok(check(line, &mut tip, keys)?.is_ok()
         && serde_json::from_slice::<Event>(line).is_ok_and(|event| {
             event.torn.is_some_and(|cut_off| {
                 cut_off.bytes == torn.len() as u64 && cut_off.sha256 == Sha256::of(torn).to_string()
             })
-        })
+        }))
 }

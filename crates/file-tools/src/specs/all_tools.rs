@@ -42,7 +42,7 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     }
 }
 
-/// The schema with an object's own properties, those that `keep` keeps, each made by `with`.
+/// The schema with each object in it made by `with`.
 fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
     match schema {
         Value::Object(mut object) => {
@@ -59,17 +59,9 @@ fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
     }
 }
 
-/// Takes out properties whose names are free: neither of these providers has them. The tools work without.
-fn without_maps(object: &mut Map<String, Value>) {
-    if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        properties.retain(|_, value| !value["additionalProperties"].is_object());
-    }
-}
-
 /// OpenAI's strict schemas: every property is required, and one that may be missing may be null.
 fn strict(schema: Value) -> Value {
     objects(schema, &|object| {
-        without_maps(object);
         let required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
         for (name, value) in properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name))) {
@@ -88,8 +80,6 @@ fn strict(schema: Value) -> Value {
 /// Gemini's schemas: a part of OpenAPI, with the types in capitals.
 fn gemini(schema: Value) -> Value {
     objects(schema, &|object| {
-        without_maps(object);
-        object.remove("additionalProperties");
         if let Some(Value::String(name)) = object.get_mut("type") {
             *name = name.to_uppercase();
         }

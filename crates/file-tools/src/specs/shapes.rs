@@ -133,10 +133,18 @@ pub(super) fn anthropic_editor(max_characters: Option<u32>) -> Json {
 }
 
 pub(super) fn mcp(dialect: Dialect) -> Json {
-    let expected = object! {
+    let file = object! {
         "type": "object",
+        "properties": object! {
+            "path": object! { "type": "string" },
+            "sha256": object! { "type": "string" },
+        },
+        "required": vec!["path", "sha256"],
+    };
+    let expected = object! {
+        "type": "array",
         "description": "The SHA-256 in hex that files must have before the patch; an empty string for one that must not exist.",
-        "additionalProperties": object! { "type": "string" },
+        "items": file,
     };
     let atomic = object! {
         "type": "boolean",
@@ -154,13 +162,17 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
         "name": TOOL_NAME,
         "title": "Apply a patch",
         "description": description(dialect, Channel::Argument),
-        "inputSchema": schema(vec![
-            patch("patch"),
-            ("expectedSha256ByPath", expected),
-            ("atomic", atomic),
-            ("dryRun", dry_run),
-            ("profile", profile),
-        ]),
+        "inputSchema": object! {
+            "type": "object",
+            "properties": Json::Object(vec![
+                patch("patch"),
+                ("expectedSha256ByPath", expected),
+                ("atomic", atomic),
+                ("dryRun", dry_run),
+                ("profile", profile),
+            ]),
+            "required": vec!["patch"],
+        },
         "annotations": object! {
             "readOnlyHint": false,
             "destructiveHint": true,

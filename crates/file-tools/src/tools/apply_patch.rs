@@ -14,6 +14,7 @@ use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::hints::{give, omit};
+use crate::reason::Reason;
 use crate::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
 
@@ -23,8 +24,9 @@ use crate::session::{ChangingCall, Session, expected};
 pub struct ApplyPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
-    /// sha256 of files by path, from read_file; empty for a file that must not exist.
-    pub expected_sha256_by_path: Option<BTreeMap<String, String>>,
+    /// Files as you read them: the patch is refused if one is another by now.
+    #[schemars(with = "Option<Vec<ExpectedFile>>")]
+    pub expected_sha256_by_path: Option<ExpectedFiles>,
     /// All sections or none; true by default.
     pub atomic: Option<bool>,
     /// Only tell what would change.
@@ -39,6 +41,43 @@ pub struct ApplyPatch {
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
     pub max_result_bytes: Option<u64>,
+}
+
+/// The files that a patch was written for: a list, as the schema has it, because strict schemas know no other; or an object with
+/// paths for names.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "they are what it says above")]
+pub enum ExpectedFiles {
+    List(Vec<ExpectedFile>),
+    ByPath(BTreeMap<String, String>),
+}
+
+/// A file that a patch was written for.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedFile {
+    /// The file.
+    pub path: String,
+    /// sha256 from read_file; empty for a file that must not exist.
+    pub sha256: String,
+}
+
+impl ExpectedFiles {
+    /// Each file, its hash, and where that stands in the arguments.
+    fn each(&self) -> Vec<(&str, &str, String)> {
+        let at = |nth: usize| format!("expectedSha256ByPath[{nth}].sha256");
+        match self {
+            Self::List(files) => {
+                let files = files.iter().enumerate();
+                files.map(|(nth, file)| (&*file.path, &*file.sha256, at(nth))).collect()
+            }
+            Self::ByPath(files) => {
+                let files = files.iter();
+                files.map(|(path, hash)| (&**path, &**hash, format!("expectedSha256ByPath.{path}"))).collect()
+            }
+        }
+    }
 }
 
 /// The rules of a patch.
@@ -69,9 +108,14 @@ impl Session {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let mut options = self.options_for(args.profile.map_or(self.settings().profile, Profile::from));
             options.snapshots = self.snapshots_for(args.carry);
-            for (path, hash) in args.expected_sha256_by_path.iter().flatten() {
-                let hash = expected(hash, &format!("expectedSha256ByPath.{path}"))?;
-                options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
+            for (path, hash, argument) in args.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each) {
+                let hash = expected(hash, &argument)?;
+                let key = path.strip_prefix("./").unwrap_or(path).to_owned();
+                let before = options.expected.insert(key, hash);
+                if before.is_some_and(|before| before != hash) {
+                    let message = format!("{path} is expected with two hashes");
+                    return Err(ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)]));
+                }
             }
             let sent = patch_engine::parse(&args.patch, &options.parse)
                 .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;

@@ -33,7 +33,7 @@ fn each_is_short_and_says_what_to_do() {
             assert!(kind || known || !word.contains('_'), "{}: {word} is no kind", tool.name);
         }
     }
-    assert!(all < 26_000, "all together have {all} bytes");
+    assert!(all < 24_000, "all together have {all} bytes");
 }
 
 /// What a model has to know of each tool to use it, whatever else is left out.
@@ -57,7 +57,7 @@ const NEEDED: &[(&str, &[&str])] = &[
 fn the_brief_set_is_short_and_says_what_is_needed() {
     let brief = file_tools::brief_catalogue();
     let size = serde_json::to_string(&serde_json::json!({ "tools": brief })).unwrap().len();
-    assert!(size < 9000, "{size} bytes");
+    assert!(size < 9300, "{size} bytes");
     assert_eq!(
         brief.iter().map(|tool| tool.name).collect::<Vec<_>>(),
         NEEDED.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -82,7 +82,9 @@ fn schemas_are_plain() {
     fn look(name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
-                for word in ["oneOf", "anyOf", "allOf", "$ref", "$defs", "$schema", "default", "format"] {
+                for word in
+                    ["oneOf", "anyOf", "allOf", "$ref", "$defs", "$schema", "default", "format", "additionalProperties"]
+                {
                     assert!(!object.contains_key(word), "{name} has {word}: {value}");
                 }
                 if let Some(kind) = object.get("type").filter(|_| !object.contains_key("path")) {
@@ -97,10 +99,7 @@ fn schemas_are_plain() {
     for tool in catalogue() {
         look(tool.name, &tool.input_schema);
         look(tool.name, &tool.output_schema);
-        assert_eq!(
-            (&tool.input_schema["type"], &tool.input_schema["additionalProperties"]),
-            (&"object".into(), &false.into())
-        );
+        assert_eq!(tool.input_schema["type"], "object");
         for property in tool.input_schema["properties"].as_object().unwrap().values() {
             assert!(property["description"].is_string(), "{}: {property}", tool.name);
         }

@@ -9,6 +9,7 @@ mod catalogue;
 mod editor;
 mod encodings;
 mod events;
+mod finding;
 mod guard;
 mod hints;
 #[path = "../../../../tests/holds.rs"]

@@ -57,6 +57,41 @@ fn every_failure_has_its_kind_and_changes_nothing() {
 }
 
 #[test]
+fn expected_files_are_a_list_or_an_object() {
+    let bench = Bench::new(&[("a", b"x\n")]);
+    let text = patch("*** Update File: a\n@@\n-x\n+n\n");
+    let expecting = |files: serde_json::Value| json!({ "patch": text, "expectedSha256ByPath": files });
+    let file = |path: &str, hash: &str| json!({ "path": path, "sha256": hash });
+    let (other, own) = (sha(b"other"), sha(b"x\n"));
+    for (files, kind) in [
+        (json!([file("a", &other)]), "stale_file"),
+        (json!([file("a", &own), file("none", &other)]), "stale_file"),
+        (json!([file("a", &own), file("./a", &other)]), "command_failed"),
+        (json!([file("a", "zz")]), "command_failed"),
+        (json!([{ "path": "a" }]), "command_failed"),
+        (json!("a"), "command_failed"),
+    ] {
+        bench.fails("apply_patch", &expecting(files), kind);
+    }
+    bench.done("apply_patch", &expecting(json!([file("./a", &own), file("none", "")])));
+    assert_eq!(bench.read("a"), b"n\n");
+}
+
+#[test]
+fn what_clients_add_is_ignored_and_nothing_else() {
+    let bench = Bench::new(&[("a", b"x\n")]);
+    for name in file_tools::ADDED_BY_CLIENTS {
+        for tool in file_tools::catalogue() {
+            assert!(tool.input_schema["properties"].get(*name).is_none(), "{} has {name}", tool.name);
+        }
+        bench.done("read_file", &json!({ "path": "a", *name: true }));
+        let failed = bench.fails("read_file", &json!({ "pth": "a", *name: true }), "command_failed");
+        assert!(!failed.to_string().contains(name), "{failed}");
+    }
+    bench.fails("read_file", &json!({ "path": "a", "waitForPrevious": true }), "command_failed");
+}
+
+#[test]
 fn section_by_section_stops_at_the_first_that_fails() {
     let bench = Bench::new(&[("a", b"x\n")]);
     let text = patch("*** Update File: a\n@@\n-x\n+y\n*** Delete File: none\n*** Add File: n\n+n\n");

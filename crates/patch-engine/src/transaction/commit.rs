@@ -139,6 +139,9 @@ impl Commit<'_> {
             }
             let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
         }
+        if matches!(store.is_signed(), Ok(false)) {
+            host.event(&Event::Unsigned);
+        }
         Ok(committed)
     }
 

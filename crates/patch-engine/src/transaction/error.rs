@@ -1,7 +1,7 @@
 //! What can go wrong with transactions.
 
 use fs_guard::Sha256;
-use workspace_trash::TransactionId;
+use workspace_trash::{JournalProblem, TransactionId};
 
 use super::options::NotVerified;
 use crate::kind::ErrorKind;
@@ -18,6 +18,18 @@ pub struct Drift {
     pub actual: Option<Sha256>,
     /// The later transaction that left it as it is; `None` when none did.
     pub by: Option<TransactionId>,
+}
+
+/// Why it is uncertain whether a transaction is the newest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// Its journal is not trusted.
+    #[error(transparent)]
+    Journal(#[from] JournalProblem),
+    /// Its name lies in the future.
+    #[error("it lies in the future")]
+    Future,
 }
 
 /// A transaction could not be locked, looked at or planned.
@@ -60,7 +72,7 @@ pub enum Error {
         /// `undo` or `redo`.
         what: &'static str,
         /// The transactions that would be passed over, and why.
-        transactions: Vec<(TransactionId, String)>,
+        transactions: Vec<(TransactionId, Doubt)>,
     },
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
@@ -84,11 +96,25 @@ fn paths(drifts: &[Drift]) -> String {
     drifts.iter().map(by).collect::<Vec<_>>().join(", ")
 }
 
-fn doubts(transactions: &[(TransactionId, String)]) -> String {
+fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {
     transactions.iter().map(|(id, problem)| format!("{id} ({problem})")).collect::<Vec<_>>().join(", ")
 }
 
 impl Error {
+    /// Returns the transactions that are in the way and that a person may [trust](super::UndoOptions::trust): they are signed
+    /// with a key that is not here, or not signed.
+    #[must_use]
+    pub fn to_be_trusted(&self) -> Vec<TransactionId> {
+        match self {
+            Self::Store(workspace_trash::Error::Journal { id, problem, .. }) if problem.can_be_trusted() => vec![*id],
+            Self::Doubtful { transactions, .. } => {
+                let trustable = |doubt: &Doubt| matches!(doubt, Doubt::Journal(problem) if problem.can_be_trusted());
+                transactions.iter().filter(|(_, doubt)| trustable(doubt)).map(|(id, _)| *id).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the kind for programs.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

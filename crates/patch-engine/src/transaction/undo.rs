@@ -23,19 +23,22 @@ pub struct UndoOptions<'u> {
     /// What it did to a file that has changed since is [carried](crate::carry) to the file as it is now. The base is what the
     /// transaction left, and what is wanted there is what it displaced.
     pub carry: bool,
+    /// A person knows whose record this is: the journal may be signed with a key that is not here, or with none. It names no path
+    /// that the policy refuses all the same, and none that the guard does.
+    pub trust: bool,
     /// Finds bytes that a transaction left and that no later one displaced; they are checked against their hash.
     pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
 }
 
 impl Default for UndoOptions<'_> {
     fn default() -> Self {
-        Self { carry: false, left: &|_| None }
+        Self { carry: false, trust: false, left: &|_| None }
     }
 }
 
 impl std::fmt::Debug for UndoOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UndoOptions").field("carry", &self.carry).finish_non_exhaustive()
+        f.debug_struct("UndoOptions").field("carry", &self.carry).field("trust", &self.trust).finish_non_exhaustive()
     }
 }
 
@@ -136,11 +139,10 @@ fn plan_undo(
     how: &UndoOptions<'_>,
 ) -> Result<Plan, Error> {
     let root = workspace.root();
-    let journal = store.journal(id)?;
+    let (journal, authentic) = store.journal_if(id, how.trust)?;
     if store.is_aborted(id)? {
         return Err(Error::Aborted(id));
     }
-    let authentic = store.is_signed()?;
     let records = wanted(&journal, paths)?;
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
@@ -151,7 +153,7 @@ fn plan_undo(
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
         match is_as_left(workspace, &path, record, &journal)? {
-            Err(now) => match carried_back(workspace, (store, &all_kept), id, record, now.as_ref(), how)? {
+            Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
                     notes.extend(carried);
@@ -219,7 +221,7 @@ fn carried_back(
     workspace: &Workspace,
     (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
     id: TransactionId,
-    record: &Record,
+    (record, path): (&Record, &RelPath),
     now: Option<&Disk>,
     how: &UndoOptions<'_>,
 ) -> Result<Option<CarriedBack>, Error> {
@@ -241,7 +243,7 @@ fn carried_back(
     };
     let current = match &now.bytes {
         Some(bytes) => Arc::clone(bytes),
-        None => workspace.root().read(&workspace.root().check_recorded(&record.path, true)?, MAX_FILE_SIZE)?.0.into(),
+        None => workspace.root().read(path, MAX_FILE_SIZE)?.0.into(),
     };
     // Text in other encodings is not compared as bytes.
     if Sha256::of(&current) != now.sha256 || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes)) {
@@ -252,7 +254,6 @@ fn carried_back(
         Err(conflicts) => return Ok(Some(Err(conflicts))),
     };
     let bytes = splices.apply(&current);
-    let path = workspace.root().check_recorded(&record.path, true)?;
     let post = PostImage {
         sha256: Sha256::of(&bytes),
         size: bytes.len() as u64,
@@ -260,7 +261,7 @@ fn carried_back(
         mode: Mode::Exactly(mode),
         link: false,
         rewritten: false,
-        attributes_of: Some(path),
+        attributes_of: Some(path.clone()),
     };
     Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
-use patch_engine::ErrorKind;
-use patch_engine::transaction::{KeyPlace, TransactionId};
+use patch_engine::transaction::{Error, JournalProblem, KeyPlace, TransactionId, UndoOptions, Workspace};
+use patch_engine::{ErrorKind, Plan};
 
 use super::support::*;
 
@@ -191,4 +191,89 @@ fn a_folder_from_the_end_of_time_leaves_no_half_patch() {
         assert!(tree.pending().is_empty(), "cut off at rename {at}");
     }
     assert_eq!(crashes, 3);
+}
+
+/// Made where there was no place for a key, or with another one.
+fn made_elsewhere(tree: &Tree, key: KeyPlace) -> TransactionId {
+    drop(tree.commit(&[Add("made", "the key too")]).unwrap());
+    let workspace = open(tree.dir.path(), key);
+    commit(&lock(&workspace), &plan(&workspace, &[Update("a", "new")])).unwrap().id
+}
+
+fn trusted(workspace: &Workspace, id: TransactionId) -> Result<Plan, Error> {
+    workspace.plan_undo_with(Some(id), &[], &UndoOptions { trust: true, ..UndoOptions::default() })
+}
+
+#[test]
+fn what_was_made_with_another_key_is_undone_when_it_is_trusted() {
+    let other = tempfile::tempdir().unwrap();
+    for key in [KeyPlace::Nowhere, KeyPlace::Directory(other.path().into())] {
+        let tree = Tree::new(&[("a", "old")]);
+        let id = made_elsewhere(&tree, key);
+        let workspace = tree.open();
+        let error = workspace.plan_undo(id, &[]).unwrap_err();
+        assert_eq!((error.kind(), error.to_be_trusted()), (ErrorKind::PermissionDenied, vec![id]), "{error}");
+        let error = workspace.plan_undo_last().unwrap_err();
+        assert_eq!(error.to_be_trusted(), [id], "{error}");
+        assert_eq!(workspace.history().unwrap().1[0].id, id);
+        let report = execute(&workspace, |workspace| trusted(workspace, id)).unwrap();
+        assert_eq!(tree.read("a"), "old");
+        assert_eq!(workspace.history().unwrap().1[0].undone_by, report.transaction);
+        // What is undone is in nobody's way: this is the first one, of this key.
+        execute(&workspace, Workspace::plan_undo_last).unwrap();
+        assert!(!tree.path("made").exists());
+    }
+}
+
+#[test]
+fn trust_lifts_no_guard() {
+    for path in ["../outside", ".git/hooks/pre-commit", ".env", "/etc/x", ".apply-patch/lock", ".vscode/tasks.json"] {
+        let tree = Tree::new(&[("a", "old")]);
+        let id = made_elsewhere(&tree, KeyPlace::Nowhere);
+        let journal = tree.path(&format!(".apply-patch/trash/{id}/journal"));
+        let text = fs::read_to_string(&journal).unwrap();
+        let body = text.split("checksum ").next().unwrap();
+        for (what, body) in [
+            ("file", body.replace(" a\n", &format!(" {path}\n"))),
+            ("directory", format!("{body}mkdir - {path}\n")),
+            ("removed directory", format!("{body}rmdir 755 {path}\n")),
+        ] {
+            let sum = fs_guard::Sha256::of(body.as_bytes());
+            fs::write(&journal, format!("{body}checksum {sum}\nhmac -\n")).unwrap();
+            let error = trusted(&tree.open(), id).unwrap_err();
+            let expected = [ErrorKind::PermissionDenied, ErrorKind::OutsideWorkspace, ErrorKind::CommandFailed];
+            assert!(expected.contains(&error.kind()), "{what} {path}: {error}");
+        }
+    }
+}
+
+#[test]
+fn trust_is_no_answer_to_what_is_damaged_forged_changed_or_tracked() {
+    let tree = Tree::new(&[("a", "old")]);
+    let ours = tree.commit(&[Update("a", "new")]).unwrap().id;
+    let journal = tree.path(&format!(".apply-patch/trash/{ours}/journal"));
+    let text = fs::read_to_string(&journal).unwrap();
+    // It names our key, and says something else than what was signed.
+    let body = text.split("checksum ").next().unwrap().replace(" a\n", " b\n");
+    let (sum, signature) = (fs_guard::Sha256::of(body.as_bytes()), text.split("hmac ").nth(1).unwrap());
+    let forged = format!("{body}checksum {sum}\nhmac {signature}");
+    for (text, problem) in [(forged, JournalProblem::Forged), (text.replace(" a\n", " b\n"), JournalProblem::Damaged)] {
+        fs::write(&journal, text).unwrap();
+        let error = trusted(&tree.open(), ours).unwrap_err();
+        let found =
+            matches!(&error, Error::Store(workspace_trash::Error::Journal { problem: found, .. }) if *found == problem);
+        assert!(found && error.to_be_trusted().is_empty(), "{error}");
+    }
+    // A displaced file has to be the one of the journal.
+    let tree = Tree::new(&[("a", "old")]);
+    let id = made_elsewhere(&tree, KeyPlace::Nowhere);
+    fs::write(tree.path(&format!(".apply-patch/trash/{id}/0")), "evil").unwrap();
+    let error = execute(&tree.open(), |workspace| trusted(workspace, id)).unwrap_err();
+    assert_eq!((error.kind(), tree.read("a")), (ErrorKind::StaleFile, "new".into()), "{error}");
+    // And what git tracks came with a repository.
+    tree.lawless();
+    let index = "DIRC\0\0\0\u{2}\0\0\0\u{1}......../.apply-patch/lock\0".replace("......../", "......");
+    tree.write(".git/index", &index);
+    let error = trusted(&tree.open(), id).unwrap_err();
+    assert!(error.to_string().contains("tracked by git"), "{error}");
 }

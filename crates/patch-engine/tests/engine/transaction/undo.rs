@@ -408,7 +408,11 @@ fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
             assert_eq!((left.id, left.path, left.before), (first.id, "a", &b"1\n2\n3\n4\n5\n6\n"[..]));
             Some(found.as_bytes().to_vec())
         };
-        let plan = tree.open().plan_undo_with(Some(first.id), &[], &UndoOptions { carry: true, left: &find });
+        let plan = tree.open().plan_undo_with(
+            Some(first.id),
+            &[],
+            &UndoOptions { carry: true, left: &find, ..UndoOptions::default() },
+        );
         assert_eq!(plan.is_ok(), works, "{plan:?}");
         assert!(works || matches!(plan, Err(Error::Drifted { carry: false, .. })));
     }
