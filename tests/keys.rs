@@ -124,7 +124,9 @@ fn doctor_says_it_on_both_sides_and_makes_no_key() {
     apply(dir.path(), &[&other]);
     let outside = run(dir.path(), &[], &["doctor"], "");
     assert!(
-        outside.code == 5 && outside.stdout.contains("2 transactions are signed with a key that is not here (key ")
+        outside.code == 5
+            && outside.stdout.contains("or not signed: 2 of the transactions")
+            && outside.stdout.contains("signed with a key that is not here (key ")
     );
     assert!(outside.stdout.contains("apply-patch undo ID --trust"), "{outside:?}");
     let told = run(dir.path(), &[], &["doctor", "--json"], "").json().expect("JSON");

@@ -200,7 +200,7 @@ fn state(workspace: &Workspace, found: &mut Findings) {
                     true => String::new(),
                     false => format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", ")),
                 };
-                found.problem("trash", format!("{others} transactions are signed with a key that is not here{keys}, or not signed: made in a sandbox, or with another XDG_STATE_HOME; `apply-patch log` lists them, and `apply-patch undo ID --trust` takes one back that you know"));
+                found.problem("trash", format!("signed with a key that is not here{keys}, or not signed: {others} of the transactions, made in a sandbox, or with another XDG_STATE_HOME; `apply-patch log` lists them, and `apply-patch undo ID --trust` takes one back that you know"));
             }
         }
         (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),
