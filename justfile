@@ -21,6 +21,10 @@ grammar:
 package:
     .ci/package/run
 
+# Runs the tests of the crate with C code under AddressSanitizer.
+sanitize:
+    .ci/sanitize
+
 # Fuzzes every target for so many seconds.
 fuzz seconds="600":
     .ci/fuzz {{seconds}}
