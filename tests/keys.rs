@@ -155,3 +155,22 @@ fn a_server_warns_at_its_start() {
     let run = run(dir.path(), NO_PLACE, &["serve", "--mcp"], "");
     assert!(run.code == 0 && run.stderr.contains("there is no place for a key") && run.stdout.is_empty(), "{run:?}");
 }
+
+/// Two that do not know each other's key write one log: neither is told that somebody changed it.
+#[test]
+fn a_log_of_two_keys_begins_anew_where_the_other_key_begins() {
+    let dir = place(&[("w/a", "one\n")]);
+    let other = format!("HOME={}", dir.path().join("other").display());
+    fs::create_dir(dir.path().join("other")).expect("a folder");
+    let own = dir.path().display().to_string();
+    apply(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"]);
+    let second = [&*other, "-XDG_STATE_HOME"];
+    assert_eq!(run(dir.path(), &second, &["apply"], &PATCH.replace("-one\n+two", "-two\n+three")).code, 0);
+    let verified = run(dir.path(), &[&format!("HOME={own}"), "-XDG_STATE_HOME"], &["log", "--verify"], "");
+    assert!(verified.code != 0 && verified.stdout.contains("line 3: the log begins anew here"), "{verified:?}");
+    let verified = run(dir.path(), &second, &["log", "--verify"], "");
+    assert!(
+        verified.code != 0 && verified.stdout.contains("line 1: it is not signed with a key that is here"),
+        "{verified:?}"
+    );
+}

@@ -193,6 +193,10 @@ pub(super) enum Broken {
     #[error("it does not follow the line before it: a line was changed, inserted, moved or removed")]
     Order,
     #[error(
+        "the log begins anew here: it was written without the key of the lines above, or these were put there since"
+    )]
+    Anew,
+    #[error(
         "it is not signed with a key that is here: it was written with another one, or without, or by another program"
     )]
     Signature,
@@ -228,8 +232,10 @@ fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
         return Err(Broken::Hash);
     }
     let seq = tip.seq + 1;
-    if !body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{}\"", tip.hash).as_bytes()) {
-        return Err(Broken::Order);
+    let is_after =
+        |seq: u64, hash: Sha256| body.ends_with(format!(",\"seq\":{seq},\"prevHash\":\"{hash}\"").as_bytes());
+    if !is_after(seq, tip.hash) {
+        return Err(if is_after(1, Tip::START.hash) { Broken::Anew } else { Broken::Order });
     }
     Ok((Tip { seq, hash }, mac))
 }
