@@ -1,47 +1,25 @@
-//! JSON with comments and with commas at the end of lists, edited as text.
+//! JSON with comments and with commas at the end of lists.
 
-use std::ops::Range;
-
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::Value;
 
-use super::text::{newline, put};
+use super::text::put;
 use crate::clients::Setting;
 
-/// How deep values may be nested.
-const MAX_DEPTH: usize = 100;
-
-/// A value, and where it stands.
-struct Node {
-    span: Range<usize>,
-    kind: Kind,
-}
-
-enum Kind {
-    Object(Vec<(String, Node)>),
-    Array(Vec<Node>),
-    Plain(Value),
-}
-
-impl Node {
-    fn value(&self) -> Value {
-        match &self.kind {
-            Kind::Object(members) => {
-                Value::Object(members.iter().map(|(key, node)| (key.clone(), node.value())).collect())
-            }
-            Kind::Array(items) => items.iter().map(Self::value).collect(),
-            Kind::Plain(value) => value.clone(),
-        }
-    }
-
-    /// Where what stands in it ends, if something does.
-    fn last(&self) -> Option<usize> {
-        match &self.kind {
-            Kind::Object(members) => members.last().map(|(_, node)| node.span.end),
-            Kind::Array(items) => items.last().map(|node| node.span.end),
-            Kind::Plain(_) => None,
-        }
-    }
-}
+/// What is read: JSON, comments, commas at the end of lists, and nothing else of JSON5.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 /// The text with the setting; the same text if it has it.
 ///
@@ -49,256 +27,68 @@ impl Node {
 ///
 /// When the text is not JSON, or has something else where the setting belongs.
 pub(super) fn with(text: &str, setting: &Setting) -> Result<String, String> {
-    let empty = text.trim().is_empty();
-    let text = if empty { "{\n}\n" } else { text };
-    let root = parse(text)?;
-    let before = root.value();
+    let text = if text.trim().is_empty() { "{\n}\n" } else { text };
+    let (root, before) = parse(text)?;
     let mut wanted = before.clone();
     put(&mut wanted, setting);
-    if wanted == before && !empty {
+    if wanted == before {
         return Ok(text.to_owned());
     }
     let (Setting::Is(keys, _) | Setting::Has(keys, _)) = setting;
-    let mut node = &root;
+    let mut object = root.object_value().ok_or("it is not a JSON object")?;
+    let mut value = &wanted;
     for (nth, key) in keys.iter().enumerate() {
-        let Kind::Object(members) = &node.kind else {
-            return Err(format!("`{}` in it is not an object", keys[..nth].join(".")));
-        };
-        let mut named = members.iter().filter(|member| member.0 == *key);
-        let Some((_, next)) = named.next() else {
+        value = &value[key.as_str()];
+        let mut named = object.properties().into_iter().filter(|one| one.decoded_name().as_ref() == Some(key));
+        let Some(property) = named.next() else {
             // All that is missing, as one member.
-            let value = keys[..=nth].iter().fold(&wanted, |value, key| &value[key.as_str()]);
-            return checked(insert(text, &root, node, Some(key), value), &wanted);
+            object.append(key, input(value));
+            return checked(&root, &wanted);
         };
+        let named_so = keys[..=nth].join(".");
         if named.next().is_some() {
-            return Err(format!("it has `{}` twice", keys[..=nth].join(".")));
+            return Err(format!("it has `{named_so}` twice"));
         }
-        node = next;
+        if nth + 1 < keys.len() {
+            object = property.object_value().ok_or_else(|| format!("`{named_so}` in it is not an object"))?;
+        } else if let Setting::Has(..) = setting {
+            let list = property.array_value().ok_or_else(|| format!("`{named_so}` in it is not a list"))?;
+            let added = value.as_array().into_iter().flatten().skip(list.elements().len());
+            added.for_each(|item| drop(list.append(input(item))));
+        } else {
+            property.set_value(input(value));
+        }
     }
-    match (setting, &node.kind) {
-        (Setting::Is(_, value), _) => {
-            let indent = indent_at(text, node.span.start);
-            let pretty = pretty(value, &unit(text, &root), indent, newline(text));
-            let new = [&text[..node.span.start], &pretty, &text[node.span.end..]].concat();
-            checked(new, &wanted)
-        }
-        (Setting::Has(_, texts), Kind::Array(_)) => {
-            let mut new = text.to_owned();
-            for item in texts.iter().map(|text| Value::String(text.clone())) {
-                let root = parse(&new)?;
-                let node = find(&root, keys).ok_or("its structure is not as expected")?;
-                let Kind::Array(items) = &node.kind else { return Err("its structure is not as expected".into()) };
-                if !items.iter().any(|one| one.value() == item) {
-                    new = insert(&new, &root, node, None, &item);
-                }
-            }
-            checked(new, &wanted)
-        }
-        (Setting::Has(..), _) => Err(format!("`{}` in it is not a list", keys.join("."))),
-    }
-}
-
-fn find<'n>(root: &'n Node, keys: &[String]) -> Option<&'n Node> {
-    keys.iter().try_fold(root, |node, key| match &node.kind {
-        Kind::Object(members) => members.iter().find(|member| member.0 == *key).map(|(_, node)| node),
-        _ => None,
-    })
+    checked(&root, &wanted)
 }
 
 /// Edited text is only taken if it means what it should.
-fn checked(new: String, wanted: &Value) -> Result<String, String> {
-    match parse(&new) {
-        Ok(node) if node.value() == *wanted => Ok(new),
+fn checked(root: &CstRootNode, wanted: &Value) -> Result<String, String> {
+    let text = root.to_string();
+    match parse(&text) {
+        Ok((_, value)) if value == *wanted => Ok(text),
         _ => Err("its structure is not as expected".into()),
     }
 }
 
-/// Puts a member (with a key) or an item behind the others of a container.
-fn insert(text: &str, root: &Node, container: &Node, key: Option<&str>, value: &Value) -> String {
-    let eol = newline(text);
-    let close = container.span.end - 1;
-    let inside = &text[container.span.start + 1..close];
-    // Comments in front of the closing bracket stay in front of what is added.
-    let at = container.span.start + 1 + inside.trim_end().len();
-    let key = key.map(|key| format!("{}: ", Value::from(key))).unwrap_or_default();
-    let last = container.last();
-    let comma_missing = last.is_some_and(|end| !has_comma(&text[end..close]));
-    let mut new = String::with_capacity(text.len() + 200);
-    match last.filter(|_| comma_missing) {
-        Some(end) => new.extend([&text[..end], ",", &text[end..at]]),
-        None => new.push_str(&text[..at]),
-    }
-    if inside.contains('\n') || last.is_none() {
-        let outer = indent_at(text, close).to_owned();
-        let outer = if inside.contains('\n') { outer } else { indent_at(text, container.span.start).to_owned() };
-        let unit = unit(text, root);
-        let inner = format!("{outer}{unit}");
-        new.extend([eol, &inner, &key, &pretty(value, &unit, &inner, eol)]);
-        if inside[at - container.span.start - 1..].contains('\n') {
-            new.push_str(&text[at..]);
-        } else {
-            new.extend([eol, &outer, &text[close..]]);
-        }
-    } else {
-        new.extend([" ", &key, &value.to_string(), &text[at..]]);
-    }
-    new
-}
-
-/// The blanks that the line of an offset begins with.
-fn indent_at(text: &str, at: usize) -> &str {
-    let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// One step of indentation: that of the first member on a line of its own.
-fn unit(text: &str, root: &Node) -> String {
-    let inside = &text[root.span.start + 1..root.span.end - 1];
-    let first = inside.lines().skip(1).find(|line| !line.trim().is_empty());
-    let blanks = first.map_or("", |line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
-    if blanks.is_empty() { "  ".into() } else { blanks.to_owned() }
-}
-
-/// A value on several lines, all but the first of them indented.
-fn pretty(value: &Value, unit: &str, indent: &str, eol: &str) -> String {
-    let text = format!("{value:#}");
-    let mut lines = text.lines().map(|line| {
-        let body = line.trim_start_matches(' ');
-        format!("{}{body}", unit.repeat((line.len() - body.len()) / 2))
-    });
-    let first = lines.next().unwrap_or_default();
-    lines.fold(first, |whole, line| format!("{whole}{eol}{indent}{line}"))
-}
-
-/// Whether a comma stands between a value and the end of its container.
-fn has_comma(rest: &str) -> bool {
-    let mut parser = Parser { text: rest, at: 0 };
-    parser.blank().is_ok() && parser.peek() == Some(b',')
-}
-
-fn parse(text: &str) -> Result<Node, String> {
-    let mut parser = Parser { text, at: 0 };
-    parser.blank()?;
-    let node = parser.value(0)?;
-    parser.blank()?;
-    if parser.at < text.len() {
-        return parser.wrong();
-    }
-    match node.kind {
-        Kind::Object(_) => Ok(node),
+fn parse(text: &str) -> Result<(CstRootNode, Value), String> {
+    let root = CstRootNode::parse(text, &OPTIONS)
+        .map_err(|error| format!("it is not JSON, from line {} on", error.line_display()))?;
+    match root.to_serde_value() {
+        Some(value @ Value::Object(_)) => Ok((root, value)),
         _ => Err("it is not a JSON object".into()),
     }
 }
 
-struct Parser<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn wrong<T>(&self) -> Result<T, String> {
-        let line = self.text[..self.at].matches('\n').count() + 1;
-        Err(format!("it is not JSON, from line {line} on"))
-    }
-
-    /// Blanks and comments.
-    fn blank(&mut self) -> Result<(), String> {
-        loop {
-            let rest = &self.text[self.at..];
-            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-            let rest = &self.text[self.at..];
-            if rest.starts_with("//") {
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if let Some(comment) = rest.strip_prefix("/*") {
-                match comment.find("*/") {
-                    Some(end) => self.at += end + 4,
-                    None => return self.wrong(),
-                }
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, String> {
-        if depth > MAX_DEPTH {
-            return self.wrong();
-        }
-        let start = self.at;
-        let kind = match self.peek() {
-            Some(b'{') => {
-                let mut members = Vec::new();
-                self.list(b'}', |parser| {
-                    let Value::String(key) = parser.plain()? else { return parser.wrong() };
-                    parser.blank()?;
-                    if parser.peek() != Some(b':') {
-                        return parser.wrong();
-                    }
-                    parser.at += 1;
-                    parser.blank()?;
-                    members.push((key, parser.value(depth + 1)?));
-                    Ok(())
-                })?;
-                Kind::Object(members)
-            }
-            Some(b'[') => {
-                let mut items = Vec::new();
-                self.list(b']', |parser| {
-                    items.push(parser.value(depth + 1)?);
-                    Ok(())
-                })?;
-                Kind::Array(items)
-            }
-            _ => Kind::Plain(self.plain()?),
-        };
-        Ok(Node { span: start..self.at, kind })
-    }
-
-    /// What stands between brackets, with commas between.
-    fn list(&mut self, close: u8, mut one: impl FnMut(&mut Self) -> Result<(), String>) -> Result<(), String> {
-        self.at += 1;
-        self.blank()?;
-        while self.peek() != Some(close) {
-            one(self)?;
-            self.blank()?;
-            match self.peek() {
-                Some(b',') => {
-                    self.at += 1;
-                    self.blank()?;
-                }
-                Some(next) if next == close => {}
-                _ => return self.wrong(),
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// A text, a number, `true`, `false` or `null`.
-    fn plain(&mut self) -> Result<Value, String> {
-        let rest = &self.text[self.at..];
-        let end = match rest.strip_prefix('"') {
-            Some(text) => {
-                let mut escaped = false;
-                let end = text.bytes().position(|byte| {
-                    let end = byte == b'"' && !escaped;
-                    escaped = byte == b'\\' && !escaped;
-                    end
-                });
-                end.map(|end| end + 2)
-            }
-            None => rest.find(|next: char| ",:]}/".contains(next) || next.is_whitespace()).or(Some(rest.len())),
-        };
-        match end.and_then(|end| Some((serde_json::from_str(&rest[..end]).ok()?, end))) {
-            Some((value, end)) => {
-                self.at += end;
-                Ok(value)
-            }
-            None => self.wrong(),
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(is) => CstInputValue::Bool(*is),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
         }
     }
 }
@@ -319,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_byte_stays() {
+    fn comments_and_the_order_stay() {
         let one = is(&["m", "us"], json!({ "a": 1 }));
         let list = has(&["p", "l"], &["x", "y"]);
         for (before, setting, after) in [
@@ -328,26 +118,26 @@ mod tests {
             (
                 "{\r\n\t\"k\": 1, // one\r\n\t// two\r\n}\r\n",
                 &one,
-                "{\r\n\t\"k\": 1, // one\r\n\t// two\r\n\t\"m\": {\r\n\t\t\"us\": {\r\n\t\t\t\"a\": 1\r\n\t\t}\r\n\t}\r\n}\r\n",
+                "{\r\n\t\"k\": 1, // one\r\n\t\"m\": {\r\n\t\t\"us\": {\r\n\t\t\t\"a\": 1,\r\n\t\t},\r\n\t},\r\n\t// two\r\n}\r\n",
             ),
             (
                 "{\n    \"m\": {\n        \"z\": [1,  2 ,] // last\n    }\n}",
                 &one,
                 "{\n    \"m\": {\n        \"z\": [1,  2 ,], // last\n        \"us\": {\n            \"a\": 1\n        }\n    }\n}",
             ),
-            ("{\"m\": {\"z\": 1}}", &one, "{\"m\": {\"z\": 1, \"us\": {\"a\":1}}}"),
+            ("{\"m\": {\"z\": 1}}", &one, "{\"m\": {\n    \"z\": 1,\n    \"us\": {\n      \"a\": 1\n    }\n  }}"),
             (
                 "{\"m\": {\"us\": /* old */ 2, \"z\": 1}}",
                 &one,
-                "{\"m\": {\"us\": /* old */ {\n  \"a\": 1\n}, \"z\": 1}}",
+                "{\"m\": {\"us\": /* old */ {\n      \"a\": 1\n    }, \"z\": 1}}",
             ),
-            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", &one, "{ \"m\":{\"us\":{\n  \"a\": 1\n}}}"),
-            ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\n  \"x\",\n  \"y\"\n]}}"),
+            ("{ \"m\":{\"us\":{\"a\" : 1.0e0}}}", &one, "{ \"m\":{\"us\":{\n      \"a\": 1\n    }}}"),
+            ("{\"p\": {\"l\": []}}", &list, "{\"p\": {\"l\": [\"x\", \"y\"]}}"),
             ("{\"p\": {\"l\": [\"y\", \"z\"]}}", &list, "{\"p\": {\"l\": [\"y\", \"z\", \"x\"]}}"),
             (
                 "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n    ]\n  }\n}\n",
                 &list,
-                "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n      \"x\",\n      \"y\"\n    ]\n  }\n}\n",
+                "{\n  \"p\": {\n    \"l\": [\n      \"z\", // z\n      \"x\",\n      \"y\",\n    ]\n  }\n}\n",
             ),
         ] {
             let found = with(before, setting).unwrap_or_else(|error| panic!("{before}: {error}"));
@@ -363,7 +153,7 @@ mod tests {
             ("[]", "it is not a JSON object"),
             ("{\"m\": []}", "`m` in it is not an object"),
             ("{\"m\": {}, \"m\": {}}", "it has `m` twice"),
-            ("{\n\"m\": {\n", "it is not JSON, from line 3 on"),
+            ("{\n\"m\": {\n", "it is not JSON, from line 2 on"),
             ("{\"k\": nope}", "it is not JSON, from line 1 on"),
             ("{} {}", "it is not JSON, from line 1 on"),
             ("{\"k\": /* 1}", "it is not JSON, from line 1 on"),

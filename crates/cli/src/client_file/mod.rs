@@ -1,5 +1,5 @@
-//! The configuration files of other programs: what to print for one, and one with settings of ours, in which every other byte
-//! is as it was.
+//! The configuration files of other programs: what to print for one, and one with settings of ours, in which
+//! everything else stays as it was: other settings, their order, and comments.
 
 mod json;
 mod text;
