@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
+use file_tools::input::PatchText;
 use file_tools::refused::RefusedForm;
 use patch_engine::{MAX_PATCH_SIZE, ParseError, Patch};
 use patch_grammar::ParseOptions;
@@ -33,6 +34,18 @@ impl Input {
     /// What it is, for those who keep it.
     pub(crate) fn form(&self) -> RefusedForm {
         self.diff.map_or(RefusedForm::Envelope, |how| RefusedForm::Diff(how.strip))
+    }
+
+    /// The same for those who parse it.
+    pub(crate) fn text(&self) -> PatchText<'_> {
+        let Self { bytes, diff, notes, reverse, .. } = self;
+        PatchText {
+            bytes: bytes.as_slice().into(),
+            diff: *diff,
+            notes: notes.clone(),
+            reverse: *reverse,
+            converted: false,
+        }
     }
 
     /// Reads it as an envelope.

@@ -7,6 +7,7 @@ use patch_engine::transaction::{Outcome, Recovered};
 use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
@@ -213,6 +214,21 @@ impl ChangedFile {
 pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
     let changes = report.plan.changes().iter();
     changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
+}
+
+/// What an undo or a redo did.
+#[must_use]
+pub fn restored(report: &Report, detail: DiffDetail) -> Value {
+    let mut data = json!({
+        "transactionId": report.transaction.map(|id| id.to_string()),
+        "undoOf": report.plan.undo_of().map(|id| id.to_string()),
+        "changedFiles": committed_files(report, detail),
+    });
+    let carried: Vec<_> = carried(&report.plan).collect();
+    if !carried.is_empty() {
+        data["carried"] = json!(carried);
+    }
+    data
 }
 
 /// The diff of a change that was committed; words instead when its bytes were taken away since.

@@ -28,6 +28,33 @@ impl CommitTree {
         Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
     }
 
+    /// The commit.
+    #[must_use]
+    pub fn commit(&self) -> Id {
+        self.commit
+    }
+
+    /// Its tree.
+    #[must_use]
+    pub fn tree(&self) -> Id {
+        self.snapshot.tree()
+    }
+
+    /// The paths of all files and links, in git's order; those that are no text are left out.
+    ///
+    /// # Errors
+    ///
+    /// When an object is missing or damaged.
+    pub fn paths(&self) -> Result<Vec<String>, ToolError> {
+        let mut paths = Vec::new();
+        let mut visit = |path: &[u8], entry: git_tree::Entry| {
+            let path = std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
+            paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
+        };
+        self.snapshot.walk(&mut visit).map_err(|error| git_error(&error))?;
+        Ok(paths)
+    }
+
     fn at(&self, path: &str) -> String {
         format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
     }

@@ -15,10 +15,12 @@ use patch_engine::transaction::{Durability, TransactionId, Workspace};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
 };
+use serde::Serialize;
 use serde_json::json;
 
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{Audit, Operation};
+use crate::changes::{DiffDetail, PatchData};
 use crate::commit_tree::git_error;
 use crate::error::{FailureClass, ToolError};
 use crate::hints::Hint;
@@ -59,6 +61,45 @@ pub struct GitReport {
     pub branch: Option<String>,
     /// The plan, and the name that the log has for the change.
     pub report: Report,
+}
+
+/// What is answered about a commit, or the plan of one.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GitData {
+    /// The new commit; null when nothing changes, or it was only planned.
+    pub commit: Option<String>,
+    /// Its tree; that of `onto` when nothing changes.
+    pub tree: String,
+    /// The commit that it follows.
+    pub onto: String,
+    /// The branch that was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// What changes.
+    #[serde(flatten)]
+    pub patch: PatchData,
+}
+
+impl GitReport {
+    /// The same as data. `planned` is what [`GitSession::plan`] gives.
+    ///
+    /// # Errors
+    ///
+    /// When bytes that a diff of a plan needs are not there any more.
+    pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
+        let patch = match planned {
+            true => PatchData::planned(&self.report.plan, detail)?,
+            false => PatchData::applied(std::slice::from_ref(&self.report), true, detail),
+        };
+        Ok(GitData {
+            commit: self.commit.map(|id| id.to_string()),
+            tree: self.tree.to_string(),
+            onto: self.onto.to_string(),
+            branch: self.branch.clone(),
+            patch,
+        })
+    }
 }
 
 /// Why a patch did not become a commit.
@@ -121,6 +162,22 @@ impl GitSession {
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// The files of a commit.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such commit.
+    pub fn tree(&self, revision: &str) -> Result<CommitTree, ToolError> {
+        let found = self.repository.resolve(revision).map_err(|error| git_error(&error))?;
+        Ok(CommitTree::new(&self.repository, found))
+    }
+
+    /// The rules for its files.
+    #[must_use]
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.policy
     }
 
     /// Plans a patch over the files of a commit; nothing is written.
@@ -242,8 +299,7 @@ impl GitSession {
     ///
     /// When there is no such commit.
     pub fn base(&self, revision: &str) -> Result<Files, ToolError> {
-        let found = self.repository.resolve(revision).map_err(|error| git_error(&error))?;
-        Ok(CommitTree::new(&self.repository, found).files(Arc::clone(&self.policy)))
+        Ok(self.tree(revision)?.files(Arc::clone(&self.policy)))
     }
 
     /// The commit that a patch goes on top of, and the branch that it moves. `seen` is the commit that its author saw, if

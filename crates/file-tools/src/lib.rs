@@ -16,6 +16,8 @@ mod fit;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod hints;
+pub mod history;
+pub mod input;
 mod ledger;
 mod left;
 pub mod ops;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::arguments;
+use crate::error::value_of;
 use crate::hints::{self, Caller};
 
 /// One `apply_patch_call` item.
@@ -53,6 +54,16 @@ pub enum FileOperation {
         /// The file.
         path: String,
     },
+}
+
+impl PatchCall {
+    /// The call as an item of a response.
+    pub(crate) fn item(&self) -> Value {
+        let mut item = value_of(self);
+        item["type"] = "apply_patch_call".into();
+        item["status"] = "completed".into();
+        item
+    }
 }
 
 /// One `apply_patch_call_output` item.

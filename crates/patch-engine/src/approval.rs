@@ -45,7 +45,7 @@ pub enum ApprovalPolicy {
 /// assert_eq!(failed.to_string(), "declined; nothing was changed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Approvals {
     policy: ApprovalPolicy,
     guarded: Globs,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use file_tools::input;
 use file_tools::received::Part;
 
 #[derive(Debug, Args)]
@@ -35,6 +36,19 @@ pub(crate) enum InputForm {
     Unified,
     Openai,
     Auto,
+}
+
+impl From {
+    /// The same for those who read the input.
+    pub(crate) fn how(&self) -> input::ReadAs {
+        let form = match self.from {
+            InputForm::Envelope => input::InputForm::Envelope,
+            InputForm::Unified => input::InputForm::Unified,
+            InputForm::Openai => input::InputForm::Openai,
+            InputForm::Auto => input::InputForm::Auto,
+        };
+        input::ReadAs { form, part: self.part, strip: self.strip, reverse: self.reverse }
+    }
 }
 
 fn part(text: &str) -> Result<Part, String> {

@@ -9,7 +9,7 @@ mod writing;
 
 pub(crate) use choice::one_of;
 pub(crate) use global::{GlobalArgs, When};
-pub(crate) use input::{From, InputArgs, InputForm};
+pub(crate) use input::{From, InputArgs};
 pub(crate) use reporting::{Detail, DiffFormat, Events, Reporting};
 pub(crate) use rules::{Ambiguous, Fuzz, HardLinks, Names, Profile, Rules, charset};
 pub(crate) use writing::{Approve, Caution, Durability, Writing, seconds};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use file_tools::audit::Audit;
-use file_tools::changes::{DiffDetail, PatchData};
+use file_tools::changes::DiffDetail;
 use file_tools::envelope;
 use file_tools::events::Events;
 use file_tools::git::{GitError, GitReport, GitRequest, GitSession};
@@ -183,8 +183,8 @@ fn preview(
     if args.explain {
         explain::print(global, patch, plan, options.placement.order);
     } else if global.json {
-        let data = PatchData::planned(plan, DiffDetail::Full).map_err(Rest::Files)?;
-        json::print(&envelope::Success::new(format!("it applies: {}", render::summary(plan)), Data::of(planned, data)));
+        let data = planned.data(true, DiffDetail::Full).map_err(Rest::Files)?;
+        json::print(&envelope::Success::new(format!("it applies: {}", render::summary(plan)), data));
     } else {
         if !global.quiet {
             render::notes(plan);
@@ -199,39 +199,13 @@ fn preview(
     Ok(())
 }
 
-/// What is answered about a commit.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Data {
-    /// The new commit; null when nothing changes.
-    commit: Option<String>,
-    tree: String,
-    onto: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    branch: Option<String>,
-    #[serde(flatten)]
-    patch: PatchData,
-}
-
-impl Data {
-    fn of(report: &GitReport, patch: PatchData) -> Self {
-        Self {
-            commit: report.commit.map(|id| id.to_string()),
-            tree: report.tree.to_string(),
-            onto: report.onto.to_string(),
-            branch: report.branch.clone(),
-            patch,
-        }
-    }
-}
-
 fn success(report: &GitReport) -> impl Serialize + use<> {
-    let data = PatchData::applied(std::slice::from_ref(&report.report), true, DiffDetail::None);
+    let data = report.data(false, DiffDetail::None).expect("what was committed is known");
     let output = match report.commit {
         Some(commit) => format!("{commit}: {}", render::summary(&report.report.plan)),
         None => "nothing changes; no commit was made".to_owned(),
     };
-    envelope::Success::new(output, Data::of(report, data))
+    envelope::Success::new(output, data)
 }
 
 fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest> {

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use file_tools::audit::{self, Status};
-use file_tools::changes::{CarriedHunk, LineRange, carried_text};
+use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
-use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, journal_problem};
-use patch_engine::transaction::{LogEntry, Unverified, Workspace};
-use serde_json::{Value, json};
+use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
+use patch_engine::transaction::{LogEntry, Workspace};
+use serde_json::json;
 use workspace_trash::Carried;
 
 use super::workspace;
@@ -62,32 +62,18 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     if args.state {
         return state(global, workspace);
     }
-    let (mut entries, unverified) = workspace.history()?;
-    entries.truncate(args.max_count.unwrap_or(usize::MAX));
     if global.json {
-        let values: Result<Vec<_>, Failure> = entries.iter().map(|entry| value(workspace, entry, args.patch)).collect();
-        let output = format!("{} transactions", entries.len());
-        let not_verified: Vec<_> = unverified
-            .iter()
-            .map(|one| {
-                let mut value = json!({
-                    "id": one.id.to_string(),
-                    "problem": one.problem.to_string(),
-                    "details": journal_problem(&one.problem),
-                    "undoneBy": one.undone_by.map(|id| id.to_string()),
-                });
-                if let Some(command) = trusting(one) {
-                    value["undo"] = command.into();
-                }
-                value
-            })
-            .collect();
-        json::done(output, json!({ "transactions": values?, "notVerified": not_verified }));
+        let data = history::log(workspace, args.max_count, args.patch)?;
+        let count = data["transactions"].as_array().map_or(0, Vec::len);
+        json::done(format!("{count} transactions"), data);
         return Ok(Exit::Done);
     }
+    let (mut entries, unverified) = workspace.history()?;
+    entries.truncate(args.max_count.unwrap_or(usize::MAX));
     for one in &unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
-        let todo = trusting(one).map(|command| format!("; `{command}` takes it back, if you know that change"));
+        let todo =
+            history::trusting(one).map(|command| format!("; `{command}` takes it back, if you know that change"));
         let todo = todo.unwrap_or_default();
         render::message(&format!("not verified, and left out: {} ({}{undone}{todo})", one.id, one.problem));
     }
@@ -102,12 +88,6 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
-}
-
-/// The command that takes back a transaction whose key is not here.
-fn trusting(one: &Unverified) -> Option<String> {
-    let may = one.problem.can_be_trusted() && one.undone_by.is_none();
-    may.then(|| format!("apply-patch undo {} --trust", one.id))
 }
 
 /// Checks the audit logs.
@@ -185,7 +165,7 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let workspace = session.workspace();
     let entry = workspace.show(workspace::id(&args.id)?)?;
     if global.json {
-        json::done(headline(&entry), value(workspace, &entry, true)?);
+        json::done(headline(&entry), history::transaction(workspace, &entry, true)?);
         return Ok(Exit::Done);
     }
     let diff = workspace.transaction_diff(&entry)?;
@@ -241,48 +221,4 @@ fn headline(entry: &LogEntry) -> String {
         line += " (rolled back)";
     }
     line
-}
-
-fn value(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Value, Failure> {
-    let header = &entry.journal.header;
-    let files: Vec<_> = entry
-        .journal
-        .records
-        .iter()
-        .map(|record| {
-            json!({
-                "path": record.path,
-                "operation": match letter(record) { 'A' => "create", 'D' => "delete", _ => "update" },
-                "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
-                "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
-                "trashedTo": record.before.as_ref().map(|_| workspace_trash::stored_path(workspace.root(), header.id, record.slot)),
-            })
-        })
-        .collect();
-    let mut value = json!({
-        "id": header.id.to_string(),
-        "timestamp": workspace_trash::format_time(header.id.time()),
-        "tool": header.tool,
-        "agent": header.agent,
-        "session": header.session,
-        "undoOf": header.undo_of.map(|id| id.to_string()),
-        "undoneBy": entry.undone_by.map(|id| id.to_string()),
-        "rolledBack": entry.aborted,
-        "files": files,
-    });
-    if !entry.journal.carried.is_empty() {
-        let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };
-        let one = |one: &Carried| CarriedHunk {
-            path: one.path.clone(),
-            hunk: one.hunk,
-            from: lines(one.from),
-            to: lines(one.to),
-            already_there: one.already_there,
-        };
-        value["carried"] = json!(entry.journal.carried.iter().map(one).collect::<Vec<_>>());
-    }
-    if with_diff {
-        value["diff"] = String::from_utf8_lossy(&workspace.transaction_diff(entry)?).into();
-    }
-    Ok(value)
 }

@@ -3,12 +3,11 @@
 use clap::Args;
 use file_tools::Session;
 use file_tools::audit::Operation;
-use file_tools::changes::{DiffDetail, carried, committed_files};
+use file_tools::changes::{DiffDetail, restored};
 use fs_guard::Access;
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{ApplyError, Plan, Report};
-use serde_json::json;
 
 use super::workspace;
 use crate::approve::{Prompt, preset};
@@ -145,17 +144,7 @@ fn print_report(global: &Global, report: &Report, detail: DiffDetail) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(|id| id.to_string());
     if global.json {
-        let files = committed_files(report, detail);
-        let mut data = json!({
-            "transactionId": id,
-            "undoOf": plan.undo_of().map(|id| id.to_string()),
-            "changedFiles": files,
-        });
-        let carried: Vec<_> = carried(plan).collect();
-        if !carried.is_empty() {
-            data["carried"] = json!(carried);
-        }
-        json::done(format!("{} files restored", files.len()), data);
+        json::done(format!("{} files restored", plan.changes().len()), restored(report, detail));
         return;
     }
     if !global.quiet {

@@ -1,0 +1,207 @@
+//! The program around a call, as closures.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use file_tools::events::{EventForm, Events};
+use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
+use fs_guard::Policy;
+use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
+use patch_engine::{Event, Plan};
+use serde_json::{Value, json};
+
+use crate::workspace_options::ApproveWord;
+
+type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
+type Observe<'h> = Box<dyn FnMut(Value) + Send + 'h>;
+type Cancelled<'h> = Box<dyn Fn() -> bool + Send + 'h>;
+
+/// What the program around a call wants to decide and to know; nothing, by default.
+#[derive(Default)]
+pub struct Host<'h> {
+    /// Decides about the plan that is about to be committed.
+    pub approve: Option<Approve<'h>>,
+    /// Receives what happens, as the objects of `--events jsonl`.
+    pub observe: Option<Observe<'h>>,
+    /// Whether the call is to be given up. What is past the first file is finished.
+    pub cancelled: Option<Cancelled<'h>>,
+}
+
+impl std::fmt::Debug for Host<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("approve", &self.approve.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// A plan that waits for approval.
+#[derive(Debug)]
+pub struct Proposal<'p> {
+    plan: &'p Plan,
+    reasons: Vec<String>,
+}
+
+impl Proposal<'_> {
+    /// A name of exactly this plan: 64 hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        self.plan.digest().to_string()
+    }
+
+    /// The changes as a git diff.
+    ///
+    /// # Errors
+    ///
+    /// When a file was changed meanwhile.
+    pub fn diff(&self) -> Result<Vec<u8>, ToolError> {
+        Ok(self.plan.images().diffs()?)
+    }
+
+    /// The files that change.
+    #[must_use]
+    pub fn changes(&self) -> Value {
+        let data = file_tools::changes::PatchData::planned(self.plan, file_tools::changes::DiffDetail::None);
+        json!(data.map(|data| data.changed_files).unwrap_or_default())
+    }
+
+    /// Why it is asked, in words; there need not be a reason.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        &self.reasons
+    }
+}
+
+/// When a host is asked, and what it approved for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Approver {
+    word: Option<ApproveWord>,
+    approvals: Mutex<Approvals>,
+}
+
+impl Approver {
+    /// What is guarded is asked about, where there is somebody to ask; else the guard refuses it.
+    pub(crate) fn new(word: Option<ApproveWord>, policy: Policy) -> (Self, Policy) {
+        let mut approvals = Approvals::new(match word {
+            None | Some(ApproveWord::Never) => ApprovalPolicy::Never,
+            Some(ApproveWord::Auto) => ApprovalPolicy::OnRequest,
+            Some(ApproveWord::Ask) => ApprovalPolicy::Always,
+        });
+        let policy = approvals.take_guarded(policy);
+        (Self { word, approvals: Mutex::new(approvals) }, policy)
+    }
+
+    /// Makes a call with this host, and tells it what happens; `root` is where its files are.
+    pub(crate) fn run<T>(
+        &self,
+        host: Host<'_>,
+        root: &Path,
+        (tool, input): (&str, &Value),
+        call: impl FnOnce(&mut dyn patch_engine::Host) -> Result<T, ToolError>,
+        answer: impl FnOnce(&T) -> Value,
+    ) -> Result<T, ToolError> {
+        let Host { approve, observe, cancelled } = host;
+        let events = observe.map(|mut observe| {
+            let sink = move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
+            let mut events = Events::new(EventForm::Jsonl, "", root, sink);
+            events.begin_call(tool, tool, input);
+            events
+        });
+        let mut asking = Asking { approver: self, approve, cancelled, events, unasked: false };
+        let result = call(&mut asking);
+        let result = match asking.unasked {
+            true => result.map_err(unasked),
+            false => result,
+        };
+        if let Some(mut events) = asking.events {
+            match &result {
+                Ok(done) => events.end_call(&answer(done), None),
+                Err(error) => events.end_call(&json!({ "ok": false, "error": error }), Some(&error.message)),
+            }
+        }
+        result
+    }
+}
+
+/// What became of a change that needs approval where there is nobody to ask.
+fn unasked(error: ToolError) -> ToolError {
+    let message = "the change needs approval, and the call has no `approve` to ask; nothing was changed";
+    match error.kind {
+        ErrorKind::PermissionDenied => ToolError::new(FailureClass::Refused, error.kind, message)
+            .hints([Hint::AskPerson { what: "approve the change".into(), flag: None }]),
+        _ => error,
+    }
+}
+
+/// The host of one call.
+struct Asking<'a, 'h> {
+    approver: &'a Approver,
+    approve: Option<Approve<'h>>,
+    cancelled: Option<Cancelled<'h>>,
+    events: Option<Events<'h>>,
+    /// Approval was needed, and there was nobody to ask.
+    unasked: bool,
+}
+
+impl patch_engine::Host for Asking<'_, '_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        if self.approver.word == Some(ApproveWord::Never) || (self.approver.word.is_none() && self.approve.is_none()) {
+            return self.decided(Decision::Approve, false);
+        }
+        let mut asked = Asked { approve: self.approve.as_mut(), answer: None, unasked: false };
+        if self.approver.word.is_none() {
+            let decision = patch_engine::Host::approve(&mut asked, request)?;
+            return self.decided(decision, true);
+        }
+        // Not locked while it is decided: that may take as long as a person takes.
+        let lock = || self.approver.approvals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut approvals = lock().clone();
+        let decision = approvals.ask(&mut asked).approve(request)?;
+        if asked.answer == Some(Decision::ApproveForSession) {
+            let mut again = Asked { approve: None, answer: asked.answer, unasked: false };
+            lock().ask(&mut again).approve(request)?;
+        }
+        let (was_asked, unasked) = (asked.answer.is_some(), asked.unasked);
+        self.unasked |= unasked;
+        self.decided(decision, was_asked)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.as_ref().is_some_and(|cancelled| cancelled())
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if let Some(events) = &mut self.events {
+            patch_engine::Host::event(events, event);
+        }
+    }
+}
+
+impl Asking<'_, '_> {
+    fn decided(&mut self, decision: Decision, asked: bool) -> Result<Decision, fs_guard::Error> {
+        let approved = matches!(decision, Decision::Approve | Decision::ApproveForSession);
+        patch_engine::Host::event(self, &Event::Decided { approved, asked });
+        Ok(decision)
+    }
+}
+
+/// Asks the closure, and remembers what it said.
+struct Asked<'a, 'h> {
+    approve: Option<&'a mut Approve<'h>>,
+    answer: Option<Decision>,
+    unasked: bool,
+}
+
+impl patch_engine::Host for Asked<'_, '_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let reasons = request.reasons.iter().map(ToString::to_string).collect();
+        let decision = match (&mut self.approve, self.answer) {
+            (Some(approve), _) => approve(&Proposal { plan: request.plan, reasons }),
+            (None, Some(answer)) => answer,
+            (None, None) => {
+                self.unasked = true;
+                return Ok(Decision::Decline);
+            }
+        };
+        self.answer = Some(decision);
+        Ok(decision)
+    }
+}

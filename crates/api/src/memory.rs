@@ -1,0 +1,146 @@
+//! Files that are not in a directory: a map, or what a host program has.
+
+use std::sync::{Arc, OnceLock};
+
+use file_tools::ToolError;
+use file_tools::hints::Caller;
+use file_tools::input::PatchText;
+use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
+use fs_guard::Policy;
+use patch_engine::{ChangedFile, FileEdit, Files, HostTree, MemoryTree, Options, Tree};
+
+use crate::error::argument;
+use crate::options::{PatchOptions, Preset};
+use crate::plan::Plan;
+
+fn policy() -> Arc<Policy> {
+    static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
+    Arc::clone(POLICY.get_or_init(|| Arc::new(patch_engine::policy())))
+}
+
+fn plan(tree: Arc<dyn Tree>, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
+    let rules = options.engine(&Preset::default())?;
+    let unread = |error: file_tools::input::InputError| error.tool_error(patch);
+    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
+    let plan = text.parsed(&rules, |patch| patch_engine::plan(Files::of_tree(tree, policy()), patch, &rules));
+    let plan = plan.map_err(unread)?.map_err(|rejects| ToolError::rejected(&rejects))?;
+    Ok(Plan::of(plan))
+}
+
+/// Applies a patch to files in memory, which stay as they are: what is at each path that changes afterwards, and the plan.
+///
+/// # Errors
+///
+/// When the text is no patch, or does not apply.
+pub fn apply_in_memory(
+    files: &MemoryTree,
+    patch: &[u8],
+    options: &PatchOptions,
+) -> Result<(Vec<ChangedFile>, Plan), ToolError> {
+    let plan = plan(Arc::new(files.clone()), patch, options)?;
+    Ok((plan.plan.images().changed()?, plan))
+}
+
+/// A plan for the files of a host program, which changes them itself.
+#[derive(Debug)]
+pub struct HostPlan {
+    /// What would change.
+    pub plan: Plan,
+    tree: Arc<HostTree>,
+}
+
+impl HostPlan {
+    /// What to do with each file: its whole text afterwards, and the same as the smallest replacements.
+    ///
+    /// # Errors
+    ///
+    /// When the files are not what they were.
+    pub fn edits(&self) -> Result<Vec<FileEdit>, ToolError> {
+        Ok(self.plan.plan.images().edits()?)
+    }
+
+    /// The version that a file had when it was read; none when it was not read, or has none.
+    #[must_use]
+    pub fn version(&self, path: &str) -> Option<i64> {
+        self.tree.version(path)
+    }
+}
+
+/// Plans a patch for the files of a host program.
+///
+/// # Errors
+///
+/// When the text is no patch, or does not apply.
+pub fn plan_over(tree: HostTree, patch: &[u8], options: &PatchOptions) -> Result<HostPlan, ToolError> {
+    let tree = Arc::new(tree);
+    Ok(HostPlan { plan: plan(Arc::clone(&tree) as Arc<dyn Tree>, patch, options)?, tree })
+}
+
+/// What a diff of the Responses API is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiffMode {
+    /// A change of a text.
+    #[default]
+    Default,
+    /// A new text: every line begins with `+`.
+    Create,
+}
+
+impl std::str::FromStr for DiffMode {
+    type Err = ToolError;
+
+    fn from_str(mode: &str) -> Result<Self, ToolError> {
+        crate::options::named("mode", mode, &[("default", Self::Default), ("create", Self::Create)])
+            .map_err(|message| argument("mode", message, "`default` or `create`"))
+    }
+}
+
+/// The name of the one file of [`apply_diff`]; messages are without it.
+const FILE: &str = "text";
+
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
+///
+/// # Errors
+///
+/// When the diff does not parse or does not apply.
+pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, ToolError> {
+    let (path, diff) = (FILE.to_owned(), diff.to_owned());
+    let mut files = MemoryTree::new();
+    let operation = match mode {
+        DiffMode::Create => FileOperation::CreateFile { path, diff },
+        DiffMode::Default => {
+            files.insert(FILE, text.to_vec());
+            FileOperation::UpdateFile { path, diff, move_to: None }
+        }
+    };
+    let calls = [PatchCall { call_id: FILE.into(), operation, caller: None }];
+    let envelope = ops::to_envelope(&calls).map_err(|error| match error {
+        OpsError::BadCall { message, .. } => bad_diff(&message),
+        error => bad_diff(&error.to_string()),
+    })?;
+    let mut rules = Options::new(patch_engine::Profile::Codex);
+    // The one rule of that API that the envelope does not have.
+    rules.placement.stacked_headers_must_match = true;
+    let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
+    let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());
+    let plan = text.parsed(&rules, |patch| {
+        patch_engine::plan(Files::of_tree(Arc::new(files.clone()), policy()), patch, &rules).map_err(|rejects| {
+            let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
+            let message = rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
+            let message = message.split("\nnext: ").next().unwrap_or_default();
+            let message = message.strip_prefix(FILE).unwrap_or(message).trim_start_matches(": ").to_owned();
+            ToolError { message, path: None, ..error }
+        })
+    });
+    let plan = plan.map_err(unread)??;
+    let mut changed = plan.images().changed()?;
+    let content = changed.pop().and_then(|file| file.after);
+    Ok(content.map_or_else(|| files.get(FILE).unwrap_or_default().to_vec(), |content| content.bytes.to_vec()))
+}
+
+fn bad_diff(message: &str) -> ToolError {
+    let (message, next) = message.split_once("\nnext: ").map_or((message, None), |(said, next)| (said, Some(next)));
+    let message = message.strip_prefix("in the diff, ").unwrap_or(message).to_owned();
+    let error = file_tools::input::InputError::Unreadable(message).tool_error(&[]);
+    ToolError { suggested_next_action: next.map(str::to_owned), hints: Vec::new(), ..error }
+}

@@ -1,0 +1,281 @@
+//! The options of every call, as the objects of other languages: the names in `camelCase` or `snake_case`, and no others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use file_tools::ToolError;
+use file_tools::changes::DiffDetail;
+use file_tools::input::{InputForm, ReadAs};
+use file_tools::received::Part;
+use file_tools::specs::{Channel, Client};
+use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass};
+use patch_grammar::Dialect;
+use patch_grammar::export::Format;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde_json::Value;
+
+use crate::error::argument;
+
+/// Reads options; null leaves all of them open.
+///
+/// # Errors
+///
+/// When a name is not known, or a value is not what it should be.
+pub(crate) fn read<T: DeserializeOwned + Default>(options: Value) -> Result<T, ToolError> {
+    if options.is_null() {
+        return Ok(T::default());
+    }
+    let wrong = |message: String| argument("the options", message, "as the documentation has them");
+    // serde would take a list for a struct.
+    if !options.is_object() {
+        return Err(wrong("the options are no object".into()));
+    }
+    serde_json::from_value(options).map_err(|error| wrong(error.to_string()))
+}
+
+macro_rules! readable {
+    ($($type:ty),*) => {$(
+        impl $type {
+            /// Reads the options from JSON: an object, or null for the defaults.
+            ///
+            /// # Errors
+            ///
+            /// When a name is not known, or a value is not what it should be.
+            pub fn read(options: Value) -> Result<Self, ToolError> {
+                $crate::options::read(options)
+            }
+        }
+    )*};
+}
+
+#[cfg(feature = "workspace")]
+pub(crate) use readable;
+
+readable!(PatchOptions, SpecOptions);
+
+/// How a patch is read and planned. What is left open is as the profile has it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PatchOptions {
+    /// `strict`, the default, or `codex`: a preset of the rules.
+    pub profile: Option<Profile>,
+    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default.
+    pub from: InputForm,
+    /// Which patch of several is meant: its number from 1, or `all`. With `auto` only.
+    #[serde(deserialize_with = "part")]
+    pub part: Option<Part>,
+    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git writes.
+    pub strip: Option<usize>,
+    /// The patch is taken back.
+    pub reverse: bool,
+    /// The environment that this is: a patch that names another one is refused.
+    pub environment: Option<String>,
+    /// What files must be before, by path: their SHA-256, or nothing for a file that must not be there.
+    #[serde(alias = "expected_sha256_by_path", alias = "expected")]
+    pub expected_sha256_by_path: BTreeMap<String, String>,
+    /// The files as the author of the patch saw them, by path: hunks of a file that changed since are carried.
+    pub base: Option<BTreeMap<String, String>>,
+    /// Whether added and moved files may replace others.
+    pub overwrite: Option<bool>,
+    /// Whether missing directories are made.
+    #[serde(alias = "create_parents")]
+    pub create_parents: Option<bool>,
+    /// Whether files may be deleted.
+    #[serde(alias = "allow_delete")]
+    pub allow_delete: Option<bool>,
+    /// Whether files may be moved.
+    #[serde(alias = "allow_move")]
+    pub allow_move: Option<bool>,
+    /// What becomes of a hunk that fits in several places: `reject` or `first`.
+    pub ambiguous: Option<Ambiguity>,
+    /// What may differ when a hunk is located: `none`, `trailing`, `blanks` or `unicode`.
+    pub fuzz: Option<Fuzz>,
+    /// The charsets of files, each as `GLOB=LABEL`.
+    pub encoding: Vec<String>,
+    /// The largest file that is read or written, in bytes.
+    #[serde(alias = "max_file_size")]
+    pub max_file_size: Option<u64>,
+    /// Whether all of the patch is one transaction; true unless set. In a workspace only.
+    pub atomic: Option<bool>,
+    /// What an answer shows of the changes: `none`, the default, `stat` or `full`.
+    pub diff: DiffDetail,
+}
+
+/// A preset of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "they are the engine's")]
+pub enum Profile {
+    Strict,
+    Codex,
+}
+
+impl From<Profile> for patch_engine::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Strict => Self::Strict,
+            Profile::Codex => Self::Codex,
+        }
+    }
+}
+
+/// What becomes of a hunk that fits in several places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "they are the engine's")]
+pub enum Ambiguity {
+    Reject,
+    First,
+}
+
+/// What may differ when a hunk is located.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "they are the engine's")]
+pub enum Fuzz {
+    None,
+    Trailing,
+    Blanks,
+    Unicode,
+}
+
+/// What options leave open, and who plans knows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Preset {
+    pub(crate) profile: patch_engine::Profile,
+    pub(crate) encodings: Encodings,
+    pub(crate) max_file_size: Option<u64>,
+}
+
+impl PatchOptions {
+    /// How the text is read.
+    pub(crate) fn read_as(&self) -> ReadAs {
+        ReadAs { form: self.from, part: self.part, strip: self.strip, reverse: self.reverse }
+    }
+
+    /// The rules of planning.
+    pub(crate) fn engine(&self, preset: &Preset) -> Result<Options, ToolError> {
+        let mut options = Options::new(self.profile.map_or(preset.profile, Into::into));
+        options.parse.environment = self.environment.clone();
+        for (path, hash) in &self.expected_sha256_by_path {
+            let hash = hash.parse().map_err(|_| {
+                let message =
+                    format!("{path}: {hash:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
+                argument("expectedSha256ByPath", message, "the SHA-256 of the file, or nothing")
+            })?;
+            options.expected.insert(path.strip_prefix("./").unwrap_or(path).to_owned(), hash);
+        }
+        if let Some(base) = &self.base {
+            let files: MemoryTree = base.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            options.base = Some(Files::of_tree(Arc::new(files), patch_engine::policy()));
+        }
+        options.encodings = preset.encodings.clone();
+        declare(&mut options.encodings, &self.encoding)?;
+        let given = |given: Option<bool>, preset: &mut bool| *preset = given.unwrap_or(*preset);
+        given(self.allow_delete, &mut options.allow_delete);
+        given(self.allow_move, &mut options.allow_move);
+        given(self.create_parents, &mut options.create_parents);
+        given(self.overwrite, &mut options.overwrite);
+        options.max_file_size = self.max_file_size.or(preset.max_file_size).unwrap_or(options.max_file_size);
+        if let Some(ambiguous) = self.ambiguous {
+            options.placement.ambiguous = match ambiguous {
+                Ambiguity::Reject => Ambiguous::Reject,
+                Ambiguity::First => Ambiguous::First,
+            };
+        }
+        if let Some(fuzz) = self.fuzz {
+            let most_lenient = match fuzz {
+                Fuzz::None => Pass::Exact,
+                Fuzz::Trailing => Pass::Trailing,
+                Fuzz::Blanks => Pass::Blanks,
+                Fuzz::Unicode => Pass::Unicode,
+            };
+            options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
+        }
+        Ok(options)
+    }
+}
+
+/// Adds charsets, each as `GLOB=LABEL`.
+pub(crate) fn declare(encodings: &mut Encodings, all: &[String]) -> Result<(), ToolError> {
+    all.iter().try_for_each(|one| {
+        let wrong = |problem: String| argument("encoding", format!("{one:?}: {problem}"), "entries as GLOB=LABEL");
+        let (glob, label) = one.rsplit_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;
+        encodings.declare(glob, label).map_err(|error| wrong(error.to_string()))
+    })
+}
+
+fn part<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::String(word) if word == "all" => Ok(Some(Part::All)),
+        value => {
+            let nth = value.as_u64().and_then(|nth| usize::try_from(nth).ok()).filter(|&nth| nth > 0);
+            nth.map(|nth| Some(Part::Nth(nth))).ok_or_else(|| D::Error::custom("`part` is a number from 1, or `all`"))
+        }
+    }
+}
+
+/// Which tools, and in which words.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SpecOptions {
+    /// The patch tool alone; otherwise all file tools.
+    #[serde(alias = "patch_only")]
+    pub patch_only: bool,
+    /// Without what errors mean and what each argument is.
+    pub brief: bool,
+    /// `whole`, the default, or `codex`. Of the patch tool.
+    #[serde(deserialize_with = "dialect")]
+    pub dialect: Option<Dialect>,
+    /// The notation of the grammar, where the provider takes several. Of the patch tool.
+    #[serde(deserialize_with = "format")]
+    pub grammar: Option<Format>,
+    /// `raw`, the default, or `python`: whose request the fields are for. Of the patch tool.
+    #[serde(deserialize_with = "client")]
+    pub client: Option<Client>,
+    /// How many characters of a file Anthropic's editor may show.
+    #[serde(alias = "max_characters")]
+    pub max_characters: Option<u32>,
+}
+
+/// Reads the name of one of several things.
+pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> Result<T, String> {
+    let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    let names = || all.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("there is no {what} `{name}`; there are {}", names()))
+}
+
+fn word<'de, D: Deserializer<'de>, T: Copy>(
+    deserializer: D,
+    what: &str,
+    all: &[(&str, T)],
+) -> Result<Option<T>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    name.map(|name| named(what, &name, all).map_err(D::Error::custom)).transpose()
+}
+
+pub(crate) const CLIENTS: [(&str, Client); 2] = [("raw", Client::Raw), ("python", Client::Python)];
+pub(crate) const CHANNELS: [(&str, Channel); 3] =
+    [("tool", Channel::Tool), ("argument", Channel::Argument), ("message", Channel::Message)];
+
+pub(crate) fn dialects() -> Vec<(&'static str, Dialect)> {
+    Dialect::ALL.into_iter().map(|dialect| (dialect.as_str(), dialect)).collect()
+}
+
+pub(crate) fn formats() -> Vec<(&'static str, Format)> {
+    Format::ALL.into_iter().map(|format| (format.as_str(), format)).collect()
+}
+
+fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
+    word(deserializer, "dialect", &dialects())
+}
+
+fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Format>, D::Error> {
+    word(deserializer, "notation", &formats())
+}
+
+fn client<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Client>, D::Error> {
+    word(deserializer, "client", &CLIENTS)
+}

@@ -1,0 +1,82 @@
+//! A plan, as it is shown.
+
+use std::sync::Arc;
+
+use file_tools::ToolError;
+use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
+use patch_engine::Report;
+use serde_json::{Value, json};
+
+/// What a patch would do. It is not changed by what happens to the files since.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) plan: Arc<patch_engine::Plan>,
+    /// The patch was applied before: nothing is to be done.
+    pub(crate) done: Option<Report>,
+    /// The patch and its options, so that it can be made again.
+    #[cfg(feature = "workspace")]
+    pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
+}
+
+impl Plan {
+    /// A plan that is not committed here.
+    pub(crate) fn of(plan: patch_engine::Plan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            done: None,
+            #[cfg(feature = "workspace")]
+            made_of: None,
+        }
+    }
+
+    /// A name of exactly this plan: 64 hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        self.plan.digest().to_string()
+    }
+
+    /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
+    #[must_use]
+    pub fn changes(&self) -> Value {
+        let field = |data: Value| data["changedFiles"].clone();
+        self.data(DiffDetail::None).map(field).unwrap_or_else(|_| json!([]))
+    }
+
+    /// What a reader should know about how it came to be.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let data = PatchData::planned(&self.plan, DiffDetail::None);
+        data.map(|data| data.notes).unwrap_or_default()
+    }
+
+    /// The plan in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match &self.done {
+            Some(report) => outcome(std::slice::from_ref(report)),
+            None => summary(&self.plan),
+        }
+    }
+
+    /// The changes as a git diff, whole.
+    ///
+    /// # Errors
+    ///
+    /// When files that have to be read for that are not what they were.
+    pub fn diff(&self) -> Result<Vec<u8>, ToolError> {
+        Ok(self.plan.images().diffs()?)
+    }
+
+    /// The plan as the command line's JSON has it.
+    ///
+    /// # Errors
+    ///
+    /// When a diff is asked for, and files that have to be read for that are not what they were.
+    pub fn data(&self, detail: DiffDetail) -> Result<Value, ToolError> {
+        let data = match &self.done {
+            Some(report) => PatchData::applied(std::slice::from_ref(report), true, detail),
+            None => PatchData::planned(&self.plan, detail)?,
+        };
+        Ok(serde_json::to_value(data).expect("text keys"))
+    }
+}

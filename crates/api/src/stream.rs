@@ -1,0 +1,67 @@
+//! A patch that is still arriving.
+
+use file_tools::ToolError;
+use patch_grammar::{PatchStream, StreamEvent, StreamOperation};
+use serde_json::{Value, json};
+
+use crate::options::{PatchOptions, Preset};
+
+/// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it so far.
+#[derive(Debug)]
+pub struct Stream(PatchStream);
+
+impl Stream {
+    /// Waits for the text.
+    ///
+    /// # Errors
+    ///
+    /// When the options make no sense.
+    pub fn new(options: &PatchOptions) -> Result<Self, ToolError> {
+        Ok(Self(PatchStream::new(options.engine(&Preset::default())?.parse)))
+    }
+
+    /// Adds to the text: what that completes, as objects with a `type`.
+    pub fn push(&mut self, chunk: &[u8]) -> Vec<Value> {
+        self.0.push(chunk).iter().map(event).collect()
+    }
+
+    /// Says that the text is over. The last event is `ended` or `failed`, unless it came before.
+    pub fn end(&mut self) -> Vec<Value> {
+        self.0.end().iter().map(event).collect()
+    }
+
+    /// The text so far.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.text()
+    }
+}
+
+fn event(event: &StreamEvent) -> Value {
+    match event {
+        StreamEvent::Begun { section, operation, path, move_to, line } => {
+            let operation = match operation {
+                StreamOperation::Add => "add",
+                StreamOperation::Delete => "delete",
+                StreamOperation::Update => "update",
+                StreamOperation::Move => "move",
+            };
+            let mut value =
+                json!({ "type": "begun", "section": section, "operation": operation, "path": path, "line": line });
+            if let Some(to) = move_to {
+                value["toPath"] = to.as_str().into();
+            }
+            value
+        }
+        StreamEvent::MoveTo { section, path } => json!({ "type": "move_to", "section": section, "toPath": path }),
+        StreamEvent::Lines { section, inserted, deleted } => {
+            json!({ "type": "lines", "section": section, "inserted": inserted, "deleted": deleted })
+        }
+        StreamEvent::Finished { section, inserted, deleted } => {
+            json!({ "type": "finished", "section": section, "inserted": inserted, "deleted": deleted })
+        }
+        StreamEvent::Ended { line } => json!({ "type": "ended", "line": line }),
+        StreamEvent::Failed(error) => json!({ "type": "failed", "error": ToolError::parse(error) }),
+        other => json!({ "type": "other", "debug": format!("{other:?}") }),
+    }
+}

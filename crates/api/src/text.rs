@@ -1,0 +1,119 @@
+//! Patches as text, and what models and providers need.
+
+use file_tools::ToolError;
+use file_tools::input::{self, OutputForm, PatchText};
+use file_tools::specs::{self, Provider};
+use patch_engine::{Files, MemoryTree};
+use patch_grammar::Dialect;
+use serde_json::{Value, json};
+
+use crate::error::argument;
+use crate::options::{CHANNELS, PatchOptions, Preset, SpecOptions, dialects, formats, named};
+
+/// The tree of a patch: the `data` of `apply-patch parse --json`.
+///
+/// # Errors
+///
+/// When the text is no patch.
+pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
+    let rules = options.engine(&Preset::default())?;
+    let unread = |error: input::InputError| error.tool_error(patch);
+    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
+    text.parsed(&rules, |patch| serde_json::to_value(patch).expect("text keys")).map_err(unread)
+}
+
+/// A patch in another form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Converted {
+    /// The text; JSON for the operations of the Responses API.
+    pub text: Vec<u8>,
+    /// What was overlooked in reading it.
+    pub warnings: Vec<String>,
+}
+
+/// The same change in another form. A diff is made against `files`, the ones that the patch is for.
+///
+/// # Errors
+///
+/// When the text is no patch, does not apply to the files, or the form cannot express it.
+pub fn convert(
+    patch: &[u8],
+    to: OutputForm,
+    options: &PatchOptions,
+    files: Option<&MemoryTree>,
+) -> Result<Converted, ToolError> {
+    let rules = options.engine(&Preset::default())?;
+    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(|error| error.tool_error(patch))?;
+    let mut files = || match files {
+        Some(files) => Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy())),
+        None => {
+            let message = "a diff is made against files: its line numbers and removed text are in these only";
+            Err(argument("files", message, "the files that the patch is for"))
+        }
+    };
+    match input::convert(&text, to, &rules, &mut files) {
+        Ok(input::Converted::Text(text, warnings)) => Ok(Converted { text, warnings }),
+        Ok(input::Converted::Items(items, warnings)) => {
+            Ok(Converted { text: json!(items).to_string().into_bytes(), warnings })
+        }
+        Err(error) => Err(error.tool_error(patch)),
+    }
+}
+
+/// Tools in the shape of a provider.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Specs {
+    /// What goes into the request: a list of tools, or one, or fields.
+    pub value: Value,
+    /// What it cannot express, a sentence each.
+    pub caveats: Vec<String>,
+}
+
+/// The file tools, or the patch tool alone, in the shape that a provider wants.
+///
+/// # Errors
+///
+/// When there is no such provider, or it does not take what the options ask for.
+pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolError> {
+    let wrong = |error: specs::SpecError| argument("provider", error.to_string(), "a provider that takes this");
+    let provider: Provider = provider.parse().map_err(wrong)?;
+    if !options.patch_only {
+        let value = specs::all_tools::spec(provider, options.brief).map_err(wrong)?;
+        return Ok(Specs { value, caveats: Vec::new() });
+    }
+    let spec = specs::SpecOptions {
+        dialect: options.dialect.unwrap_or(Dialect::Whole),
+        grammar: options.grammar,
+        client: options.client.unwrap_or_default(),
+        max_characters: options.max_characters,
+    };
+    let spec = specs::tool_spec(provider, &spec).map_err(wrong)?;
+    Ok(Specs { value: spec.to_value(), caveats: spec.caveats().iter().map(ToString::to_string).collect() })
+}
+
+fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
+    named("dialect", name, &dialects()).map_err(|message| argument("dialect", message, "`whole` or `codex`"))
+}
+
+/// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch travels: `tool`, `argument` or `message`.
+///
+/// # Errors
+///
+/// When there is no such dialect or channel.
+pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
+    let channel = named("channel", channel, &CHANNELS)
+        .map_err(|message| argument("channel", message, "`tool`, `argument` or `message`"))?;
+    Ok(specs::prompt(dialect_named(dialect)?, channel))
+}
+
+/// The grammar of a dialect in a notation: `pest`, `lark`, `gbnf`, `ebnf` or `regex`.
+///
+/// # Errors
+///
+/// When there is no such notation or dialect.
+pub fn grammar(format: &str, dialect: &str) -> Result<&'static str, ToolError> {
+    let format = named("notation", format, &formats()).map_err(|message| argument("format", message, "a notation"))?;
+    Ok(patch_grammar::export::text(format, dialect_named(dialect)?))
+}

@@ -1,0 +1,289 @@
+//! A directory, its session, and its transactions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use file_tools::audit::{Audit, Operation};
+use file_tools::changes::{DiffDetail, PatchData, restored};
+use file_tools::input::{InputError, PatchText};
+use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
+use fs_guard::Access;
+use patch_engine::approval::{Decision, Request};
+use patch_engine::transaction::{self, Durability, TransactionId};
+use patch_engine::{ApplyError, Event, Expected, Options, Patch, Problem, Reject};
+use serde_json::{Value, json};
+
+use crate::error::argument;
+use crate::host::{Approver, Host};
+use crate::options::{PatchOptions, Preset};
+use crate::plan::Plan;
+use crate::workspace_options::{DurabilityWord, UndoOptions, WorkspaceOptions};
+
+/// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
+#[derive(Debug)]
+pub struct Workspace {
+    session: Session,
+    approver: Approver,
+    preset: Preset,
+}
+
+/// How a session works.
+pub(crate) fn settings(options: &WorkspaceOptions, preset: &Preset) -> Result<SessionSettings, ToolError> {
+    let defaults = SessionSettings::default();
+    let lock_timeout = match options.lock_timeout {
+        Some(seconds) => Duration::try_from_secs_f64(seconds)
+            .map_err(|error| argument("lockTimeout", error.to_string(), "a number of seconds"))?,
+        None => defaults.lock_timeout,
+    };
+    Ok(SessionSettings {
+        durability: match options.durability {
+            None | Some(DurabilityWord::Full) => Durability::Full,
+            Some(DurabilityWord::Process) => Durability::Process,
+            Some(DurabilityWord::None) => Durability::None,
+        },
+        lock_timeout,
+        profile: preset.profile,
+        encodings: preset.encodings.clone(),
+        max_file_size: options.max_file_size.unwrap_or(defaults.max_file_size),
+        max_output: options.max_output,
+        max_snapshots: options.max_snapshots.unwrap_or(defaults.max_snapshots),
+        traceless: true,
+        ..defaults
+    })
+}
+
+/// The name of a session.
+pub(crate) fn session_name(name: &str) -> Result<SessionName, ToolError> {
+    name.parse().map_err(|error: file_tools::BadSessionName| argument("session", error.to_string(), "another name"))
+}
+
+fn id(text: &str) -> Result<TransactionId, ToolError> {
+    let wrong = |error: &dyn std::fmt::Display| argument("id", error.to_string(), "the id of a transaction of `log`");
+    text.parse().map_err(|error| wrong(&error))
+}
+
+impl Workspace {
+    /// Opens a directory; nothing is written by that.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such directory, or the options make no sense.
+    pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
+        let preset = options.preset()?;
+        let (approver, policy) = Approver::new(options.approve, options.policy()?);
+        let workspace = transaction::Workspace::open(root, policy)?;
+        let settings = settings(options, &preset)?;
+        let audit = |name| Audit::new(name, options.agent.clone());
+        let session = match &options.session {
+            Some(name) => Session::resume(workspace, audit(session_name(name)?), settings)?,
+            None => Session::new(workspace, audit(SessionName::random()?), settings),
+        };
+        Ok(Self { session, approver, preset })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.session.workspace().root().path()
+    }
+
+    /// The name of the session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        self.session.name().as_str()
+    }
+
+    fn parsed<T>(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+        then: impl FnOnce(&Patch<'_>, Options) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        let rules = options.engine(&self.preset)?;
+        let unread = |error: InputError| error.tool_error(patch);
+        let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
+        text.parsed(&rules, |patch| then(patch, rules.clone())).map_err(unread)?
+    }
+
+    /// Recovers what a process left half way, before the files are looked at.
+    fn tidy(&self) {
+        let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
+        if !recovered.is_empty() {
+            // What cannot be written down here is reported by the next call that writes.
+            let _ = self.session.recovered(&recovered);
+        }
+    }
+
+    /// Plans a patch; nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no patch, or does not apply.
+    pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
+        self.tidy();
+        let (plan, done) = self.parsed(patch, options, |patch, rules| {
+            let workspace = self.session.workspace();
+            if options.atomic != Some(false)
+                && let Some(report) = workspace.already_applied(patch, &rules, false)
+            {
+                return Ok((Arc::clone(&report.plan), Some(report)));
+            }
+            workspace.root().forget();
+            let plan = patch_engine::plan(workspace.root(), patch, &rules);
+            Ok((Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?), None))
+        })?;
+        Ok(Plan { plan, done, made_of: Some((patch.to_vec(), options.clone())) })
+    }
+
+    /// Applies a patch: the `data` of `apply-patch --json`.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no patch, does not apply, or is not approved; then nothing is changed. When it is applied file by file,
+    /// `details.applied` has what was.
+    pub fn apply(&self, patch: &[u8], options: &PatchOptions, host: Host<'_>) -> Result<Value, ToolError> {
+        self.applied(patch, options, host, None)
+    }
+
+    /// Applies exactly this plan.
+    ///
+    /// # Errors
+    ///
+    /// `stale_file` when the files are not what the plan was made for any more; those of [`apply`](Self::apply). A plan for other
+    /// files than those of a directory is refused.
+    pub fn apply_plan(&self, plan: &Plan, host: Host<'_>) -> Result<Value, ToolError> {
+        let wrong = || argument("plan", "the plan is not for the files of a directory", "a plan of a workspace");
+        let (patch, options) = plan.made_of.as_ref().ok_or_else(wrong)?;
+        self.applied(patch, options, host, Some(plan))
+    }
+
+    fn applied(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+        host: Host<'_>,
+        exactly: Option<&Plan>,
+    ) -> Result<Value, ToolError> {
+        let atomic = options.atomic != Some(false) || exactly.is_some();
+        let input = json!({ "patch": String::from_utf8_lossy(patch) });
+        let call = |host: &mut dyn patch_engine::Host| {
+            let mut parsed = false;
+            let result = self.parsed(patch, options, |patch, mut rules| {
+                parsed = true;
+                if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
+                    for transition in plan.plan.transitions() {
+                        let before = transition.before().map_or(Expected::Absent, Expected::Hash);
+                        rules.expected.insert(transition.path().to_string(), before);
+                    }
+                }
+                let mut host = Exactly { host, plan: exactly, differs: false };
+                let reports = self.session.apply("apply", patch, rules, atomic, &mut host);
+                reports.map_err(|failed| match (host.differs, exactly) {
+                    (true, Some(plan)) => stale(plan),
+                    _ => ToolError::failed(&failed),
+                })
+            });
+            if let (Err(error), false) = (&result, parsed) {
+                self.session.failed("apply", Operation::Patch, error, &mut ());
+            }
+            Ok(PatchData::applied(&result?, atomic, options.diff))
+        };
+        let answer = |data: &PatchData| json!({ "ok": true, "data": data });
+        let data = self.approver.run(host, self.root(), ("apply_patch", &input), call, answer)?;
+        Ok(serde_json::to_value(data).expect("text keys"))
+    }
+
+    /// Takes back a transaction: the `data` of `apply-patch undo --json`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or its files are not what it left.
+    pub fn undo(&self, options: &UndoOptions, host: Host<'_>) -> Result<Value, ToolError> {
+        let root = self.session.workspace().root();
+        let paths: Result<Vec<_>, _> = options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
+        let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
+        self.executed("undo", options.diff, host, &|| self.session.plan_undo(named, &paths, options.carry, false))
+    }
+
+    /// Takes back an undo: the `data` of `apply-patch redo --json`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or its files are not what it left.
+    pub fn redo(&self, named: Option<&str>, detail: DiffDetail, host: Host<'_>) -> Result<Value, ToolError> {
+        let named = named.map(id).transpose()?;
+        self.executed("redo", detail, host, &|| self.session.workspace().plan_redo(named))
+    }
+
+    fn executed(
+        &self,
+        tool: &str,
+        detail: DiffDetail,
+        host: Host<'_>,
+        plan: &dyn Fn() -> Result<patch_engine::Plan, transaction::Error>,
+    ) -> Result<Value, ToolError> {
+        let call = |host: &mut dyn patch_engine::Host| {
+            let plan = &mut |_: &_| Ok::<_, ApplyError>(plan()?);
+            let report = self.session.execute(tool, Operation::Write, host, plan)?;
+            Ok(restored(&report, detail))
+        };
+        self.approver.run(host, self.root(), (tool, &json!({})), call, |data| json!({ "ok": true, "data": data }))
+    }
+
+    /// The newest transactions: the `data` of `apply-patch log --json`.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub fn log(&self, max_count: Option<usize>, with_diff: bool) -> Result<Value, ToolError> {
+        self.tidy();
+        Ok(history::log(self.session.workspace(), max_count, with_diff)?)
+    }
+
+    /// Calls a file tool: its answer, also when it failed.
+    #[must_use]
+    pub fn call(&self, tool: &str, arguments: &Value, host: Host<'_>) -> Value {
+        let call = |host: &mut dyn patch_engine::Host| {
+            let reply = self.session.call(tool, arguments, host);
+            Ok(serde_json::to_value(&reply).expect("text keys"))
+        };
+        let answered = self.approver.run(host, self.root(), (tool, arguments), call, Value::clone);
+        answered.expect("an answer is one also when the tool failed")
+    }
+}
+
+/// The error of a plan that another one would take the place of.
+fn stale(plan: &Plan) -> ToolError {
+    let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
+    let error =
+        ToolError::rejected(&[Reject::of(path, Problem::Guard(fs_guard::Error::Changed { path: path.into() }))]);
+    ToolError { message: "the files are not what the plan was made for any more".into(), path: None, ..error }
+}
+
+/// A host that sees nothing but the plan that is wanted.
+struct Exactly<'h, 'p> {
+    host: &'h mut dyn patch_engine::Host,
+    plan: Option<&'p Plan>,
+    differs: bool,
+}
+
+impl patch_engine::Host for Exactly<'_, '_> {
+    fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        if let Some(plan) = self.plan
+            && plan.plan.digest() != request.plan.digest()
+        {
+            self.differs = true;
+            return Ok(Decision::Decline);
+        }
+        self.host.approve(request)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.host.event(event);
+    }
+}

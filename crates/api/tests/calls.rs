@@ -1,0 +1,404 @@
+//! Every call, as a program of another language makes it.
+#![forbid(unsafe_code)]
+#![cfg(feature = "workspace")]
+#![allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use apply_patch_api as api;
+use apply_patch_api::{
+    Content, Decision, DiffMode, GitOptions, GitTree, Host, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions,
+    Plan, SpecOptions, Stream, ToolError, UndoOptions, Workspace, WorkspaceOptions,
+};
+use serde_json::{Value, json};
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n";
+const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
+const AFTER: &str = "one\nTWO\nthree\n";
+
+fn options(value: Value) -> PatchOptions {
+    PatchOptions::read(value).expect("they are known")
+}
+
+fn directory() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("a.txt"), BEFORE).expect("a file");
+    dir
+}
+
+fn workspace(dir: &Path, options: Value) -> Workspace {
+    Workspace::open(dir, &WorkspaceOptions::read(options).expect("they are known")).expect("it is there")
+}
+
+fn tree() -> MemoryTree {
+    [("a.txt", BEFORE)].into_iter().collect()
+}
+
+fn text(dir: &Path) -> String {
+    fs::read_to_string(dir.join("a.txt")).expect("it is there")
+}
+
+fn approve(decision: Decision, asked: &AtomicUsize) -> Host<'_> {
+    let approve = move |_: &api::Proposal<'_>| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        decision
+    };
+    Host { approve: Some(Box::new(approve)), ..Host::default() }
+}
+
+#[test]
+fn the_same_change_comes_of_every_form_and_every_kind_of_files() {
+    let operations = r#"[{"type":"apply_patch_call","call_id":"c","operation":{"type":"update_file","path":"a.txt","diff":"@@\n one\n-two\n+TWO\n"}}]"#;
+    let chat = format!("Here it is:\n\n```diff\n{DIFF}```\n");
+    for (name, patch, how) in [
+        ("envelope", PATCH, json!({})),
+        ("envelope, said so", PATCH, json!({ "from": "envelope", "profile": "codex" })),
+        ("diff", DIFF, json!({ "from": "unified" })),
+        ("found", &chat, json!({ "from": "auto" })),
+        ("operations", operations, json!({ "from": "openai" })),
+        ("the only part", &chat, json!({ "part": 1 })),
+    ] {
+        let how = options(how);
+        let (files, plan) = api::apply_in_memory(&tree(), patch.as_bytes(), &how).expect(name);
+        assert_eq!(files.len(), 1, "{name}");
+        assert_eq!(**files[0].after.as_ref().expect(name).bytes, *AFTER.as_bytes(), "{name}");
+        assert_eq!(plan.changes()[0]["operation"], "update", "{name}");
+
+        let read = |path: &str| {
+            let content = Content { bytes: BEFORE.as_bytes().to_vec().into(), mode: 0o644, link: false };
+            Ok((path == "a.txt").then_some(HostFile { content, version: Some(7) }))
+        };
+        let over = api::plan_over(HostTree::new(read), patch.as_bytes(), &how).expect(name);
+        assert_eq!(over.plan.digest(), plan.digest(), "{name}");
+        assert_eq!(over.version("a.txt"), Some(7), "{name}");
+        let edits = over.edits().expect(name);
+        assert_eq!(edits[0].edits[0].text, b"TWO\n", "{name}");
+
+        let dir = directory();
+        let workspace = workspace(dir.path(), json!({ "durability": "none" }));
+        let planned = workspace.plan(patch.as_bytes(), &how).expect(name);
+        assert_eq!(planned.diff().expect(name), plan.diff().expect(name), "{name}");
+        let done = workspace.apply(patch.as_bytes(), &how, Host::default()).expect(name);
+        assert_eq!(done["changedFiles"][0]["path"], "a.txt", "{name}");
+        assert_eq!(text(dir.path()), AFTER, "{name}");
+    }
+    let nothing = api::apply_in_memory(&tree(), b"*** Begin Patch\n*** End Patch\n", &options(Value::Null));
+    assert_eq!(nothing.expect_err("it says nothing").kind.as_str(), "patch_parse_error");
+}
+
+#[test]
+fn options_are_known_in_both_spellings_and_no_others() {
+    for (good, wanted) in [
+        (json!({ "allowDelete": false }), Some("permission_denied")),
+        (json!({ "allow_delete": false }), Some("permission_denied")),
+        (json!({ "expected": { "a.txt": "" } }), Some("stale_file")),
+        (json!({ "expectedSha256ByPath": { "./a.txt": "0".repeat(64) } }), Some("stale_file")),
+        (json!({ "expected_sha256_by_path": { "a.txt": "nonsense" } }), Some("command_failed")),
+        (json!({ "maxFileSize": 3 }), Some("file_too_large")),
+        (json!({}), None),
+    ] {
+        let patch = "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n";
+        let result = api::apply_in_memory(&tree(), patch.as_bytes(), &options(good.clone()));
+        assert_eq!(result.err().map(|error| error.kind.as_str()), wanted, "{good}");
+    }
+    for bad in [
+        json!({ "allowdelete": true }),
+        json!({ "profile": "lenient" }),
+        json!({ "fuzz": "all" }),
+        json!({ "part": 0 }),
+        json!({ "part": "first" }),
+        json!({ "diff": "some" }),
+        json!([]),
+        json!("strict"),
+    ] {
+        let error = PatchOptions::read(bad.clone()).expect_err("it is not known");
+        assert_eq!(
+            (error.kind.as_str(), &error.details["reason"]),
+            ("command_failed", &json!("bad_arguments")),
+            "{bad}"
+        );
+    }
+    assert!(WorkspaceOptions::read(json!({ "lockTimeout": 1.5, "max_output": 10, "hardLinks": "break" })).is_ok());
+    assert!(WorkspaceOptions::read(json!({ "root": "." })).is_err());
+    let dir = directory();
+    for bad in [
+        json!({ "lockTimeout": -1 }),
+        json!({ "forbidden": ["["] }),
+        json!({ "session": "a/b" }),
+        json!({ "encoding": ["x"] }),
+    ] {
+        let options = WorkspaceOptions::read(bad.clone()).expect("the types are right");
+        assert!(Workspace::open(dir.path(), &options).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_base_carries_a_patch_to_a_file_that_changed() {
+    let now = "zero\none\ntwo\nthree\n";
+    let files: MemoryTree = [("a.txt", now)].into_iter().collect();
+    let how = options(json!({ "base": { "a.txt": BEFORE } }));
+    let (changed, plan) = api::apply_in_memory(&files, PATCH.as_bytes(), &how).expect("it is carried");
+    assert_eq!(**changed[0].after.as_ref().expect("a file").bytes, *b"zero\none\nTWO\nthree\n");
+    assert_eq!(plan.data(api::DiffDetail::None).expect("a plan")["carried"][0]["path"], "a.txt");
+}
+
+#[test]
+fn a_plan_is_committed_as_it_is_or_not_at_all() {
+    let dir = directory();
+    let workspace = workspace(dir.path(), json!({ "durability": "none" }));
+    let plan = |patch: &str| workspace.plan(patch.as_bytes(), &options(Value::Null)).expect("it applies");
+    let first = plan(PATCH);
+    assert_eq!(first.summary(), "1 updated");
+    let done = workspace.apply_plan(&first, Host::default()).expect("nothing changed since");
+    assert_eq!(text(dir.path()), AFTER);
+    let id = done["transactionId"].as_str().expect("an id").to_owned();
+    // A second time it is done already, as `plan` says too.
+    assert_eq!(workspace.apply_plan(&first, Host::default()).expect("it is done")["alreadyDone"], true);
+    assert_eq!(plan(PATCH).summary(), "done already; nothing was changed");
+
+    let second =
+        plan("*** Begin Patch\n*** Update File: a.txt\n@@\n-three\n+THREE\n*** Add File: b.txt\n+b\n*** End Patch\n");
+    fs::write(dir.path().join("a.txt"), "one\nTWO\nthree\nfour\n").expect("a file");
+    let error = workspace.apply_plan(&second, Host::default()).expect_err("a file changed");
+    assert_eq!((error.kind.as_str(), error.path.as_deref()), ("stale_file", Some("a.txt")));
+    assert!(!dir.path().join("b.txt").exists());
+
+    // With a base the same file may have changed, but the plan is another one.
+    fs::write(dir.path().join("a.txt"), BEFORE).expect("a file");
+    let based = workspace.plan(PATCH.as_bytes(), &options(json!({ "base": { "a.txt": BEFORE } }))).expect("it applies");
+    fs::write(dir.path().join("a.txt"), format!("zero\n{BEFORE}")).expect("a file");
+    let error = workspace.apply_plan(&based, Host::default()).expect_err("a file changed");
+    assert_eq!(error.kind.as_str(), "stale_file", "{error}");
+    assert!(id.len() > 20);
+
+    let (_, elsewhere) = api::apply_in_memory(&tree(), PATCH.as_bytes(), &PatchOptions::default()).expect("it applies");
+    let error = workspace.apply_plan(&elsewhere, Host::default()).expect_err("it is for no directory");
+    assert_eq!(error.kind.as_str(), "command_failed");
+}
+
+#[test]
+fn what_was_done_is_taken_back_and_done_again() {
+    let dir = directory();
+    let workspace = workspace(dir.path(), json!({ "agent": "tester", "session": "s1" }));
+    assert_eq!(workspace.session(), "s1");
+    let done =
+        workspace.apply(PATCH.as_bytes(), &options(json!({ "diff": "full" })), Host::default()).expect("it applies");
+    assert!(done["changedFiles"][0]["diff"].as_str().expect("a diff").contains("+TWO"));
+    let undo = |value: Value| workspace.undo(&UndoOptions::read(value).expect("known"), Host::default());
+    assert_eq!(
+        undo(json!({ "paths": ["b.txt"], "id": done["transactionId"] })).expect_err("not in it").kind.as_str(),
+        "not_found"
+    );
+    assert_eq!(undo(json!({ "id": "x" })).expect_err("no id").kind.as_str(), "command_failed");
+    let undone = undo(json!({})).expect("it is taken back");
+    assert_eq!((&undone["undoOf"], text(dir.path()).as_str()), (&done["transactionId"], BEFORE));
+    workspace.redo(None, api::DiffDetail::None, Host::default()).expect("it is done again");
+    assert_eq!(text(dir.path()), AFTER);
+    let log = workspace.log(Some(2), true).expect("a log");
+    assert_eq!(log["transactions"].as_array().expect("a list").len(), 2);
+    assert_eq!((&log["transactions"][1]["tool"], &log["transactions"][1]["agent"]), (&json!("undo"), &json!("tester")));
+    assert!(log["transactions"][1]["diff"].as_str().expect("a diff").contains("-TWO"));
+}
+
+#[test]
+fn a_host_approves_observes_and_cancels() {
+    let dir = directory();
+    let one = workspace(dir.path(), json!({ "durability": "none" }));
+    fn apply(workspace: &Workspace, host: Host<'_>) -> Result<Value, ToolError> {
+        workspace.apply(PATCH.as_bytes(), &PatchOptions::default(), host)
+    }
+    let asked = AtomicUsize::new(0);
+    let error = apply(&one, approve(Decision::Decline, &asked)).expect_err("it was declined");
+    assert_eq!(
+        (asked.load(Ordering::Relaxed), error.kind.as_str(), text(dir.path()).as_str()),
+        (1, "permission_denied", BEFORE)
+    );
+    let cancelled = Host { cancelled: Some(Box::new(|| true)), ..Host::default() };
+    apply(&one, cancelled).expect_err("it was given up");
+    assert_eq!(text(dir.path()), BEFORE);
+
+    // Who is to be asked and is not there says no; the guard refuses what is guarded where nobody is to be asked.
+    let always = workspace(dir.path(), json!({ "approve": "ask" }));
+    let error = apply(&always, Host::default()).expect_err("nobody is there");
+    assert!(error.message.contains("no `approve`"), "{error}");
+    let guarded = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch\n".as_bytes();
+    let error = one.apply(guarded, &options(Value::Null), approve(Decision::Approve, &asked)).expect_err("guarded");
+    assert_eq!(error.kind.as_str(), "permission_denied");
+    let mut reasons = Vec::new();
+    let auto = workspace(dir.path(), json!({ "approve": "auto" }));
+    let why = |proposal: &api::Proposal<'_>| {
+        reasons.extend_from_slice(proposal.reasons());
+        assert_eq!(proposal.changes()[0]["path"], ".envrc");
+        assert!(!proposal.diff().expect("a diff").is_empty() && proposal.digest().len() == 64);
+        Decision::ApproveForSession
+    };
+    let host = Host { approve: Some(Box::new(why)), ..Host::default() };
+    auto.apply(guarded, &options(Value::Null), host).expect("it was approved");
+    assert!(reasons[0].contains("guarded"), "{reasons:?}");
+    // For the session: the same again is not asked.
+    auto.undo(&UndoOptions::default(), approve(Decision::Approve, &asked)).expect("it is taken back");
+    let again = asked.load(Ordering::Relaxed);
+    auto.apply(guarded, &options(json!({ "from": "envelope" })), approve(Decision::Decline, &asked)).expect("approved");
+    assert_eq!(asked.load(Ordering::Relaxed), again);
+
+    let mut events = Vec::new();
+    let host = Host { observe: Some(Box::new(|event| events.push(event))), ..Host::default() };
+    apply(&one, host).expect("it applies");
+    let types: Vec<_> = events.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    assert_eq!(types, ["begin", "progress", "end", "turn_diff"]);
+    assert_eq!(events[2]["result"]["ok"], true);
+}
+
+#[test]
+fn tools_share_one_session() {
+    let dir = directory();
+    let workspace = workspace(dir.path(), json!({ "durability": "none" }));
+    let call = |tool: &str, arguments: Value| workspace.call(tool, &arguments, Host::default());
+    let edit = json!({ "path": "a.txt", "edits": [{ "oldText": "two", "newText": "2" }] });
+    assert_eq!(call("edit_file", edit.clone())["error"]["details"]["reason"], "unread");
+    assert_eq!(call("read_file", json!({ "path": "a.txt" }))["ok"], true);
+    assert_eq!(call("edit_file", edit)["ok"], true);
+    assert_eq!(text(dir.path()), "one\n2\nthree\n");
+    assert_eq!(call("no_such_tool", json!({}))["error"]["details"]["reason"], "unknown_tool");
+    assert_eq!(call("read_file", json!({ "file": 1 }))["ok"], false);
+}
+
+#[test]
+fn threads_share_a_workspace() {
+    let dir = directory();
+    let workspace = workspace(dir.path(), json!({ "durability": "none", "lockTimeout": 60 }));
+    std::thread::scope(|scope| {
+        for nth in 0..16 {
+            let workspace = &workspace;
+            scope.spawn(move || {
+                let patch = format!("*** Begin Patch\n*** Add File: {nth}.txt\n+{nth}\n*** End Patch\n");
+                workspace.apply(patch.as_bytes(), &PatchOptions::default(), Host::default()).expect("they do not meet");
+            });
+        }
+    });
+    assert_eq!(workspace.log(None, false).expect("a log")["transactions"].as_array().expect("a list").len(), 16);
+}
+
+#[test]
+fn a_diff_without_headers_changes_a_text() {
+    for (mode, text, diff, wanted) in [
+        (DiffMode::Default, BEFORE, "@@\n one\n-two\n+TWO", Ok(AFTER)),
+        (DiffMode::Default, BEFORE, " one\n-two\n+TWO\n", Ok(AFTER)),
+        (DiffMode::Default, "a\n", "@@\n-a\n+a\n", Ok("a\n")),
+        (DiffMode::Create, "", "+a\n+b\n+", Ok("a\nb\n")),
+        (DiffMode::Create, "", "+a\n+b", Ok("a\nb")),
+        (DiffMode::Create, "", "a", Err("patch_parse_error")),
+        (DiffMode::Default, BEFORE, "@@\n-four\n+4", Err("patch_apply_error")),
+        (DiffMode::Default, "a\na\n", "@@\n-a\n+b", Err("multiple_matches")),
+        (DiffMode::Default, BEFORE, "@@\n-one\n*** Delete File: text\n", Err("patch_parse_error")),
+    ] {
+        let result = api::apply_diff(text.as_bytes(), diff, mode);
+        let found = result.as_ref().map(|text| std::str::from_utf8(text).expect("text"));
+        assert_eq!(found.map_err(|error| error.kind.as_str()), wanted, "{diff:?}");
+        if let Err(error) = result {
+            assert!(!error.message.contains("text:") && error.path.is_none(), "{error}");
+        }
+    }
+    assert_eq!("create".parse::<DiffMode>().expect("a mode"), DiffMode::Create);
+    assert!("other".parse::<DiffMode>().is_err());
+}
+
+#[test]
+fn a_patch_is_parsed_streamed_and_converted() {
+    let none = options(Value::Null);
+    let parsed = api::parse(PATCH.as_bytes(), &none).expect("it parses");
+    assert_eq!(parsed["sections"][0]["path"]["text"], "a.txt", "{parsed}");
+    let convert = |patch: &str, to, files: Option<&MemoryTree>| {
+        api::convert(patch.as_bytes(), to, &none, files).map(|done| String::from_utf8(done.text).expect("text"))
+    };
+    let envelope = convert(DIFF, OutputForm::Envelope, None).expect("it says the same");
+    assert_eq!(envelope, "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n three\n*** End Patch\n");
+    assert_eq!(convert(PATCH, OutputForm::Unified, Some(&tree())).expect("it applies"), DIFF);
+    assert!(
+        convert(PATCH, OutputForm::Git, Some(&tree())).expect("it applies").starts_with("diff --git a/a.txt b/a.txt\n")
+    );
+    assert_eq!(convert(PATCH, OutputForm::Git, None).expect_err("there are no files").kind.as_str(), "command_failed");
+    let items = convert(PATCH, OutputForm::Openai, None).expect("they say the same");
+    assert!(items.contains(r#""type":"update_file""#), "{items}");
+
+    let mut stream = Stream::new(&none).expect("the defaults");
+    let mut types = Vec::new();
+    for byte in PATCH.as_bytes().chunks(7) {
+        types.extend(stream.push(byte));
+    }
+    types.extend(stream.end());
+    let types: Vec<_> = types.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    assert_eq!((types[0], *types.last().expect("some")), ("begun", "ended"));
+    assert_eq!(stream.text(), PATCH);
+    let mut stream = Stream::new(&none).expect("the defaults");
+    stream.push(b"nonsense");
+    assert_eq!(stream.end()[0]["error"]["kind"], "patch_parse_error");
+}
+
+#[test]
+fn what_models_need_is_text() {
+    let spec = |provider: &str, options: Value| {
+        api::tool_specs(provider, &SpecOptions::read(options).expect("known")).map(|specs| specs.value)
+    };
+    assert_eq!(spec("openai", Value::Null).expect("tools").as_array().expect("a list").len(), 13);
+    assert_eq!(spec("openai", json!({ "patchOnly": true, "dialect": "codex" })).expect("a tool")["type"], "custom");
+    assert!(spec("nobody", Value::Null).is_err());
+    assert!(spec("anthropic", json!({ "patch_only": true, "grammar": "lark" })).is_err());
+    assert!(SpecOptions::read(json!({ "dialect": "klingon" })).is_err());
+    assert!(api::prompt("whole", "tool").expect("a prompt").contains("*** Begin Patch"));
+    assert!(api::prompt("whole", "telegraph").is_err());
+    assert!(api::grammar("lark", "codex").expect("a grammar").contains("start"));
+    assert!(api::grammar("yacc", "codex").is_err());
+}
+
+#[test]
+fn a_patch_becomes_a_commit() {
+    let dir = directory();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(dir.path()).output().expect("there is git");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).expect("text").trim().to_owned()
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["config", "user.name", "A"]);
+    git(&["config", "user.email", "a@example.org"]);
+    git(&["add", "a.txt"]);
+    git(&["commit", "-qm", "first"]);
+    git(&["branch", "work"]);
+    let open = |revision: &str| GitTree::open(dir.path(), revision, &WorkspaceOptions::default());
+    let tree = open("work").expect("it is there");
+    assert_eq!((tree.commit(), tree.tree()), (git(&["rev-parse", "work"]), git(&["rev-parse", "work^{tree}"])));
+    assert_eq!(tree.list().expect("a list"), ["a.txt"]);
+    assert_eq!(tree.read("a.txt").expect("it is there").expect("a file"), BEFORE.as_bytes());
+    assert_eq!(tree.read("b.txt").expect("it is not there"), None);
+    assert_eq!(tree.read("../b").expect_err("outside").kind.as_str(), "outside_workspace");
+    assert_eq!(tree.plan(PATCH.as_bytes(), &PatchOptions::default()).expect("it applies").summary(), "1 updated");
+    let apply = |tree: &GitTree, value: Value| {
+        let options = GitOptions::read(value).expect("known");
+        tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Host::default())
+    };
+    let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" })).expect("it is committed");
+    assert_eq!(done["commit"], git(&["rev-parse", "work"]));
+    assert_eq!(
+        (git(&["show", "work:a.txt"]), git(&["log", "-1", "--format=%an %s", "work"])),
+        (AFTER.trim().into(), "B second".into())
+    );
+    // The branch has moved since it was opened.
+    let moved: Result<Value, ToolError> = apply(&tree, Value::Null);
+    assert_eq!(moved.expect_err("it moved").kind.as_str(), "stale_file");
+    assert_eq!(apply(&tree, json!({ "branch": "other" })).expect("a new one")["branch"], "other");
+    assert!(open("nowhere").is_err() && apply(&tree, json!({ "author": "x" })).is_err());
+}
+
+/// Values that cross threads.
+#[test]
+fn values_can_be_shared() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Workspace>();
+    shared::<Plan>();
+    shared::<GitTree>();
+    shared::<MemoryTree>();
+}

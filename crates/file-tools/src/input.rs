@@ -1,0 +1,297 @@
+//! What is given as a patch: an envelope, a diff, or operations of the Responses API, which become an envelope; and the same
+//! change in another form.
+
+use std::borrow::Cow;
+
+use patch_engine::{AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse};
+use patch_grammar::diff::{Diff, DiffOptions};
+use patch_grammar::{ParseOptions, detect, envelope};
+use serde_json::Value;
+
+use crate::error::{FailureClass, ToolError};
+use crate::hints;
+use crate::ops::{self, OpsError, PatchCall};
+use crate::received::{self, NotReceived, Part, Received, ReceivedForm};
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputForm {
+    /// A patch in the envelope.
+    Envelope,
+    /// A unified or git diff.
+    Unified,
+    /// Operations of the Responses API.
+    Openai,
+    /// Any of them, also in something else that can be taken off.
+    #[default]
+    Auto,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadAs {
+    /// What it is.
+    pub form: InputForm,
+    /// Which patches of it are meant; for [`InputForm::Auto`] alone.
+    pub part: Option<Part>,
+    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git writes.
+    pub strip: Option<usize>,
+    /// The patch is to be taken back.
+    pub reverse: bool,
+}
+
+/// The text of a patch, and how it is parsed.
+#[derive(Debug, Clone, Default)]
+pub struct PatchText<'t> {
+    /// An envelope, or a diff.
+    pub bytes: Cow<'t, [u8]>,
+    /// How it is read, when it is a diff.
+    pub diff: Option<DiffOptions>,
+    /// What was done to get at it.
+    pub notes: Vec<String>,
+    /// It is to be taken back.
+    pub reverse: bool,
+    /// It was written here, from operations.
+    pub converted: bool,
+}
+
+/// Why a text is no patch that could be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// It was to be read in a way that does not suit it.
+    #[error("{0}")]
+    Usage(String),
+    /// There is no patch in it, or not one.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It does not parse.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// It is to be taken back, and cannot be.
+    #[error(transparent)]
+    Irreversible(#[from] Rejects),
+}
+
+impl InputError {
+    /// The error as programs see it; `sent` is the text.
+    #[must_use]
+    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
+        match self {
+            Self::Usage(message) => ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message),
+            Self::Unreadable(message) => {
+                ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
+                    .hints([hints::give("the input", "one patch, one diff, or the operations of one response")])
+            }
+            Self::Parse(error) => ToolError::parse_sent(sent, error),
+            Self::Irreversible(rejects) => ToolError::rejected(rejects),
+        }
+    }
+}
+
+fn usage<T>(problem: &str) -> Result<T, InputError> {
+    Err(InputError::Usage(problem.into()))
+}
+
+fn unreadable(error: impl std::fmt::Display) -> InputError {
+    InputError::Unreadable(error.to_string())
+}
+
+impl<'t> PatchText<'t> {
+    /// Finds the patch in what was sent. `options` are those that it will be parsed with.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or not one, or `how` does not suit what there is.
+    pub fn read(sent: &'t [u8], how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
+        match how.form {
+            InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
+                return usage("--strip is about the paths of a diff: use it with --from unified or auto");
+            }
+            InputForm::Envelope | InputForm::Unified | InputForm::Openai if how.part.is_some() => {
+                return usage("--part chooses among what --from auto finds");
+            }
+            _ => {}
+        }
+        let given = Self { bytes: sent.into(), reverse: how.reverse, ..Self::default() };
+        let diff = DiffOptions { strip: how.strip, ..DiffOptions::default() };
+        let converted = |calls: Result<Vec<PatchCall>, OpsError>, notes| {
+            let patch = calls.and_then(|calls| ops::to_envelope(&calls)).map_err(unreadable)?;
+            Ok(Self { bytes: patch.into_bytes().into(), notes, converted: true, ..given.clone() })
+        };
+        match how.form {
+            InputForm::Envelope => Ok(given),
+            InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
+            InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
+            InputForm::Auto => {
+                // What is a patch as it stands is not looked into; the parser says what is wrong with what holds none.
+                let as_it_stands = how.part.is_none() && how.strip.is_none();
+                if as_it_stands && detect::is_bare(sent) {
+                    return Ok(given);
+                }
+                let parsed = parse(sent, options).map(|_| ());
+                if as_it_stands && parsed.is_ok() {
+                    return Ok(given);
+                }
+                let received = received::receive(sent, how.part.unwrap_or_default());
+                if how.strip.is_some() && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. })) {
+                    return usage("--strip is about the paths of a diff, and this is none");
+                }
+                match received {
+                    Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
+                        Ok(Self { bytes: bytes.into(), notes, ..given })
+                    }
+                    Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
+                        Ok(Self { bytes: bytes.into(), diff: Some(diff), notes, ..given })
+                    }
+                    Ok(Received { form: ReceivedForm::Calls(calls), notes }) => converted(Ok(calls), notes),
+                    Err(NotReceived::Nothing) => match parsed {
+                        Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
+                            error.expected.extend(["a unified or git diff", "operations of the Responses API"]);
+                            Err(error.into())
+                        }
+                        _ => Ok(given),
+                    },
+                    Err(error) => Err(unreadable(error)),
+                }
+            }
+        }
+    }
+
+    /// Parses it, reverses it where that is wanted, and lets `then` do the rest.
+    ///
+    /// # Errors
+    ///
+    /// When it does not parse, or cannot be taken back.
+    pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
+        let run = |patch: Patch<'_>| {
+            let patch = Patch { notes: self.notes.clone(), ..patch };
+            match self.reverse {
+                true => Ok(then(&reverse(&patch, options)?)),
+                false => Ok(then(&patch)),
+            }
+        };
+        match &self.diff {
+            Some(how) => {
+                let how = DiffOptions { max_sections: options.parse.max_sections, ..*how };
+                run(Diff::parse(&*self.bytes, &how)?.patch())
+            }
+            None => run(parse(&self.bytes, &options.parse)?),
+        }
+    }
+}
+
+fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, ParseError> {
+    patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
+}
+
+/// The form that a patch is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputForm {
+    /// A patch in the envelope.
+    Envelope,
+    /// A unified diff, made against files.
+    Unified,
+    /// A git diff, made against files.
+    Git,
+    /// Items of the Responses API.
+    Openai,
+}
+
+/// A patch in another form.
+#[derive(Debug)]
+pub enum Converted {
+    /// As text; with what was overlooked in reading it.
+    Text(Vec<u8>, Vec<String>),
+    /// As items of a response; with the same.
+    Items(Vec<Value>, Vec<String>),
+}
+
+/// Why a patch cannot be converted.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// An envelope cannot say it.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The other form cannot say it.
+    #[error("{0}")]
+    Inexpressible(String),
+    /// It does not apply to the files.
+    #[error(transparent)]
+    Rejected(Rejects),
+    /// There are no files to make a diff against, or they are not what they were.
+    #[error(transparent)]
+    Files(#[from] Box<ToolError>),
+}
+
+impl ConvertError {
+    /// The error as programs see it; `sent` is the text.
+    #[must_use]
+    pub fn tool_error(&self, sent: &[u8]) -> ToolError {
+        match self {
+            Self::Input(error) => error.tool_error(sent),
+            Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(sent),
+            Self::Inexpressible(message) => {
+                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message.clone())
+            }
+            Self::Rejected(rejects) => ToolError::rejected(rejects),
+            Self::Files(error) => (**error).clone(),
+        }
+    }
+}
+
+/// The same change in another form. `files` gives the files that a diff is made against: line numbers and removed text are in
+/// these only.
+///
+/// # Errors
+///
+/// When the text is no patch, does not apply to the files, or the form cannot express it.
+pub fn convert(
+    text: &PatchText<'_>,
+    to: OutputForm,
+    options: &Options,
+    files: &mut dyn FnMut() -> Result<Files, ToolError>,
+) -> Result<Converted, ConvertError> {
+    let mut warnings = Vec::new();
+    let written;
+    let text = if (text.diff.is_some() || text.reverse) && matches!(to, OutputForm::Envelope | OutputForm::Openai) {
+        // A diff, or a patch that is to be taken back, as an envelope that says the same.
+        let envelope = text.parsed(options, |patch| {
+            warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
+            envelope::write(patch).map_err(|error| ConvertError::Unreadable(error.to_string()))
+        })??;
+        written = PatchText { bytes: envelope.into_bytes().into(), ..PatchText::default() };
+        &written
+    } else {
+        text
+    };
+    text.parsed(options, |patch| match to {
+        OutputForm::Envelope => Ok(Converted::Text(patch.text.to_vec(), warnings)),
+        OutputForm::Openai => {
+            let calls = ops::from_patch(patch, options.add_newline == AddNewline::EveryLine)
+                .map_err(|error| ConvertError::Inexpressible(error.to_string()))?;
+            Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), warnings))
+        }
+        OutputForm::Unified | OutputForm::Git => {
+            let files = files().map_err(Box::new)?;
+            let plan = patch_engine::plan(&files, patch, options).map_err(ConvertError::Rejected)?;
+            let changed = |error: fs_guard::Error| ConvertError::Files(Box::new(error.into()));
+            let mut out = Vec::new();
+            for change in plan.changes() {
+                let images = plan.images();
+                let diff = match to {
+                    OutputForm::Git => Some(images.diff(change).map_err(changed)?),
+                    _ => images.plain_diff(change).map_err(changed)?,
+                };
+                let message =
+                    || format!("{}: a plain unified diff cannot express this change; use `--to git`", change.path);
+                out.extend(diff.ok_or_else(|| ConvertError::Inexpressible(message()))?);
+            }
+            Ok(Converted::Text(out, warnings))
+        }
+    })?
+}
