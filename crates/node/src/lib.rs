@@ -1,0 +1,639 @@
+//! The native half of the npm package: calls with JSON texts for values. `packaging/npm/lib/index.js` is what programs see.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+use apply_patch_api as api;
+use apply_patch_api::{Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ToolError};
+use napi::bindgen_prelude::{AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use napi::{Env, Error, Result, Status, Task};
+use napi_derive::napi;
+use serde_json::{Value, json};
+
+/// Text, or bytes.
+type Text = Either<String, Uint8Array>;
+
+/// A function of the program that is called from another thread, and answers by one of its arguments.
+type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false>;
+
+fn bytes(text: Text) -> Vec<u8> {
+    match text {
+        Either::A(text) => text.into_bytes(),
+        Either::B(bytes) => bytes.to_vec(),
+    }
+}
+
+/// The error as JSON, for the other half to make a `PatchError` of.
+fn failed(error: ToolError) -> Error {
+    Error::from_reason(json!(error).to_string())
+}
+
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or(Value::Null)
+}
+
+/// The options that a JSON text has.
+fn read<T>(json: &str, read: fn(Value) -> std::result::Result<T, ToolError>) -> Result<T> {
+    read(value(json)).map_err(failed)
+}
+
+type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
+
+/// A call on the thread pool.
+pub struct Job<T>(Option<Work<T>>);
+
+impl<T> Job<T> {
+    fn task(work: impl FnOnce() -> std::result::Result<T, ToolError> + Send + 'static) -> AsyncTask<Self>
+    where
+        T: Send + ToNapiValue + TypeName + 'static,
+    {
+        AsyncTask::new(Self(Some(Box::new(work))))
+    }
+}
+
+impl<T: Send + ToNapiValue + TypeName + 'static> Task for Job<T> {
+    type Output = T;
+    type JsValue = T;
+
+    fn compute(&mut self) -> Result<T> {
+        let work = self.0.take().ok_or_else(|| Error::from_reason("a call is made once"))?;
+        work().map_err(failed)
+    }
+
+    fn resolve(&mut self, _: Env, output: T) -> Result<T> {
+        Ok(output)
+    }
+}
+
+/// Takes the answer to a question, from the thread of the program.
+#[napi]
+pub struct Reply(Mutex<Option<mpsc::Sender<Answer>>>);
+
+enum Answer {
+    Decided(Decision),
+    File(Option<HostFile>),
+}
+
+#[napi]
+impl Reply {
+    /// What was decided about a plan.
+    #[napi]
+    pub fn decide(&self, approved: bool, for_session: bool) {
+        self.answer(Answer::Decided(match (approved, for_session) {
+            (false, _) => Decision::Decline,
+            (true, false) => Decision::Approve,
+            (true, true) => Decision::ApproveForSession,
+        }));
+    }
+
+    /// What a file is.
+    #[napi]
+    pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) {
+        let content = Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
+        self.answer(Answer::File(Some(HostFile { content, version })));
+    }
+
+    /// There is no such file.
+    #[napi]
+    pub fn missing(&self) {
+        self.answer(Answer::File(None));
+    }
+
+    /// There is nothing to answer, or no answer: then the call fails.
+    #[napi]
+    pub fn end(&self) {
+        drop(self.sender());
+    }
+
+    fn answer(&self, answer: Answer) {
+        if let Some(sender) = self.sender() {
+            // Nobody waits for it when the call was given up.
+            let _ = sender.send(answer);
+        }
+    }
+
+    fn sender(&self) -> Option<mpsc::Sender<Answer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Asks the program, and waits for its answer.
+fn ask(callback: &Callback<FnArgs<(String, Reply)>>, question: String) -> Option<Answer> {
+    let (sender, receiver) = mpsc::channel();
+    let reply = Reply(Mutex::new(Some(sender)));
+    match callback.call((question, reply).into(), ThreadsafeFunctionCallMode::Blocking) {
+        Status::Ok => receiver.recv().ok(),
+        _ => None,
+    }
+}
+
+/// Gives up the calls that it was given to, as far as they can be.
+#[napi]
+#[derive(Default)]
+pub struct Cancellation(Arc<AtomicBool>);
+
+#[napi]
+impl Cancellation {
+    /// For calls to come.
+    #[napi(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives them up.
+    #[napi]
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+type Asking<'f> = Function<'f, FnArgs<(String, Reply)>, UnknownReturnValue>;
+
+/// What the program decides and sees during a call.
+#[derive(Default)]
+struct Callbacks {
+    approve: Option<Callback<FnArgs<(String, Reply)>>>,
+    observe: Option<Callback<FnArgs<(String, Reply)>>>,
+    cancelled: Option<Arc<AtomicBool>>,
+}
+
+impl Callbacks {
+    fn new(
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<Self> {
+        Ok(Self {
+            approve: approve.map(|approve| approve.build_threadsafe_function().build()).transpose()?,
+            observe: observe.map(|observe| observe.build_threadsafe_function().build()).transpose()?,
+            cancelled: cancellation.map(|one| Arc::clone(&one.0)),
+        })
+    }
+
+    fn host(self) -> Host<'static> {
+        let mut host = Host::default();
+        if let Some(approve) = self.approve {
+            host.approve = Some(Box::new(move |proposal| {
+                let diff = proposal.diff().map(|diff| String::from_utf8_lossy(&diff).into_owned()).ok();
+                let question = json!({
+                    "digest": proposal.digest(),
+                    "changes": proposal.changes(),
+                    "diff": diff,
+                    "reasons": proposal.reasons(),
+                });
+                match ask(&approve, question.to_string()) {
+                    Some(Answer::Decided(decision)) => decision,
+                    _ => Decision::Decline,
+                }
+            }));
+        }
+        if let Some(observe) = self.observe {
+            // It has seen everything when the call ends.
+            host.observe = Some(Box::new(move |event| drop(ask(&observe, event.to_string()))));
+        }
+        if let Some(cancelled) = self.cancelled {
+            host.cancelled = Some(Box::new(move || cancelled.load(Ordering::Relaxed)));
+        }
+        host
+    }
+}
+
+/// What a patch would do.
+#[napi]
+pub struct Plan(Arc<api::Plan>);
+
+impl From<api::Plan> for Plan {
+    fn from(plan: api::Plan) -> Self {
+        Self(Arc::new(plan))
+    }
+}
+
+#[napi]
+impl Plan {
+    /// 64 hexadecimal digits that name exactly this plan.
+    #[napi(getter)]
+    pub fn digest(&self) -> String {
+        self.0.digest()
+    }
+
+    /// `changes`, `notes` and `summary`.
+    #[napi(getter)]
+    pub fn facts(&self) -> String {
+        let plan = &self.0;
+        json!({ "changes": plan.changes(), "notes": plan.notes(), "summary": plan.summary() }).to_string()
+    }
+
+    /// The changes as a git diff.
+    #[napi]
+    pub fn diff(&self) -> Result<Uint8Array> {
+        Ok(self.0.diff().map_err(failed)?.into())
+    }
+}
+
+/// A directory, with a session.
+#[napi]
+pub struct Workspace(Arc<api::Workspace>);
+
+#[napi]
+impl Workspace {
+    /// Opens a directory.
+    #[napi(constructor)]
+    pub fn new(root: String, options: String) -> Result<Self> {
+        let options = read(&options, api::WorkspaceOptions::read)?;
+        Ok(Self(Arc::new(api::Workspace::open(Path::new(&root), &options).map_err(failed)?)))
+    }
+
+    /// Where it is.
+    #[napi(getter)]
+    pub fn root(&self) -> String {
+        self.0.root().display().to_string()
+    }
+
+    /// The name of its session.
+    #[napi(getter)]
+    pub fn session(&self) -> String {
+        self.0.session().to_owned()
+    }
+
+    fn planning(&self, patch: Text, options: &str) -> Result<Work<Plan>> {
+        let (workspace, patch) = (Arc::clone(&self.0), bytes(patch));
+        let options = read(options, api::PatchOptions::read)?;
+        Ok(Box::new(move || workspace.plan(&patch, &options).map(Plan::from)))
+    }
+
+    /// Plans a patch.
+    #[napi]
+    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
+        Ok(Job::task(self.planning(patch, &options)?))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn plan_sync(&self, patch: Text, options: String) -> Result<Plan> {
+        self.planning(patch, &options)?().map_err(failed)
+    }
+
+    fn applying(&self, patch: Either<Text, &Plan>, options: &str, callbacks: Callbacks) -> Result<Work<String>> {
+        let workspace = Arc::clone(&self.0);
+        Ok(match patch {
+            Either::B(Plan(plan)) => {
+                let plan = Arc::clone(plan);
+                Box::new(move || Ok(workspace.apply_plan(&plan, callbacks.host())?.to_string()))
+            }
+            Either::A(patch) => {
+                let (patch, options) = (bytes(patch), read(options, api::PatchOptions::read)?);
+                Box::new(move || Ok(workspace.apply(&patch, &options, callbacks.host())?.to_string()))
+            }
+        })
+    }
+
+    /// Applies a patch.
+    #[napi]
+    pub fn apply(
+        &self,
+        patch: Text,
+        options: String,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        let callbacks = Callbacks::new(approve, observe, cancellation)?;
+        Ok(Job::task(self.applying(Either::A(patch), &options, callbacks)?))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
+        self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
+    }
+
+    /// Applies exactly a plan.
+    #[napi]
+    pub fn apply_plan(
+        &self,
+        plan: &Plan,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        let callbacks = Callbacks::new(approve, observe, cancellation)?;
+        Ok(Job::task(self.applying(Either::B(plan), "", callbacks)?))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn apply_plan_sync(&self, plan: &Plan) -> Result<String> {
+        self.applying(Either::B(plan), "", Callbacks::default())?().map_err(failed)
+    }
+
+    fn undoing(&self, options: &str, callbacks: Callbacks) -> Result<Work<String>> {
+        let workspace = Arc::clone(&self.0);
+        let options = read(options, api::UndoOptions::read)?;
+        Ok(Box::new(move || Ok(workspace.undo(&options, callbacks.host())?.to_string())))
+    }
+
+    /// Takes a transaction back.
+    #[napi]
+    pub fn undo(
+        &self,
+        options: String,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        Ok(Job::task(self.undoing(&options, Callbacks::new(approve, observe, None)?)?))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn undo_sync(&self, options: String) -> Result<String> {
+        self.undoing(&options, Callbacks::default())?().map_err(failed)
+    }
+
+    fn redoing(&self, id: Option<String>, callbacks: Callbacks) -> Work<String> {
+        let workspace = Arc::clone(&self.0);
+        Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, callbacks.host())?.to_string()))
+    }
+
+    /// Takes an undo back.
+    #[napi]
+    pub fn redo(
+        &self,
+        id: Option<String>,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        Ok(Job::task(self.redoing(id, Callbacks::new(approve, observe, None)?)))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn redo_sync(&self, id: Option<String>) -> Result<String> {
+        self.redoing(id, Callbacks::default())().map_err(failed)
+    }
+
+    /// The newest transactions.
+    #[napi]
+    pub fn log(&self, max_count: Option<u32>, diff: bool) -> AsyncTask<Job<String>> {
+        let workspace = Arc::clone(&self.0);
+        Job::task(move || Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string()))
+    }
+
+    fn calling(&self, tool: String, arguments: &str, callbacks: Callbacks) -> Work<String> {
+        let (workspace, arguments) = (Arc::clone(&self.0), value(arguments));
+        Box::new(move || Ok(workspace.call(&tool, &arguments, callbacks.host()).to_string()))
+    }
+
+    /// Calls a file tool.
+    #[napi]
+    pub fn call(
+        &self,
+        tool: String,
+        arguments: String,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        let callbacks = Callbacks::new(approve, observe, cancellation)?;
+        Ok(Job::task(self.calling(tool, &arguments, callbacks)))
+    }
+
+    /// The same, at once.
+    #[napi]
+    pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
+        self.calling(tool, &arguments, Callbacks::default())().map_err(failed)
+    }
+}
+
+/// The files of a commit.
+#[napi]
+pub struct GitTree(Arc<api::GitTree>);
+
+#[napi]
+impl GitTree {
+    /// Opens a repository at a revision.
+    #[napi(constructor)]
+    pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
+        let options = read(&options, api::WorkspaceOptions::read)?;
+        let tree = api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
+        Ok(Self(Arc::new(tree)))
+    }
+
+    /// The commit.
+    #[napi(getter)]
+    pub fn commit(&self) -> String {
+        self.0.commit()
+    }
+
+    /// Its tree.
+    #[napi(getter)]
+    pub fn tree(&self) -> String {
+        self.0.tree()
+    }
+
+    /// A file.
+    #[napi]
+    pub fn read(&self, path: String) -> Result<Option<Uint8Array>> {
+        Ok(self.0.read(&path).map_err(failed)?.map(Uint8Array::from))
+    }
+
+    /// The paths of all files.
+    #[napi]
+    pub fn list(&self) -> Result<Vec<String>> {
+        self.0.list().map_err(failed)
+    }
+
+    /// Plans a patch.
+    #[napi]
+    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
+        let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
+        let options = read(&options, api::PatchOptions::read)?;
+        Ok(Job::task(move || tree.plan(&patch, &options).map(Plan::from)))
+    }
+
+    /// Makes a commit of a patch.
+    #[napi]
+    pub fn apply(
+        &self,
+        patch: Text,
+        options: String,
+        git: String,
+        approve: Option<Asking<'_>>,
+        observe: Option<Asking<'_>>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        let callbacks = Callbacks::new(approve, observe, None)?;
+        let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
+        let (options, git) = (read(&options, api::PatchOptions::read)?, read(&git, api::GitOptions::read)?);
+        Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, callbacks.host())?.to_string())))
+    }
+}
+
+/// What a patch makes of files in memory: values of JavaScript's own, so that a loop that makes many calls leaves nothing behind.
+#[napi(object, object_from_js = false)]
+pub struct InMemory<'env> {
+    /// The paths that change.
+    pub paths: Vec<String>,
+    /// What is there afterwards, as the paths are ordered; null for a file that is gone.
+    pub contents: Vec<Option<BufferSlice<'env>>>,
+    /// `digest`, `changes`, `notes`, `summary` and `diff`.
+    pub facts: String,
+}
+
+/// What there is to say of a plan.
+fn facts(plan: &api::Plan) -> std::result::Result<Value, ToolError> {
+    Ok(json!({
+        "digest": plan.digest(),
+        "changes": plan.changes(),
+        "notes": plan.notes(),
+        "summary": plan.summary(),
+        "diff": String::from_utf8_lossy(&plan.diff()?),
+    }))
+}
+
+fn tree(paths: Vec<String>, contents: Vec<Text>) -> MemoryTree {
+    paths.into_iter().zip(contents.into_iter().map(bytes)).collect()
+}
+
+/// Applies a patch to files in memory.
+#[napi]
+pub fn apply_in_memory<'env>(
+    env: &'env Env,
+    paths: Vec<String>,
+    contents: Vec<Text>,
+    patch: Text,
+    options: String,
+) -> Result<InMemory<'env>> {
+    let options = read(&options, api::PatchOptions::read)?;
+    let (changed, plan) = api::apply_in_memory(&tree(paths, contents), &bytes(patch), &options).map_err(failed)?;
+    let mut done =
+        InMemory { paths: Vec::new(), contents: Vec::new(), facts: facts(&plan).map_err(failed)?.to_string() };
+    for file in changed {
+        done.paths.push(file.path.to_string());
+        let copy = |after: Content| BufferSlice::copy_from(env, &**after.bytes);
+        done.contents.push(file.after.map(copy).transpose()?);
+    }
+    Ok(done)
+}
+
+/// A plan for the files of a program.
+#[napi]
+pub struct HostPlan(api::HostPlan);
+
+#[napi]
+impl HostPlan {
+    /// `changes`, `notes`, `summary`, `digest`, `diff` and `edits`.
+    #[napi(getter)]
+    pub fn facts(&self) -> Result<String> {
+        let mut facts = facts(&self.0.plan).map_err(failed)?;
+        facts["edits"] = self.0.edits().map_err(failed)?.iter().map(|edit| self.edit(edit)).collect();
+        Ok(facts.to_string())
+    }
+
+    fn edit(&self, edit: &api::FileEdit) -> Value {
+        let position = |at: api::Position| json!({ "line": at.line, "character": at.character });
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let replaced = |one: &api::TextEdit| {
+            let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
+            json!({ "range": range, "newText": text(&one.text) })
+        };
+        json!({
+            "path": edit.path,
+            "toPath": edit.to_path,
+            "operation": edit.operation.as_str(),
+            "version": self.0.version(&edit.path),
+            "text": edit.text.as_deref().map(|whole| text(whole)),
+            "edits": edit.edits.iter().map(replaced).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Plans a patch for files that the program gives when it is asked for them.
+#[napi]
+pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<HostPlan>>> {
+    let read_file: Callback<FnArgs<(String, Reply)>> = read_file.build_threadsafe_function().build()?;
+    let (patch, options) = (bytes(patch), read(&options, api::PatchOptions::read)?);
+    Ok(Job::task(move || {
+        let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
+            Some(Answer::File(file)) => Ok(file),
+            _ => Err(io::Error::other("the program could not read it")),
+        });
+        api::plan_over(tree, &patch, &options).map(HostPlan)
+    }))
+}
+
+/// Applies a diff without headers to a text.
+#[napi]
+pub fn apply_diff(env: &Env, text: Text, diff: String, mode: String) -> Result<BufferSlice<'_>> {
+    let mode = mode.parse().map_err(failed)?;
+    BufferSlice::copy_from(env, &api::apply_diff(&bytes(text), &diff, mode).map_err(failed)?)
+}
+
+/// The tree of a patch.
+#[napi]
+pub fn parse(patch: Text, options: String) -> Result<String> {
+    let options = read(&options, api::PatchOptions::read)?;
+    Ok(api::parse(&bytes(patch), &options).map_err(failed)?.to_string())
+}
+
+/// A patch in another form: `text` and `warnings`.
+#[napi]
+pub fn convert(
+    patch: Text,
+    to: String,
+    options: String,
+    paths: Option<Vec<String>>,
+    contents: Option<Vec<Text>>,
+) -> Result<String> {
+    let options = read(&options, api::PatchOptions::read)?;
+    let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
+    let done = api::convert(&bytes(patch), api::output_form(&to).map_err(failed)?, &options, files.as_ref())
+        .map_err(failed)?;
+    Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings }).to_string())
+}
+
+/// What a provider's request has: `value` and `caveats`.
+#[napi]
+pub fn tool_specs(provider: String, options: String) -> Result<String> {
+    let specs = api::tool_specs(&provider, &read(&options, api::SpecOptions::read)?).map_err(failed)?;
+    Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
+}
+
+/// What a model has to know of patches.
+#[napi]
+pub fn prompt(dialect: String, channel: String) -> Result<String> {
+    api::prompt(&dialect, &channel).map_err(failed)
+}
+
+/// The grammar.
+#[napi]
+pub fn grammar(format: String, dialect: String) -> Result<String> {
+    api::grammar(&format, &dialect).map(ToOwned::to_owned).map_err(failed)
+}
+
+/// A patch that is still arriving.
+#[napi]
+pub struct Stream(api::Stream);
+
+#[napi]
+impl Stream {
+    /// Nothing of it yet.
+    #[napi(constructor)]
+    pub fn new(options: String) -> Result<Self> {
+        Ok(Self(api::Stream::new(&read(&options, api::PatchOptions::read)?).map_err(failed)?))
+    }
+
+    /// What the next part says.
+    #[napi]
+    pub fn push(&mut self, chunk: Text) -> String {
+        json!(self.0.push(&bytes(chunk))).to_string()
+    }
+
+    /// What its end says.
+    #[napi]
+    pub fn end(&mut self) -> String {
+        json!(self.0.end()).to_string()
+    }
+}

@@ -1,0 +1,216 @@
+//! Patches in a browser, over files in memory.
+
+use apply_patch_api as api;
+use apply_patch_api::{MemoryTree, ToolError};
+use js_sys::{Array, Error, Object, Reflect, Uint8Array};
+use serde::Serialize;
+use serde_json::Value;
+use serde_wasm_bindgen::Serializer;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+
+type Result<T> = std::result::Result<T, JsValue>;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** Text, or bytes; text counts as UTF-8. */
+export type Text = string | Uint8Array;
+
+/** What the functions here throw: an `Error` with the fields of a failed call. docs/errors.md tells what each kind means. */
+export interface PatchError extends Error {
+  kind: string;
+  path?: string;
+  details?: Record<string, unknown>;
+  hints?: ({ hint: string } & Record<string, unknown>)[];
+  recoverable: boolean;
+  suggestedNextAction?: string;
+}
+
+/** How a patch is read and planned; the options of the package for Node. */
+export interface PatchOptions {
+  profile?: "strict" | "codex";
+  from?: "auto" | "envelope" | "unified" | "openai";
+  part?: number | "all";
+  strip?: number;
+  reverse?: boolean;
+  expectedSha256ByPath?: Record<string, string>;
+  base?: Record<string, string>;
+  overwrite?: boolean;
+  allowDelete?: boolean;
+  allowMove?: boolean;
+  ambiguous?: "reject" | "first";
+  fuzz?: "none" | "trailing" | "blanks" | "unicode";
+  maxFileSize?: number;
+}
+
+export interface Changed {
+  /** What is at each path that changes: text for text, bytes as soon as one file is given as bytes; null where a file is gone. */
+  files: Record<string, any>;
+  /** The changes, file by file. */
+  changes: { path: string; toPath?: string; operation: "create" | "update" | "delete" | "move" }[];
+  /** What was not taken literally, in words. */
+  notes: string[];
+  /** The changes as a git diff. */
+  diff: string;
+  /** 64 hexadecimal digits that name exactly this change. */
+  digest: string;
+}
+"#;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Text, or bytes.
+    #[wasm_bindgen(typescript_type = "Text")]
+    pub type Text;
+    /// The options of a patch.
+    #[wasm_bindgen(typescript_type = "PatchOptions | undefined")]
+    pub type Options;
+    /// Files by their paths.
+    #[wasm_bindgen(typescript_type = "Record<string, Text>")]
+    pub type Files;
+    /// Files by their paths, or none.
+    #[wasm_bindgen(typescript_type = "Record<string, Text> | undefined")]
+    pub type MaybeFiles;
+    /// What a patch makes of files.
+    #[wasm_bindgen(typescript_type = "Changed")]
+    pub type Changed;
+}
+
+fn to_js(value: &impl Serialize) -> Result<JsValue> {
+    Ok(value.serialize(&Serializer::json_compatible())?)
+}
+
+/// An `Error` with the fields of the answer of a failed call.
+fn failed(error: &ToolError) -> JsValue {
+    let thrown = Error::new(&error.message);
+    thrown.set_name("PatchError");
+    if let Ok(fields) = to_js(error) {
+        Object::assign(&thrown, fields.unchecked_ref());
+    }
+    thrown.into()
+}
+
+fn read<T>(options: &JsValue, read: fn(Value) -> std::result::Result<T, ToolError>) -> Result<T> {
+    let value = match options.is_undefined() {
+        true => Value::Null,
+        false => serde_wasm_bindgen::from_value(options.clone())?,
+    };
+    read(value).map_err(|error| failed(&error))
+}
+
+/// The bytes of text or bytes, and whether it is text.
+fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
+    match text.as_string() {
+        Some(text) => Ok((text.into_bytes(), true)),
+        None if text.is_instance_of::<Uint8Array>() => Ok((Uint8Array::new(text).to_vec(), false)),
+        None => Err(js_sys::TypeError::new("a text or a Uint8Array is wanted").into()),
+    }
+}
+
+/// Text for text, and bytes for bytes.
+fn given(bytes: &[u8], is_text: bool) -> JsValue {
+    if is_text { String::from_utf8_lossy(bytes).as_ref().into() } else { Uint8Array::from(bytes).into() }
+}
+
+/// The files, and whether all of them are text.
+fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
+    let (mut tree, mut all_text) = (MemoryTree::new(), true);
+    let files: &Object = files.dyn_ref().ok_or_else(|| js_sys::TypeError::new("an object of files is wanted"))?;
+    for entry in Object::entries(files).iter() {
+        let entry: Array = entry.unchecked_into();
+        let (content, is_text) = bytes(&entry.get(1))?;
+        tree.insert(&entry.get(0).as_string().unwrap_or_default(), content);
+        all_text &= is_text;
+    }
+    Ok((tree, all_text))
+}
+
+/// Applies a patch to files in memory, which stay as they are.
+#[wasm_bindgen(js_name = applyInMemory)]
+pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result<Changed> {
+    let (tree, all_text) = tree(files)?;
+    let options = read(options, api::PatchOptions::read)?;
+    let (changed, plan) = api::apply_in_memory(&tree, &bytes(patch)?.0, &options).map_err(|error| failed(&error))?;
+    let diff = plan.diff().map_err(|error| failed(&error))?;
+    let after = Object::new();
+    for file in changed {
+        let content = file.after.map_or(JsValue::NULL, |content| given(&content.bytes, all_text));
+        Reflect::set(&after, &file.path.as_str().into(), &content)?;
+    }
+    let done = Object::new();
+    for (name, value) in [
+        ("files", after.into()),
+        ("changes", to_js(&plan.changes())?),
+        ("notes", to_js(&plan.notes())?),
+        ("diff", given(&diff, true)),
+        ("digest", plan.digest().into()),
+    ] {
+        Reflect::set(&done, &name.into(), &value)?;
+    }
+    Ok(done.unchecked_into())
+}
+
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text; `mode` is `default` or `create`.
+#[wasm_bindgen(js_name = applyDiff)]
+pub fn apply_diff(input: &Text, diff: &str, mode: Option<String>) -> Result<JsValue> {
+    let (input, is_text) = bytes(input)?;
+    let mode = mode.as_deref().unwrap_or("default").parse().map_err(|error| failed(&error))?;
+    let output = api::apply_diff(&input, diff, mode).map_err(|error| failed(&error))?;
+    Ok(given(&output, is_text))
+}
+
+/// The tree of a patch.
+#[wasm_bindgen]
+pub fn parse(patch: &Text, options: &Options) -> Result<JsValue> {
+    let options = read(options, api::PatchOptions::read)?;
+    to_js(&api::parse(&bytes(patch)?.0, &options).map_err(|error| failed(&error))?)
+}
+
+/// A patch in another form: `text` and `warnings`. A diff needs the files that the patch is for.
+#[wasm_bindgen]
+pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) -> Result<JsValue> {
+    let options = read(options, api::PatchOptions::read)?;
+    let files = if files.is_undefined() { None } else { Some(tree(files)?.0) };
+    let to = api::output_form(to).map_err(|error| failed(&error))?;
+    let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(|error| failed(&error))?;
+    let text = String::from_utf8_lossy(&done.text);
+    to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
+}
+
+/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole` or `codex`.
+#[wasm_bindgen]
+pub fn grammar(format: Option<String>, dialect: Option<String>) -> Result<String> {
+    let (format, dialect) = (format.as_deref().unwrap_or("lark"), dialect.as_deref().unwrap_or("whole"));
+    api::grammar(format, dialect).map(ToOwned::to_owned).map_err(|error| failed(&error))
+}
+
+/// What a model has to know of patches.
+#[wasm_bindgen]
+pub fn prompt(dialect: Option<String>, channel: Option<String>) -> Result<String> {
+    let (dialect, channel) = (dialect.as_deref().unwrap_or("whole"), channel.as_deref().unwrap_or("tool"));
+    api::prompt(dialect, channel).map_err(|error| failed(&error))
+}
+
+/// A patch that is still arriving.
+#[wasm_bindgen]
+pub struct PatchStream(api::Stream);
+
+#[wasm_bindgen]
+impl PatchStream {
+    /// Nothing of it yet.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &Options) -> Result<Self> {
+        let stream = api::Stream::new(&read(options, api::PatchOptions::read)?);
+        Ok(Self(stream.map_err(|error| failed(&error))?))
+    }
+
+    /// What the next part says.
+    pub fn push(&mut self, chunk: &Text) -> Result<JsValue> {
+        to_js(&self.0.push(&bytes(chunk)?.0))
+    }
+
+    /// What its end says.
+    pub fn end(&mut self) -> Result<JsValue> {
+        to_js(&self.0.end())
+    }
+}

@@ -1,0 +1,341 @@
+// The API: the native half (crates/node) takes and gives JSON texts, and this half makes a library of it.
+"use strict";
+
+/** Loads the native half of this platform. APPLY_PATCH_NATIVE names another file. */
+function load() {
+  const named = process.env.APPLY_PATCH_NATIVE;
+  if (named) return require(named);
+  const name = `apply-patch-cli-${process.platform}-${process.arch}`;
+  try {
+    return require(`${name}/apply-patch.node`);
+  } catch (cause) {
+    throw new Error(`apply-patch-cli: ${name} is missing, or does not fit this system: ${cause.message}`, { cause });
+  }
+}
+const native = load();
+
+/** Why a call failed. Unless `kind` and `details` say otherwise, nothing was changed. */
+class PatchError extends Error {
+  constructor(error) {
+    super(error.message);
+    this.name = "PatchError";
+    this.kind = error.kind;
+    this.path = error.path;
+    this.details = error.details ?? {};
+    this.hints = error.hints ?? [];
+    this.recoverable = error.recoverable;
+    this.suggestedNextAction = error.suggestedNextAction;
+  }
+}
+
+/** The error that a program gets for one of the native half. */
+function adopted(error) {
+  if (typeof error?.message === "string" && error.message.startsWith("{")) {
+    try {
+      return new PatchError(JSON.parse(error.message));
+    } catch {
+      // It is another error.
+    }
+  }
+  return error;
+}
+
+function sync(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw adopted(error);
+  }
+}
+
+/** Refuses options that nothing reads. */
+function only(options, names) {
+  for (const name of Object.keys(options ?? {})) {
+    if (!names.includes(name)) throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
+  }
+  return options ?? {};
+}
+
+/** Takes what the program decides and watches out of the options of a call. */
+function split(options) {
+  const { approve, observe, signal, ...rest } = options ?? {};
+  return { callbacks: { approve, observe, signal }, rest };
+}
+
+const json = (options) => JSON.stringify(options ?? {});
+const text = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+
+/**
+ * Makes a call with what the program decides and watches meanwhile. What a callback throws is what the call throws, and
+ * nothing is changed then.
+ */
+async function hosted({ approve, observe, signal }, call) {
+  let thrown;
+  const cancellation = new native.Cancellation();
+  const failed = (error) => {
+    thrown ??= { error };
+    cancellation.cancel();
+  };
+  const cancel = () => cancellation.cancel();
+  if (signal?.aborted) throw signal.reason;
+  signal?.addEventListener("abort", cancel, { once: true });
+  const ask =
+    approve &&
+    ((question, reply) => {
+      new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
+        (answer) => reply.decide(answer === true || answer === "session", answer === "session"),
+        (error) => {
+          failed(error);
+          reply.end();
+        },
+      );
+    });
+  const watch =
+    observe &&
+    ((event, reply) => {
+      try {
+        observe(JSON.parse(event));
+      } catch (error) {
+        failed(error);
+      } finally {
+        reply.end();
+      }
+    });
+  try {
+    return await call(ask, watch, cancellation);
+  } catch (error) {
+    if (thrown) throw thrown.error;
+    if (signal?.aborted && adopted(error).kind === "timeout") throw signal.reason;
+    throw adopted(error);
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+const own = Symbol("native");
+
+/** What a patch would do. */
+class Plan {
+  constructor(plan) {
+    Object.defineProperty(this, own, { value: plan });
+    Object.assign(this, JSON.parse(plan.facts));
+    this.digest = plan.digest;
+  }
+
+  get diff() {
+    return sync(() => text(this[own].diff()));
+  }
+}
+
+class Workspace {
+  #native;
+
+  constructor(root, options) {
+    this.#native = sync(() => new native.Workspace(String(root), json(options)));
+  }
+
+  get root() {
+    return this.#native.root;
+  }
+
+  get session() {
+    return this.#native.session;
+  }
+
+  async plan(patch, options) {
+    return hosted({}, async () => new Plan(await this.#native.plan(patch, json(options))));
+  }
+
+  planSync(patch, options) {
+    return sync(() => new Plan(this.#native.planSync(patch, json(options))));
+  }
+
+  async apply(patch, options) {
+    const { callbacks, rest } = split(options);
+    if (patch instanceof Plan) only(rest, []);
+    return hosted(callbacks, async (...host) =>
+      JSON.parse(
+        await (patch instanceof Plan
+          ? this.#native.applyPlan(patch[own], ...host)
+          : this.#native.apply(patch, json(rest), ...host)),
+      ),
+    );
+  }
+
+  applySync(patch, options) {
+    if (patch instanceof Plan) only(options, []);
+    return sync(() =>
+      JSON.parse(
+        patch instanceof Plan ? this.#native.applyPlanSync(patch[own]) : this.#native.applySync(patch, json(options)),
+      ),
+    );
+  }
+
+  async undo(id, options) {
+    const { callbacks, rest } = split(options);
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.undo(json({ ...rest, id }), ...host)));
+  }
+
+  undoSync(id, options) {
+    return sync(() => JSON.parse(this.#native.undoSync(json({ ...options, id }))));
+  }
+
+  async redo(id, options) {
+    const { callbacks, rest } = split(options);
+    only(rest, []);
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.redo(id, ...host)));
+  }
+
+  redoSync(id) {
+    return sync(() => JSON.parse(this.#native.redoSync(id)));
+  }
+
+  async log(options) {
+    const { maxCount, diff } = only(options, ["maxCount", "diff"]);
+    return hosted({}, async () => JSON.parse(await this.#native.log(maxCount, diff ?? false)));
+  }
+
+  async call(tool, args, options) {
+    const { callbacks, rest } = split(options);
+    only(rest, []);
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.call(tool, json(args), ...host)));
+  }
+
+  callSync(tool, args) {
+    return sync(() => JSON.parse(this.#native.callSync(tool, json(args))));
+  }
+}
+
+class GitTree {
+  #native;
+
+  constructor(repository, revision, options) {
+    this.#native = sync(() => new native.GitTree(String(repository), revision, json(options)));
+  }
+
+  get commit() {
+    return this.#native.commit;
+  }
+
+  get tree() {
+    return this.#native.tree;
+  }
+
+  read(path) {
+    const bytes = sync(() => this.#native.read(path));
+    return bytes && Buffer.from(bytes);
+  }
+
+  list() {
+    return sync(() => this.#native.list());
+  }
+
+  async plan(patch, options) {
+    return hosted({}, async () => new Plan(await this.#native.plan(patch, json(options))));
+  }
+
+  async apply(patch, options) {
+    const { callbacks, rest } = split(options);
+    const { branch, message, author, carry, allowCheckedOut, ...rules } = rest;
+    const git = json({ branch, message, author, carry, allowCheckedOut });
+    return hosted(callbacks, async (ask, watch) =>
+      JSON.parse(await this.#native.apply(patch, json(rules), git, ask, watch)),
+    );
+  }
+}
+
+function applyInMemory(files, patch, options) {
+  const paths = Object.keys(files);
+  const contents = Object.values(files);
+  const done = sync(() => native.applyInMemory(paths, contents, patch, json(options)));
+  // Text for text, bytes for bytes.
+  const given = contents.every((content) => typeof content === "string") ? text : (bytes) => bytes;
+  const after = done.contents;
+  return {
+    files: Object.fromEntries(done.paths.map((path, nth) => [path, after[nth] && given(after[nth])])),
+    ...JSON.parse(done.facts),
+  };
+}
+
+async function planOver(tree, patch, options) {
+  let thrown;
+  const read = (path, reply) => {
+    new Promise((resolve) => resolve(tree.read(path))).then(
+      (file) => {
+        if (file === undefined || file === null) return reply.missing();
+        const { content, mode, version } =
+          typeof file === "string" || file instanceof Uint8Array ? { content: file } : file;
+        return reply.file(content, mode, version);
+      },
+    ).catch((error) => {
+      thrown ??= { error };
+      reply.end();
+    });
+  };
+  try {
+    return JSON.parse((await native.planOver(read, patch, json(options))).facts);
+  } catch (error) {
+    throw thrown ? thrown.error : adopted(error);
+  }
+}
+
+function applyDiff(input, diff, mode = "default") {
+  const bytes = sync(() => native.applyDiff(input, diff, mode));
+  return typeof input === "string" ? text(bytes) : bytes;
+}
+
+function parse(patch, options) {
+  return sync(() => JSON.parse(native.parse(patch, json(options))));
+}
+
+function convert(patch, to, options) {
+  const { files, ...rest } = options ?? {};
+  const [paths, contents] = files ? [Object.keys(files), Object.values(files)] : [];
+  return sync(() => JSON.parse(native.convert(patch, to, json(rest), paths, contents)));
+}
+
+function toolSpecs(provider, options) {
+  return sync(() => JSON.parse(native.toolSpecs(provider, json(options)))).value;
+}
+
+function prompt(options) {
+  const { dialect = "whole", channel = "tool" } = only(options, ["dialect", "channel"]);
+  return sync(() => native.prompt(dialect, channel));
+}
+
+function grammar(format = "lark", options) {
+  const { dialect = "whole" } = only(options, ["dialect"]);
+  return sync(() => native.grammar(format, dialect));
+}
+
+class PatchStream {
+  #native;
+
+  constructor(options) {
+    this.#native = sync(() => new native.Stream(json(options)));
+  }
+
+  push(chunk) {
+    return JSON.parse(this.#native.push(chunk));
+  }
+
+  end() {
+    return JSON.parse(this.#native.end());
+  }
+}
+
+module.exports = {
+  GitTree,
+  PatchError,
+  PatchStream,
+  Plan,
+  Workspace,
+  applyDiff,
+  applyInMemory,
+  convert,
+  grammar,
+  parse,
+  planOver,
+  prompt,
+  toolSpecs,
+};

@@ -1,0 +1,212 @@
+// The library as it is installed. usage: node --test, in a folder with node_modules/apply-patch-cli
+"use strict";
+
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { tmpdir } = require("node:os");
+const { join } = require("node:path");
+const { test } = require("node:test");
+const { Worker } = require("node:worker_threads");
+
+const { filesOf, scenarios } = require("./scenarios.cjs");
+
+// The package under test is where the tests run, not where they are.
+const library = createRequire(join(process.cwd(), "x.js"))("apply-patch-cli");
+const { GitTree, PatchError, PatchStream, Plan, Workspace } = library;
+
+const all = scenarios();
+const cases = (kind) => all.filter((one) => (kind === "error" ? one.error : !one.error));
+
+const folder = (files = {}) => {
+  const place = mkdtempSync(join(tmpdir(), "apply-patch-"));
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(place, path), content);
+  return place;
+};
+const patchOf = (...lines) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+const EDIT = patchOf("*** Update File: a", "@@", "-one", "+two");
+const ADD = (path) => patchOf(`*** Add File: ${path}`, "+x");
+
+test("the scenarios are there", () => {
+  assert.ok(cases("error").length > 50 && cases("fine").length > 50, `${all.length} scenarios`);
+});
+
+test("every scenario in a directory", async () => {
+  for (const one of all) {
+    const place = one.copy();
+    const workspace = new Workspace(place, { durability: "none" });
+    const outcome = await workspace.apply(one.patch, one.options).then(
+      () => undefined,
+      (error) => error,
+    );
+    assert.equal(outcome?.kind, one.error?.kind, `${one.name}: ${outcome?.stack}`);
+    if (one.error?.reason) assert.equal(outcome.details.reason, one.error.reason, one.name);
+    assert.equal(outcome instanceof PatchError, one.error !== undefined, one.name);
+    assert.deepEqual(filesOf(place), one.after ?? one.before, one.name);
+    rmSync(place, { recursive: true });
+  }
+});
+
+test("every scenario in memory", () => {
+  for (const one of all) {
+    let done;
+    let outcome;
+    try {
+      done = library.applyInMemory(one.before, one.patch, one.options);
+    } catch (error) {
+      outcome = error;
+    }
+    assert.equal(outcome?.kind, one.error?.kind, `${one.name}: ${outcome?.stack}`);
+    const after = { ...one.before };
+    for (const [path, content] of Object.entries(done?.files ?? {})) {
+      if (content === null) delete after[path];
+      else after[path] = Buffer.from(content);
+    }
+    assert.deepEqual(after, one.after ?? one.before, one.name);
+  }
+});
+
+test("a plan is what is applied, or nothing", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  const plan = await workspace.plan(EDIT);
+  assert.ok(plan instanceof Plan && /^[0-9a-f]{64}$/.test(plan.digest));
+  assert.match(plan.diff, /^-one\n\+two$/m);
+  assert.deepEqual(plan.changes.map(({ path, operation }) => [path, operation]), [["a", "update"]]);
+  assert.equal(workspace.planSync(EDIT).digest, plan.digest);
+  writeFileSync(join(place, "a"), "one\nmore\n");
+  await assert.rejects(workspace.apply(plan), { name: "PatchError", kind: "stale_file" });
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "one\nmore\n");
+  writeFileSync(join(place, "a"), "one\n");
+  const { transactionId } = await workspace.apply(plan);
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "two\n");
+  await workspace.undo(transactionId);
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+  await workspace.redo();
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "two\n");
+  workspace.undoSync();
+  assert.equal(workspace.applySync(workspace.planSync(EDIT)).alreadyDone, undefined);
+  assert.equal((await workspace.log({ maxCount: 2 })).transactions.length, 2);
+});
+
+test("a callback decides, watches, and may throw", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  let seen;
+  await assert.rejects(workspace.apply(EDIT, { approve: (proposal) => ((seen = proposal), false) }), { kind: "permission_denied" });
+  assert.ok(seen.diff.includes("+two") && seen.changes[0].path === "a");
+  const mistake = new RangeError("a mistake");
+  for (const approve of [() => { throw mistake; }, async () => { throw mistake; }]) {
+    await assert.rejects(workspace.apply(EDIT, { approve }), (error) => error === mistake);
+  }
+  await assert.rejects(workspace.apply(EDIT, { observe: () => { throw mistake; } }), (error) => error === mistake);
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+  const events = [];
+  await workspace.apply(EDIT, { approve: async () => true, observe: (event) => events.push(event.type) });
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "two\n");
+  assert.ok(events.length >= 3, `${events}`);
+  const stopped = AbortSignal.abort(new Error("stopped"));
+  await assert.rejects(workspace.apply(ADD("b"), { signal: stopped }), { message: "stopped" });
+});
+
+test("tools share a session: what was not read is not overwritten", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  const edit = { path: "a", edits: [{ oldText: "one", newText: "two" }] };
+  assert.equal((await workspace.call("edit_file", edit)).ok, false);
+  assert.equal(workspace.callSync("read_file", { path: "a" }).data.content, "one\n");
+  assert.equal((await workspace.call("edit_file", edit)).ok, true);
+  assert.equal((await workspace.call("no_such_tool")).error.details.reason, "unknown_tool");
+});
+
+test("errors have their fields", async () => {
+  const workspace = new Workspace(folder());
+  const error = await workspace.apply(patchOf("*** Delete File: nope")).catch((error) => error);
+  assert.ok(error instanceof PatchError && error instanceof Error);
+  assert.deepEqual([error.kind, error.path, error.name], ["not_found", "nope", "PatchError"]);
+  assert.ok(error.suggestedNextAction.length > 0 && error.hints.length > 0 && error.recoverable);
+  await assert.rejects(workspace.apply(EDIT, { frobnicate: 1 }), /frobnicate/);
+  await assert.rejects(workspace.apply(await workspace.plan(ADD("b")), { overwrite: true }), TypeError);
+  assert.throws(() => new Workspace(join(workspace.root, "nowhere")), { name: "PatchError" });
+});
+
+test("the files of a program, with the edits for its buffers", async () => {
+  const buffers = { a: { content: "one\nß one\n", version: 7 } };
+  const patch = patchOf("*** Update File: a", "@@", "-ß one", "+ß two", "*** Add File: b", "+x");
+  const planned = await library.planOver({ read: async (path) => buffers[path] }, patch);
+  const [edit, added] = planned.edits;
+  assert.deepEqual([edit.path, edit.version, edit.text], ["a", 7, "one\nß two\n"]);
+  assert.deepEqual(edit.edits[0].range.start.line, 1);
+  assert.deepEqual([added.operation, added.text, added.version], ["create", "x\n", null]);
+  const mistake = new RangeError("a mistake");
+  await assert.rejects(library.planOver({ read: () => { throw mistake; } }, patch), (error) => error === mistake);
+});
+
+test("a commit without a checkout", async () => {
+  const place = folder({ a: "one\n" });
+  const git = (...args) => execFileSync("git", ["-C", place, "-c", "user.name=n", "-c", "user.email=e@e", ...args], { encoding: "utf8" }).trim();
+  git("init", "-q", "-b", "main");
+  git("add", "a");
+  git("commit", "-qm", "first");
+  const tree = new GitTree(place, "main");
+  assert.deepEqual([tree.list(), tree.read("a").toString(), tree.read("b")], [["a"], "one\n", null]);
+  assert.equal(tree.commit, git("rev-parse", "main"));
+  assert.ok((await tree.plan(EDIT)).diff.includes("+two"));
+  const done = await tree.apply(EDIT, { branch: "topic", message: "second", author: "n <e@e>" });
+  assert.equal(git("rev-parse", "topic"), done.commit);
+  assert.equal(git("show", "topic:a"), "two");
+});
+
+test("text, patches and what models need", () => {
+  assert.equal(library.applyDiff("one\n", "@@\n-one\n+two\n"), "two\n");
+  assert.equal(library.applyDiff("", "+a\n+b\n", "create").startsWith("a\nb"), true);
+  assert.throws(() => library.applyDiff("one\n", "@@\n-three\n+two\n"), PatchError);
+  assert.equal(library.parse(EDIT).sections.length, 1);
+  assert.match(library.convert(EDIT, "git", { files: { a: "one\n" } }).text, /^diff --git a\/a b\/a$/m);
+  assert.ok(library.toolSpecs("anthropic").length >= 13 && library.grammar().includes("start") && library.prompt().length > 100);
+  const stream = new PatchStream();
+  const events = [...EDIT].flatMap((character) => stream.push(character)).concat(stream.end());
+  assert.deepEqual([events[0].type, events[0].path, events.at(-1).type], ["begun", "a", "ended"]);
+  const { files } = library.applyInMemory({ a: "one\n", b: Buffer.from("x") }, EDIT);
+  assert.ok(Buffer.isBuffer(files.a) && files.a.toString() === "two\n");
+});
+
+test("calls come from many threads", async () => {
+  const place = folder();
+  const code = `
+    const { workerData, parentPort } = require("node:worker_threads");
+    const { createRequire } = require("node:module");
+    const { Workspace } = createRequire(workerData.from)("apply-patch-cli");
+    const workspace = new Workspace(workerData.place, { durability: "none" });
+    (async () => {
+      for (let nth = 0; nth < 10; nth++) {
+        await workspace.apply(\`*** Begin Patch\\n*** Add File: f\${workerData.worker}-\${nth}\\n+x\\n*** End Patch\\n\`);
+      }
+      parentPort.postMessage("done");
+    })();`;
+  const from = join(process.cwd(), "x.js");
+  const run = (worker) =>
+    new Promise((resolve, reject) => {
+      const thread = new Worker(code, { eval: true, workerData: { worker, place, from } });
+      thread.on("error", reject);
+      thread.on("exit", resolve);
+    });
+  assert.deepEqual(await Promise.all([0, 1, 2, 3].map(run)), [0, 0, 0, 0]);
+  const workspace = new Workspace(place);
+  await Promise.all([...Array(16).keys()].map((nth) => workspace.apply(ADD(`g${nth}`))));
+  assert.equal(Object.keys(filesOf(place)).length, 56);
+});
+
+test("memory does not grow with the calls", () => {
+  const files = { a: `${"line\n".repeat(400)}one\n` };
+  const used = () => (globalThis.gc?.(), process.memoryUsage().rss);
+  const calls = (count) => {
+    for (let nth = 0; nth < count; nth++) library.applyInMemory(files, EDIT);
+  };
+  calls(2_000);
+  const before = used();
+  calls(20_000);
+  const grown = used() - before;
+  assert.ok(grown < 48 << 20, `${grown} bytes more after 20 000 calls`);
+});

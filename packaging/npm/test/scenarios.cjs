@@ -1,0 +1,90 @@
+// Reads the scenarios of the repository (tests/scenarios/README.md): those that patch a plain directory, with options that
+// the library has too.
+"use strict";
+
+const { chmodSync, cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, statSync } = require("node:fs");
+const { tmpdir } = require("node:os");
+const { join } = require("node:path");
+
+const root = join(__dirname, "../../../tests/scenarios");
+
+// The arguments that a call has as options; a scenario with others is about the command line.
+const FLAGS = {
+  "--profile": (options, value) => (options.profile = value),
+  "--from": (options, value) => (options.from = value),
+  "--fuzz": (options, value) => (options.fuzz = value),
+  "--ambiguous": (options, value) => (options.ambiguous = value),
+  "--environment": (options, value) => (options.environment = value),
+  "--encoding": (options, value) => (options.encoding ??= []).push(value),
+  "--expect": (options, value) => {
+    const at = value.lastIndexOf("=");
+    (options.expectedSha256ByPath ??= {})[value.slice(0, at)] = value.slice(at + 1);
+  },
+};
+const SWITCHES = { "--create-parents": "createParents", "-R": "reverse" };
+
+function optionsOf(folder) {
+  const options = {};
+  const file = join(folder, "args.txt");
+  if (!existsSync(file)) return options;
+  const args = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  while (args.length > 0) {
+    const flag = args.shift();
+    if (FLAGS[flag]) FLAGS[flag](options, args.shift());
+    else if (SWITCHES[flag]) options[SWITCHES[flag]] = true;
+    else return undefined;
+  }
+  return options;
+}
+
+/** The files beneath a directory, by path, as latin-1 text. */
+function filesOf(directory, beneath = "") {
+  const files = {};
+  if (!existsSync(directory)) return files;
+  for (const name of readdirSync(directory).sort()) {
+    if (name === ".apply-patch") continue;
+    const place = join(directory, name);
+    if (lstatSync(place).isDirectory()) Object.assign(files, filesOf(place, `${beneath}${name}/`));
+    else files[beneath + name] = readFileSync(place);
+  }
+  return files;
+}
+
+function scenarios() {
+  const found = [];
+  for (const name of readdirSync(root).sort()) {
+    const folder = join(root, name);
+    const has = (file) => existsSync(join(folder, file));
+    if (!statSync(folder).isDirectory() || ["setup.txt", "after.txt", "stdout.txt", "bug.txt"].some(has)) continue;
+    const options = optionsOf(folder);
+    if (!options) continue;
+    const error = has("error.txt")
+      ? Object.fromEntries(
+          readFileSync(join(folder, "error.txt"), "utf8")
+            .split("\n")
+            .filter(Boolean)
+            .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]),
+        )
+      : undefined;
+    found.push({
+      name,
+      options,
+      error,
+      before: filesOf(join(folder, "before")),
+      after: error && !has("after") ? undefined : filesOf(join(folder, "after")),
+      patch: readFileSync(join(folder, "patch.txt")),
+      /** A copy of the workspace. */
+      copy() {
+        const place = mkdtempSync(join(tmpdir(), "apply-patch-"));
+        if (has("before")) cpSync(join(folder, "before"), place, { recursive: true });
+        for (const path of Object.keys(filesOf(place))) {
+          chmodSync(join(place, path), statSync(join(place, path)).mode & 0o100 ? 0o755 : 0o644);
+        }
+        return place;
+      },
+    });
+  }
+  return found;
+}
+
+module.exports = { filesOf, scenarios };
