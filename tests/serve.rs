@@ -56,7 +56,7 @@ fn what_is_pasted_starts_the_server() {
         ("zed", "/context_servers", "/command", None),
         ("windsurf", "/mcpServers", "/command", here.to_str()),
         ("cline", "/mcpServers", "/command", None),
-        ("generic", "/mcpServers", "/command", here.to_str()),
+        ("generic", "/mcpServers", "/command", None),
     ] {
         for approve in ["auto", "never", "ask"] {
             let printed = print(&[client, "--approve", approve]);
@@ -84,6 +84,10 @@ fn what_is_pasted_starts_the_server() {
     {
         assert!(codex.contains(wanted) && !codex.contains("--root"), "{codex}");
     }
+    // The only client with one fixed project in a file for all: it is said at once. An unknown one is started where it likes.
+    let fixed = format!("this changes files of {}\n", here.display());
+    assert!(print(&["windsurf"]).stderr.contains(&fixed));
+    assert!(print(&["generic"]).stderr.contains("`no_roots`"));
     assert!(print(&["goose"]).stdout.starts_with("extensions:\n  apply-patch:\n"));
     for wrong in [
         &["emacs"][..],

@@ -54,6 +54,14 @@ class Place:
             "ANTHROPIC_BASE_URL": mock.url,
             "ENABLE_TOOL_SEARCH": "false",
             "DISABLE_AUTOUPDATER": "1",
+            "GOOSE_PROVIDER": "openai",
+            "GOOSE_MODEL": "mock",
+            "GOOSE_DISABLE_KEYRING": "1",
+            "GOOSE_TELEMETRY_ENABLED": "false",
+            "OPENAI_HOST": mock.url,
+            "OPENAI_API_KEY": "none",
+            # No daemon stays behind.
+            "CLINE_SESSION_BACKEND_MODE": "local",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
 
@@ -217,9 +225,37 @@ def claude_print(place: Place, mock: Mock) -> int:
     return 0
 
 
+def goose_home(mode: str):
+    def prepare(place: Place, mock: Mock):
+        place.write(".config/goose/config.yaml", f"# kept\nGOOSE_MODE: {mode}\n")
+
+    return prepare
+
+
+def goose_run(place: Place, mock: Mock) -> int:
+    done = place.run(GOOSE, "run", "--no-session", "-t", "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
+def cline_home(place: Place, mock: Mock):
+    settings = {"provider": "cline", "apiKey": "none", "model": "mock", "baseUrl": f"{mock.url}/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    providers = {"version": 1, "lastUsedProvider": "cline", "modes": {}, "providers": {"cline": provider}}
+    place.write(".cline/data/settings/providers.json", json.dumps(providers))
+
+
+def cline_prompt(place: Place, mock: Mock) -> int:
+    done = place.run(CLINE, "change f")
+    assert done.returncode == 0, done
+    return 0
+
+
 CODEX = modules("@openai/codex") / ".bin/codex"
 GEMINI = modules("@google/gemini-cli") / ".bin/gemini"
 OPENCODE = modules("opencode-ai") / "opencode-linux-x64/bin/opencode"
+GOOSE = modules("@aaif/goose-binary-linux-x64") / "@aaif/goose-binary-linux-x64/bin/goose"
+CLINE = modules("cline") / "@cline/cli-linux-x64/bin/cline"
 CLAUDE = modules("@anthropic-ai/claude-code") / "@anthropic-ai/claude-code-linux-x64/claude"
 
 # The name in conversations/, the client for `mcp-config`, its package, what it needs besides, and how it is driven.
@@ -230,6 +266,10 @@ CLIENTS = [
     ("gemini-prompt", "gemini", "@google/gemini-cli", gemini_home, gemini_prompt),
     ("opencode-acp", "opencode", "opencode-ai", opencode_home, agent_client_protocol(OPENCODE, "acp")),
     ("opencode-run", "opencode", "opencode-ai", opencode_home, opencode_run),
+    ("goose-acp", "goose", "@aaif/goose-binary-linux-x64", goose_home("approve"), agent_client_protocol(GOOSE, "acp")),
+    ("goose-run", "goose", "@aaif/goose-binary-linux-x64", goose_home("auto"), goose_run),
+    ("cline-acp", "cline", "cline", cline_home, agent_client_protocol(CLINE, "--acp")),
+    ("cline-prompt", "cline", "cline", cline_home, cline_prompt),
     ("claude-print", "claude", "@anthropic-ai/claude-code", claude_home, claude_print),
 ]
 

@@ -188,8 +188,9 @@ impl Client {
     fn root(self, scope: Scope, project: &str) -> Option<String> {
         match (self, scope) {
             (Self::Cursor | Self::VsCode, Scope::Project) => Some("${workspaceFolder}".into()),
-            // They start it elsewhere, name no roots, and have one file for all projects; or it is not known.
-            (Self::Windsurf | Self::Generic, _) => Some(project.to_owned()),
+            // It has one file for all projects, documents neither where it starts servers nor roots, and interpolates only
+            // `${env:…}` and `${file:…}`, none of which is the open project.
+            (Self::Windsurf, _) => Some(project.to_owned()),
             _ => None,
         }
     }
@@ -204,7 +205,17 @@ impl Client {
         let mut notes = Vec::new();
         let root = self.root(scope, &server.project);
         if self == Self::Windsurf {
-            notes.push("windsurf has one file for all projects and does not say which is open: this names one".into());
+            notes.push(format!(
+                "windsurf has one file for all projects and cannot say which is open: whichever is, this changes files of {}",
+                server.project
+            ));
+        }
+        if self == Self::Generic {
+            notes.push(
+                "the project is the directory in which the client starts the server, or the root that it names; if calls are refused \
+                 with `no_roots`, it does neither: add \"--root\" and the directory to the arguments"
+                    .into(),
+            );
         }
         if (self, scope) == (Self::Codex, Scope::Project) {
             notes.push("codex reads this file in projects that it trusts".into());
@@ -332,6 +343,10 @@ impl Client {
             }
             (Self::VsCode, Approve::Ask) => {
                 "the server shows each plan and asks; to be asked once, always allow its tools at the first confirmation"
+            }
+            (Self::Cline, Approve::Auto) => {
+                "cline asks before calls that change files; `cline PROMPT` asks about none, unless it has --auto-approve false; the \
+                 server asks before what `undo` cannot take back"
             }
             (Self::Goose, Approve::Ask) => {
                 "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"

@@ -1,8 +1,19 @@
-//! What is wrong with the arguments of a call: everything at once, with the names that were probably meant.
+//! Reading the arguments of a call, and what is wrong with them: everything at once, with the names that were probably meant.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::hints::ArgumentChange;
+
+/// Reads an argument that may be left out. Strict schemas require every argument, and none may be null there, so that a model
+/// gives empty text, 0 or an empty list for what it would leave out.
+pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de> + Default + PartialEq,
+    D: Deserializer<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
+}
 
 /// How like two names must be for one to be taken for the other, by Jaro and Winkler.
 const ALIKE: f64 = 0.8;

@@ -222,7 +222,7 @@ impl Session {
         /// The argument that bounds an answer; every other is the tool's.
         #[derive(serde::Deserialize)]
         struct Bound {
-            #[serde(rename = "maxResultBytes")]
+            #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
             max_result_bytes: Option<u64>,
         }
         let args = args.into();

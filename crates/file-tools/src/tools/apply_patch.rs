@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
@@ -36,10 +37,12 @@ pub struct ApplyPatch {
     /// false: refuse a file that changed since.
     pub carry: Option<bool>,
     /// patchId of a refused patch: files that are not in this one are taken from there.
+    #[serde(default, deserialize_with = "given")]
     pub amend: Option<String>,
     /// Diff to show; none by default, full for a dryRun.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

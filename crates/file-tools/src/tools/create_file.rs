@@ -4,6 +4,7 @@ use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
@@ -22,6 +23,7 @@ pub struct CreateFile {
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

@@ -6,6 +6,7 @@ use patch_engine::{ErrorKind, Host, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
@@ -21,6 +22,7 @@ pub struct DeleteFile {
     /// File, link or directory, relative to the workspace root.
     pub path: String,
     /// sha256 from read_file.
+    #[serde(default, deserialize_with = "given")]
     pub expected_sha256: Option<String>,
     /// Keep nothing in the trash: it cannot be restored.
     pub permanent: Option<bool>,
@@ -29,6 +31,7 @@ pub struct DeleteFile {
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

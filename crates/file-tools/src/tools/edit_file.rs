@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words, diff_of};
 use crate::envelope::{Success, ToolResult};
@@ -34,6 +35,7 @@ pub struct EditFile {
     /// File, relative to the workspace root.
     pub path: String,
     /// sha256 from read_file; by default the one that this session saw last.
+    #[serde(default, deserialize_with = "given")]
     pub expected_sha256: Option<String>,
     /// Replacements; all are matched against the file as it is before the call.
     pub edits: Vec<TextEdit>,
@@ -42,6 +44,7 @@ pub struct EditFile {
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 
@@ -56,6 +59,7 @@ pub struct TextEdit {
     /// Replace it wherever it is.
     pub replace_all: Option<bool>,
     /// Replace it wherever it is, if it is there so many times.
+    #[serde(default, deserialize_with = "given")]
     pub expected_occurrences: Option<u64>,
 }
 

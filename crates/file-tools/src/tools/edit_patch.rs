@@ -5,6 +5,7 @@ use patch_grammar::{Section, SectionOperation, Spanned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{CarriedHunk, DiffDetail};
 use crate::error::ToolError;
@@ -19,6 +20,7 @@ pub struct EditPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     pub patch: String,
     /// Directory that paths are relative to; the workspace root by default.
+    #[serde(default, deserialize_with = "given")]
     pub workspace_root: Option<String>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,

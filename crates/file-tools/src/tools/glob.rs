@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use patch_engine::Host;
 
+use crate::arguments::given;
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, rest, skipped};
 use crate::session::Session;
@@ -23,14 +24,19 @@ pub struct Glob {
     /// Pattern of paths beneath root; `*` stays in a directory, `**` does not.
     pub pattern: String,
     /// Directory to look in; the workspace root by default.
+    #[serde(default, deserialize_with = "given")]
     pub root: Option<String>,
     /// Patterns of paths to leave out.
+    #[serde(default, deserialize_with = "given")]
     pub exclude_globs: Option<Vec<String>>,
     /// Most results; 1000 by default, at most 5000.
+    #[serde(default, deserialize_with = "given")]
     pub max_results: Option<u64>,
     /// nextCursor of the last answer.
+    #[serde(default, deserialize_with = "given")]
     pub cursor: Option<String>,
     /// Most bytes of the answer.
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

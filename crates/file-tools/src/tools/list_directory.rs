@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use patch_engine::Host;
 
+use crate::arguments::given;
 use crate::envelope::{Success, ToolResult};
 use crate::page::{Page, page, rest, skipped};
 use crate::session::Session;
@@ -21,16 +22,20 @@ const MAX_ENTRIES: usize = 5000;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListDirectory {
     /// Directory; the workspace root by default.
+    #[serde(default, deserialize_with = "given")]
     pub path: Option<String>,
     /// List what is beneath too.
     pub recursive: Option<bool>,
     /// How deep to go; at most 32.
+    #[serde(default, deserialize_with = "given")]
     pub max_depth: Option<u64>,
     /// List hidden and ignored names too.
     pub include_hidden: Option<bool>,
     /// nextCursor of the last answer.
+    #[serde(default, deserialize_with = "given")]
     pub cursor: Option<String>,
     /// Most bytes of the answer.
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

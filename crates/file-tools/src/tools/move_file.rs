@@ -4,6 +4,7 @@ use patch_engine::{Host, Options, PlanBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
@@ -17,6 +18,7 @@ pub struct MoveFile {
     /// Its new path, in an existing directory.
     pub to_path: String,
     /// sha256 of the file, from read_file; by default the one that this session saw last.
+    #[serde(default, deserialize_with = "given")]
     pub expected_sha256: Option<String>,
     /// Replace a file at toPath; the trash keeps it.
     pub overwrite: Option<bool>,

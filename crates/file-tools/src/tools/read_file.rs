@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::arguments::given;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints;
@@ -32,18 +33,23 @@ pub struct ReadFile {
     /// File, relative to the workspace root.
     pub path: String,
     /// First line, from 1.
+    #[serde(default, deserialize_with = "given")]
     pub start_line: Option<u64>,
     /// Last line, included.
+    #[serde(default, deserialize_with = "given")]
     pub end_line: Option<u64>,
     /// Most bytes of content; 262144 by default.
+    #[serde(default, deserialize_with = "given")]
     pub max_bytes: Option<u64>,
     /// nextCursor of the last answer.
+    #[serde(default, deserialize_with = "given")]
     pub cursor: Option<String>,
     /// Put its number and a tab before each line.
     pub line_numbers: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
     /// Most bytes of the answer.
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

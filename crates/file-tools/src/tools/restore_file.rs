@@ -6,6 +6,7 @@ use patch_engine::{ErrorKind, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
@@ -19,10 +20,13 @@ use crate::tool::Tool;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreFile {
     /// trashedTo of delete_file, apply_patch or move_file.
+    #[serde(default, deserialize_with = "given")]
     pub trashed_path: Option<String>,
     /// Instead of trashedPath: TRANSACTION/NUMBER.
+    #[serde(default, deserialize_with = "given")]
     pub trash_id: Option<String>,
     /// Where to, if not to its old path.
+    #[serde(default, deserialize_with = "given")]
     pub target_path: Option<String>,
 }
 

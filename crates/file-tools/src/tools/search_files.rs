@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::glob::limit;
+use crate::arguments::given;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints;
@@ -42,18 +43,24 @@ pub struct SearchFiles {
     /// path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression.
     pub mode: SearchMode,
     /// Directory to look in; the workspace root by default.
+    #[serde(default, deserialize_with = "given")]
     pub root: Option<String>,
     /// Look only at paths that match one of these.
+    #[serde(default, deserialize_with = "given")]
     pub include_globs: Option<Vec<String>>,
     /// Leave out paths that match one of these.
+    #[serde(default, deserialize_with = "given")]
     pub exclude_globs: Option<Vec<String>>,
     /// Most results; 100 by default, at most 5000.
+    #[serde(default, deserialize_with = "given")]
     pub max_results: Option<u64>,
     /// Lines around each match in its preview; 0 by default.
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer.
+    #[serde(default, deserialize_with = "given")]
     pub cursor: Option<String>,
     /// Most bytes of the answer.
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

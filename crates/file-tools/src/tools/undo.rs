@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
@@ -24,12 +25,15 @@ const NAMED: usize = 5;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Undo {
     /// transactionId of the answer to undo.
+    #[serde(default, deserialize_with = "given")]
     pub transaction_id: Option<String>,
     /// Only these files of it.
+    #[serde(default, deserialize_with = "given")]
     pub paths: Option<Vec<String>>,
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
+use crate::arguments::given;
 use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
@@ -28,6 +29,7 @@ pub struct WriteFile {
     /// Diff to show; none by default.
     pub diff: Option<DiffDetail>,
     /// Most bytes of the answer (8192).
+    #[serde(default, deserialize_with = "given")]
     pub max_result_bytes: Option<u64>,
 }
 

@@ -22,6 +22,7 @@ mod reading;
 mod searching;
 mod shown;
 mod stale;
+mod strict;
 mod support;
 mod trash;
 #[path = "../../../../tests/tree.rs"]
