@@ -1,8 +1,9 @@
 // Writes the npm packages, ready for `npm pack`.
 //
-// usage: node make.mjs OUT TARGET=PROGRAM…
+// usage: node make.mjs OUT TARGET=PROGRAM[,LIBRARY]…
 //
-// OUT/apply-patch-cli is the launcher. For each TARGET (as rustc names it) PROGRAM is put into the package of its platform.
+// OUT/apply-patch-cli is the launcher and the library. For each TARGET (as rustc names it) PROGRAM is put into the package of its
+// platform, and LIBRARY, the native half of the library (crates/node).
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +24,7 @@ const LAUNCHER = "apply-patch-cli";
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../..");
 const [out, ...programs] = process.argv.slice(2);
-if (!out || programs.length === 0) throw new Error("usage: node make.mjs OUT TARGET=PROGRAM…");
+if (!out || programs.length === 0) throw new Error("usage: node make.mjs OUT TARGET=PROGRAM[,LIBRARY]…");
 
 const metadata = JSON.parse(
   execFileSync("cargo", ["metadata", "--format-version", "1", "--no-deps", "--locked"], {
@@ -54,28 +55,40 @@ write(
     description: crate.description,
     keywords: crate.keywords,
     bin: { "apply-patch": "bin/apply-patch.js" },
-    files: ["bin"],
+    exports: {
+      ...Object.fromEntries(
+        [".", "./openai-agents", "./ai"].map((entry) => {
+          const name = entry === "." ? "./lib/index" : `./lib/${entry.slice(2)}`;
+          return [entry, { types: `${name}.d.ts`, default: `${name}.js` }];
+        }),
+      ),
+      "./package.json": "./package.json",
+    },
+    main: "lib/index.js",
+    types: "lib/index.d.ts",
+    files: ["bin", "lib"],
     engines: { node: ">=18" },
     optionalDependencies: Object.fromEntries(Object.values(PLATFORMS).map((one) => [packageOf(one), crate.version])),
   },
   (folder) => {
-    cpSync(join(here, "bin"), join(folder, "bin"), { recursive: true });
+    for (const part of ["bin", "lib"]) cpSync(join(here, part), join(folder, part), { recursive: true });
     copyFileSync(join(root, "README.md"), join(folder, "README.md"));
   },
 );
 
 for (const argument of programs) {
   const at = argument.indexOf("=");
-  const [target, program] = [argument.slice(0, at), argument.slice(at + 1)];
+  const [target, [program, library]] = [argument.slice(0, at), argument.slice(at + 1).split(",")];
   const platform = PLATFORMS[ALIASES[target] ?? target];
   if (!platform) throw new Error(`no platform is known for ${target}; there are ${Object.keys(PLATFORMS).join(", ")}`);
   const { os, cpu } = platform;
   const libc = target.endsWith("-gnu") ? { libc: ["glibc"] } : {};
   const description = `The program of ${LAUNCHER} for ${os} on ${cpu}`;
-  write(packageOf(platform), { description, os: [os], cpu: [cpu], ...libc, files: ["apply-patch"] }, (folder) => {
+  write(packageOf(platform), { description, os: [os], cpu: [cpu], ...libc, files: ["apply-patch", "apply-patch.node"] }, (folder) => {
     const place = join(folder, "apply-patch");
     copyFileSync(program, place);
     chmodSync(place, 0o755);
+    if (library) copyFileSync(library, join(folder, "apply-patch.node"));
     writeFileSync(join(folder, "README.md"), `# ${packageOf(platform)}\n\n${description}. Install \`${LAUNCHER}\`.\n`);
   });
 }

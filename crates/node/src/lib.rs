@@ -1,6 +1,7 @@
 //! The native half of the npm package: calls with JSON texts for values. `packaging/npm/lib/index.js` is what programs see.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -60,7 +61,9 @@ impl<T: Send + ToNapiValue + TypeName + 'static> Task for Job<T> {
 
     fn compute(&mut self) -> Result<T> {
         let work = self.0.take().ok_or_else(|| Error::from_reason("a call is made once"))?;
-        work().map_err(failed)
+        // Node ends when a panic gets out of here.
+        let done = std::panic::catch_unwind(AssertUnwindSafe(work));
+        done.map_err(|_| Error::from_reason("BUG: the call panicked"))?.map_err(failed)
     }
 
     fn resolve(&mut self, _: Env, output: T) -> Result<T> {
@@ -80,7 +83,7 @@ enum Answer {
 #[napi]
 impl Reply {
     /// What was decided about a plan.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn decide(&self, approved: bool, for_session: bool) {
         self.answer(Answer::Decided(match (approved, for_session) {
             (false, _) => Decision::Decline,
@@ -90,20 +93,20 @@ impl Reply {
     }
 
     /// What a file is.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) {
         let content = Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
         self.answer(Answer::File(Some(HostFile { content, version })));
     }
 
     /// There is no such file.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn missing(&self) {
         self.answer(Answer::File(None));
     }
 
     /// There is nothing to answer, or no answer: then the call fails.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn end(&self) {
         drop(self.sender());
     }
@@ -138,14 +141,14 @@ pub struct Cancellation(Arc<AtomicBool>);
 #[napi]
 impl Cancellation {
     /// For calls to come.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Gives them up.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -215,20 +218,20 @@ impl From<api::Plan> for Plan {
 #[napi]
 impl Plan {
     /// 64 hexadecimal digits that name exactly this plan.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn digest(&self) -> String {
         self.0.digest()
     }
 
     /// `changes`, `notes` and `summary`.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn facts(&self) -> String {
         let plan = &self.0;
         json!({ "changes": plan.changes(), "notes": plan.notes(), "summary": plan.summary() }).to_string()
     }
 
     /// The changes as a git diff.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn diff(&self) -> Result<Uint8Array> {
         Ok(self.0.diff().map_err(failed)?.into())
     }
@@ -241,20 +244,20 @@ pub struct Workspace(Arc<api::Workspace>);
 #[napi]
 impl Workspace {
     /// Opens a directory.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(root: String, options: String) -> Result<Self> {
         let options = read(&options, api::WorkspaceOptions::read)?;
         Ok(Self(Arc::new(api::Workspace::open(Path::new(&root), &options).map_err(failed)?)))
     }
 
     /// Where it is.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn root(&self) -> String {
         self.0.root().display().to_string()
     }
 
     /// The name of its session.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn session(&self) -> String {
         self.0.session().to_owned()
     }
@@ -266,13 +269,13 @@ impl Workspace {
     }
 
     /// Plans a patch.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
         Ok(Job::task(self.planning(patch, &options)?))
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn plan_sync(&self, patch: Text, options: String) -> Result<Plan> {
         self.planning(patch, &options)?().map_err(failed)
     }
@@ -292,7 +295,7 @@ impl Workspace {
     }
 
     /// Applies a patch.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn apply(
         &self,
         patch: Text,
@@ -306,13 +309,13 @@ impl Workspace {
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
         self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
     }
 
     /// Applies exactly a plan.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn apply_plan(
         &self,
         plan: &Plan,
@@ -325,7 +328,7 @@ impl Workspace {
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn apply_plan_sync(&self, plan: &Plan) -> Result<String> {
         self.applying(Either::B(plan), "", Callbacks::default())?().map_err(failed)
     }
@@ -337,7 +340,7 @@ impl Workspace {
     }
 
     /// Takes a transaction back.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn undo(
         &self,
         options: String,
@@ -348,7 +351,7 @@ impl Workspace {
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn undo_sync(&self, options: String) -> Result<String> {
         self.undoing(&options, Callbacks::default())?().map_err(failed)
     }
@@ -359,7 +362,7 @@ impl Workspace {
     }
 
     /// Takes an undo back.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn redo(
         &self,
         id: Option<String>,
@@ -370,13 +373,13 @@ impl Workspace {
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn redo_sync(&self, id: Option<String>) -> Result<String> {
         self.redoing(id, Callbacks::default())().map_err(failed)
     }
 
     /// The newest transactions.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn log(&self, max_count: Option<u32>, diff: bool) -> AsyncTask<Job<String>> {
         let workspace = Arc::clone(&self.0);
         Job::task(move || Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string()))
@@ -388,7 +391,7 @@ impl Workspace {
     }
 
     /// Calls a file tool.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn call(
         &self,
         tool: String,
@@ -402,7 +405,7 @@ impl Workspace {
     }
 
     /// The same, at once.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
         self.calling(tool, &arguments, Callbacks::default())().map_err(failed)
     }
@@ -415,7 +418,7 @@ pub struct GitTree(Arc<api::GitTree>);
 #[napi]
 impl GitTree {
     /// Opens a repository at a revision.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
         let options = read(&options, api::WorkspaceOptions::read)?;
         let tree = api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
@@ -423,31 +426,31 @@ impl GitTree {
     }
 
     /// The commit.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn commit(&self) -> String {
         self.0.commit()
     }
 
     /// Its tree.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn tree(&self) -> String {
         self.0.tree()
     }
 
     /// A file.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn read(&self, path: String) -> Result<Option<Uint8Array>> {
         Ok(self.0.read(&path).map_err(failed)?.map(Uint8Array::from))
     }
 
     /// The paths of all files.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn list(&self) -> Result<Vec<String>> {
         self.0.list().map_err(failed)
     }
 
     /// Plans a patch.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
         let options = read(&options, api::PatchOptions::read)?;
@@ -455,7 +458,7 @@ impl GitTree {
     }
 
     /// Makes a commit of a patch.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn apply(
         &self,
         patch: Text,
@@ -498,7 +501,7 @@ fn tree(paths: Vec<String>, contents: Vec<Text>) -> MemoryTree {
 }
 
 /// Applies a patch to files in memory.
-#[napi]
+#[napi(catch_unwind)]
 pub fn apply_in_memory<'env>(
     env: &'env Env,
     paths: Vec<String>,
@@ -525,7 +528,7 @@ pub struct HostPlan(api::HostPlan);
 #[napi]
 impl HostPlan {
     /// `changes`, `notes`, `summary`, `digest`, `diff` and `edits`.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn facts(&self) -> Result<String> {
         let mut facts = facts(&self.0.plan).map_err(failed)?;
         facts["edits"] = self.0.edits().map_err(failed)?.iter().map(|edit| self.edit(edit)).collect();
@@ -551,7 +554,7 @@ impl HostPlan {
 }
 
 /// Plans a patch for files that the program gives when it is asked for them.
-#[napi]
+#[napi(catch_unwind)]
 pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<HostPlan>>> {
     let read_file: Callback<FnArgs<(String, Reply)>> = read_file.build_threadsafe_function().build()?;
     let (patch, options) = (bytes(patch), read(&options, api::PatchOptions::read)?);
@@ -565,21 +568,21 @@ pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<
 }
 
 /// Applies a diff without headers to a text.
-#[napi]
+#[napi(catch_unwind)]
 pub fn apply_diff(env: &Env, text: Text, diff: String, mode: String) -> Result<BufferSlice<'_>> {
     let mode = mode.parse().map_err(failed)?;
     BufferSlice::copy_from(env, &api::apply_diff(&bytes(text), &diff, mode).map_err(failed)?)
 }
 
 /// The tree of a patch.
-#[napi]
+#[napi(catch_unwind)]
 pub fn parse(patch: Text, options: String) -> Result<String> {
     let options = read(&options, api::PatchOptions::read)?;
     Ok(api::parse(&bytes(patch), &options).map_err(failed)?.to_string())
 }
 
 /// A patch in another form: `text` and `warnings`.
-#[napi]
+#[napi(catch_unwind)]
 pub fn convert(
     patch: Text,
     to: String,
@@ -595,20 +598,20 @@ pub fn convert(
 }
 
 /// What a provider's request has: `value` and `caveats`.
-#[napi]
+#[napi(catch_unwind)]
 pub fn tool_specs(provider: String, options: String) -> Result<String> {
     let specs = api::tool_specs(&provider, &read(&options, api::SpecOptions::read)?).map_err(failed)?;
     Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
 }
 
 /// What a model has to know of patches.
-#[napi]
+#[napi(catch_unwind)]
 pub fn prompt(dialect: String, channel: String) -> Result<String> {
     api::prompt(&dialect, &channel).map_err(failed)
 }
 
 /// The grammar.
-#[napi]
+#[napi(catch_unwind)]
 pub fn grammar(format: String, dialect: String) -> Result<String> {
     api::grammar(&format, &dialect).map(ToOwned::to_owned).map_err(failed)
 }
@@ -620,19 +623,19 @@ pub struct Stream(api::Stream);
 #[napi]
 impl Stream {
     /// Nothing of it yet.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> Result<Self> {
         Ok(Self(api::Stream::new(&read(&options, api::PatchOptions::read)?).map_err(failed)?))
     }
 
     /// What the next part says.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push(&mut self, chunk: Text) -> String {
         json!(self.0.push(&bytes(chunk))).to_string()
     }
 
     /// What its end says.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn end(&mut self) -> String {
         json!(self.0.end()).to_string()
     }

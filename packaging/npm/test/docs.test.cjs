@@ -1,0 +1,20 @@
+// The blocks of docs/node.md that are marked `js`, in order, as one module. usage: as library.test.cjs
+"use strict";
+
+const assert = require("node:assert/strict");
+const { spawnSync } = require("node:child_process");
+const { readFileSync, writeFileSync } = require("node:fs");
+const { join } = require("node:path");
+const { test } = require("node:test");
+
+test("docs/node.md", () => {
+  const page = readFileSync(join(__dirname, "../../../docs/node.md"), "utf8");
+  const blocks = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map((found) => found[1]);
+  assert.ok(blocks.length >= 6, `${blocks.length} blocks`);
+  // An assertion that fails only prints, unless it is made to throw.
+  const strict = 'import assert from "node:assert/strict";\nconsole.assert = assert.ok;\n';
+  const file = join(process.cwd(), "page.mjs");
+  writeFileSync(file, strict + blocks.join("\n"));
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+});
