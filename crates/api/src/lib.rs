@@ -19,7 +19,9 @@ pub use file_tools::changes::DiffDetail;
 pub use file_tools::input::{InputForm, OutputForm};
 pub use file_tools::{Hint, ToolError};
 pub use patch_engine::approval::Decision;
-pub use patch_engine::{ChangedFile, Content, ErrorKind, FileEdit, HostFile, HostTree, MemoryTree, Position, TextEdit};
+pub use patch_engine::{
+    ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position, TextEdit,
+};
 
 #[cfg(feature = "workspace")]
 pub use git::GitTree;

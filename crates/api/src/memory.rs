@@ -7,7 +7,7 @@ use file_tools::hints::Caller;
 use file_tools::input::PatchText;
 use file_tools::ops::{self, FileOperation, OpsError, PatchCall};
 use fs_guard::Policy;
-use patch_engine::{ChangedFile, FileEdit, Files, HostTree, MemoryTree, Options, Tree};
+use patch_engine::{ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree};
 
 use crate::error::argument;
 use crate::options::{PatchOptions, Preset};
@@ -104,7 +104,9 @@ const FILE: &str = "text";
 ///
 /// When the diff does not parse or does not apply.
 pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, ToolError> {
-    let (path, diff) = (FILE.to_owned(), diff.to_owned());
+    // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the file: as that API has it.
+    let framed = diff.contains('\n') && !diff.replace("\r\n", "").contains('\n');
+    let (path, diff) = (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
     let mut files = MemoryTree::new();
     let operation = match mode {
         DiffMode::Create => FileOperation::CreateFile { path, diff },
@@ -119,8 +121,9 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, To
         error => bad_diff(&error.to_string()),
     })?;
     let mut rules = Options::new(patch_engine::Profile::Codex);
-    // The one rule of that API that the envelope does not have.
+    // What that API has, and the envelope does not.
     rules.placement.stacked_headers_must_match = true;
+    rules.final_newline = FinalNewline::Keep;
     let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
     let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());
     let plan = text.parsed(&rules, |patch| {
@@ -134,8 +137,13 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, To
     });
     let plan = plan.map_err(unread)??;
     let mut changed = plan.images().changed()?;
-    let content = changed.pop().and_then(|file| file.after);
-    Ok(content.map_or_else(|| files.get(FILE).unwrap_or_default().to_vec(), |content| content.bytes.to_vec()))
+    let before = files.get(FILE).unwrap_or_default();
+    let after = changed.pop().and_then(|file| file.after).map_or_else(|| before.to_vec(), |file| file.bytes.to_vec());
+    // Only a text without lines does not say how its lines end.
+    match framed && !before.contains(&b'\n') {
+        true => Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..])),
+        false => Ok(after),
+    }
 }
 
 fn bad_diff(message: &str) -> ToolError {

@@ -60,7 +60,8 @@ readable!(PatchOptions, SpecOptions);
 pub struct PatchOptions {
     /// `strict`, the default, or `codex`: a preset of the rules.
     pub profile: Option<Profile>,
-    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default.
+    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default. Where `from` is a word of the language: `form`.
+    #[serde(alias = "form")]
     pub from: InputForm,
     /// Which patch of several is meant: its number from 1, or `all`. With `auto` only.
     #[serde(deserialize_with = "part")]
@@ -169,6 +170,11 @@ impl PatchOptions {
         if let Some(base) = &self.base {
             let files: MemoryTree = base.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
             options.base = Some(Files::of_tree(Arc::new(files), patch_engine::policy()));
+        }
+        if self.from == InputForm::Openai {
+            // As that API has it, and the envelope does not.
+            options.parse.bare_first_hunk = true;
+            options.placement.stacked_headers_must_match = true;
         }
         options.encodings = preset.encodings.clone();
         declare(&mut options.encodings, &self.encoding)?;

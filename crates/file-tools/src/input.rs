@@ -186,8 +186,7 @@ fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, Parse
 }
 
 /// The form that a patch is converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputForm {
     /// A patch in the envelope.
     Envelope,
@@ -197,6 +196,24 @@ pub enum OutputForm {
     Git,
     /// Items of the Responses API.
     Openai,
+}
+
+impl std::str::FromStr for OutputForm {
+    type Err = ToolError;
+
+    fn from_str(name: &str) -> Result<Self, ToolError> {
+        match name {
+            "envelope" => Ok(Self::Envelope),
+            "unified" => Ok(Self::Unified),
+            "git" => Ok(Self::Git),
+            "openai" => Ok(Self::Openai),
+            _ => {
+                let message = format!("there is no form {name:?}");
+                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+                    .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")]))
+            }
+        }
+    }
 }
 
 /// A patch in another form.

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::arguments;
-use crate::error::value_of;
 use crate::hints::{self, Caller};
 
 /// One `apply_patch_call` item.
@@ -59,7 +58,7 @@ pub enum FileOperation {
 impl PatchCall {
     /// The call as an item of a response.
     pub(crate) fn item(&self) -> Value {
-        let mut item = value_of(self);
+        let mut item = serde_json::to_value(self).expect("text keys");
         item["type"] = "apply_patch_call".into();
         item["status"] = "completed".into();
         item

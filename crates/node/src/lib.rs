@@ -521,41 +521,27 @@ pub fn apply_in_memory<'env>(
     Ok(done)
 }
 
-/// A plan for the files of a program.
-#[napi]
-pub struct HostPlan(api::HostPlan);
-
-#[napi]
-impl HostPlan {
-    /// `changes`, `notes`, `summary`, `digest`, `diff` and `edits`.
-    #[napi(getter, catch_unwind)]
-    pub fn facts(&self) -> Result<String> {
-        let mut facts = facts(&self.0.plan).map_err(failed)?;
-        facts["edits"] = self.0.edits().map_err(failed)?.iter().map(|edit| self.edit(edit)).collect();
-        Ok(facts.to_string())
-    }
-
-    fn edit(&self, edit: &api::FileEdit) -> Value {
-        let position = |at: api::Position| json!({ "line": at.line, "character": at.character });
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let replaced = |one: &api::TextEdit| {
-            let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
-            json!({ "range": range, "newText": text(&one.text) })
-        };
-        json!({
-            "path": edit.path,
-            "toPath": edit.to_path,
-            "operation": edit.operation.as_str(),
-            "version": self.0.version(&edit.path),
-            "text": edit.text.as_deref().map(|whole| text(whole)),
-            "edits": edit.edits.iter().map(replaced).collect::<Vec<_>>(),
-        })
-    }
+/// What a plan does to one file of a program.
+fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> Value {
+    let position = |at: api::Position| json!({ "line": at.line, "character": at.character });
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let replaced = |one: &api::TextEdit| {
+        let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
+        json!({ "range": range, "newText": text(&one.text) })
+    };
+    json!({
+        "path": edit.path,
+        "toPath": edit.to_path,
+        "operation": edit.operation.as_str(),
+        "version": plan.version(&edit.path),
+        "text": edit.text.as_deref().map(|whole| text(whole)),
+        "edits": edit.edits.iter().map(replaced).collect::<Vec<_>>(),
+    })
 }
 
-/// Plans a patch for files that the program gives when it is asked for them.
+/// Plans a patch for files that the program gives when it is asked for them: what there is to say of the plan, and `edits`.
 #[napi(catch_unwind)]
-pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<HostPlan>>> {
+pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<String>>> {
     let read_file: Callback<FnArgs<(String, Reply)>> = read_file.build_threadsafe_function().build()?;
     let (patch, options) = (bytes(patch), read(&options, api::PatchOptions::read)?);
     Ok(Job::task(move || {
@@ -563,7 +549,10 @@ pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<
             Some(Answer::File(file)) => Ok(file),
             _ => Err(io::Error::other("the program could not read it")),
         });
-        api::plan_over(tree, &patch, &options).map(HostPlan)
+        let plan = api::plan_over(tree, &patch, &options)?;
+        let mut facts = facts(&plan.plan)?;
+        facts["edits"] = plan.edits()?.iter().map(|one| edit(&plan, one)).collect();
+        Ok(facts.to_string())
     }))
 }
 

@@ -273,7 +273,7 @@ async function planOver(tree, patch, options) {
     });
   };
   try {
-    return JSON.parse((await native.planOver(read, patch, json(options))).facts);
+    return JSON.parse(await native.planOver(read, patch, json(options)));
   } catch (error) {
     throw thrown ? thrown.error : adopted(error);
   }

@@ -15,6 +15,7 @@ test("docs/node.md", () => {
   const strict = 'import assert from "node:assert/strict";\nconsole.assert = assert.ok;\n';
   const file = join(process.cwd(), "page.mjs");
   writeFileSync(file, strict + blocks.join("\n"));
-  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  // It ends by itself: nothing is left that keeps the program waiting.
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
   assert.equal(status, 0, stderr);
 });

@@ -1,0 +1,103 @@
+//! Callbacks of a call, and the exceptions that come out of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use apply_patch_api::{Decision, Host, ToolError};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::plan::Proposal;
+use crate::value::{raised, to_python};
+
+/// The first exception of a callback.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps an exception, unless there is one.
+    pub(crate) fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    pub(crate) fn is_some(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// What a call gives, or the exception of its callbacks.
+    pub(crate) fn result<T>(&self, py: Python<'_>, result: Result<T, ToolError>) -> PyResult<T> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => result.map_err(|error| raised(py, &error)),
+        }
+    }
+}
+
+/// The callbacks of a call.
+#[derive(Default)]
+pub(crate) struct Callbacks {
+    pub(crate) approve: Option<Py<PyAny>>,
+    pub(crate) observe: Option<Py<PyAny>>,
+}
+
+impl Callbacks {
+    /// Makes a call, with the interpreter released.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(Host<'_>) -> Result<T, ToolError> + Send,
+    ) -> PyResult<T> {
+        let thrown = Raised::default();
+        let result = py.detach(|| call(self.host(&thrown)));
+        thrown.result(py, result)
+    }
+
+    fn host<'h>(&'h self, thrown: &'h Raised) -> Host<'h> {
+        let approve = self.approve.as_ref().map(|callback| {
+            let approve = move |proposal: &apply_patch_api::Proposal<'_>| {
+                let decided = Proposal::new(proposal)
+                    .and_then(|proposal| Python::attach(|py| decision(callback.bind(py).call1((proposal,))?)));
+                decided.unwrap_or_else(|error| {
+                    thrown.keep(error);
+                    Decision::Decline
+                })
+            };
+            Box::new(approve) as Box<dyn FnMut(&apply_patch_api::Proposal<'_>) -> Decision + Send + 'h>
+        });
+        let observe = self.observe.as_ref().map(|callback| {
+            let observe = move |event: serde_json::Value| {
+                if thrown.is_some() {
+                    return;
+                }
+                let observed = Python::attach(|py| callback.bind(py).call1((to_python(py, &event)?,)).map(drop));
+                if let Err(error) = observed {
+                    thrown.keep(error);
+                }
+            };
+            Box::new(observe) as Box<dyn FnMut(serde_json::Value) + Send + 'h>
+        });
+        // An exception gives the call up as long as nothing is published; so does Control-C.
+        let cancelled = move || {
+            if !thrown.is_some()
+                && let Err(error) = Python::attach(|py| py.check_signals())
+            {
+                thrown.keep(error);
+            }
+            thrown.is_some()
+        };
+        Host { approve, observe, cancelled: Some(Box::new(cancelled)) }
+    }
+}
+
+/// What an answer means: yes, yes for the session, or no.
+fn decision(answer: Bound<'_, PyAny>) -> PyResult<Decision> {
+    if let Ok(answer) = answer.cast::<PyBool>() {
+        return Ok(if answer.is_true() { Decision::Approve } else { Decision::Decline });
+    }
+    if let Ok(answer) = answer.cast::<PyString>()
+        && answer.to_str()? == "session"
+    {
+        return Ok(Decision::ApproveForSession);
+    }
+    Err(PyTypeError::new_err("approve has to return True, False or \"session\""))
+}

@@ -1,0 +1,205 @@
+//! What needs no directory.
+
+use std::collections::HashMap;
+use std::io;
+
+use apply_patch_api as api;
+use apply_patch_api::{
+    Content, DiffMode, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, SpecOptions, ToolError,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
+
+use crate::callback::Raised;
+use crate::plan::HostPlan;
+use crate::value::{bytes, options, raised, text_or_bytes, to_python};
+
+/// Files in memory, and which of them are text.
+fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, bool>)> {
+    let (mut tree, mut texts) = (MemoryTree::new(), HashMap::new());
+    for item in given.items()?.iter() {
+        let (path, content): (Bound<'_, PyString>, Bound<'_, PyAny>) = item.extract()?;
+        let path = path.to_str()?;
+        tree.insert(path, bytes(&content)?);
+        texts.insert(path.to_owned(), content.is_instance_of::<PyString>());
+    }
+    Ok((tree, texts))
+}
+
+/// Makes a call with the interpreter released.
+fn call<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T, ToolError> + Send) -> PyResult<T> {
+    py.detach(run).map_err(|error| raised(py, &error))
+}
+
+/// Applies a patch to files in memory, which stay as they are: a dict of what changes, None for a file that goes away.
+///
+/// A file comes back as `str` or `bytes` as it was given; a new one as `bytes` if all that were given are, else as `str`. What is no
+/// UTF-8 is `bytes` in any case.
+#[pyfunction]
+#[pyo3(signature = (files, patch, /, **options))]
+pub(crate) fn apply_in_memory<'py>(
+    py: Python<'py>,
+    files: &Bound<'py, PyMapping>,
+    patch: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (tree, texts) = self::files(files)?;
+    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let changed = call(py, || Ok(api::apply_in_memory(&tree, &patch, &PatchOptions::read(options)?)?.0))?;
+    let new_is_text = texts.is_empty() || texts.values().any(|&text| text);
+    let dict = PyDict::new(py);
+    for file in changed {
+        let path = file.path.as_str();
+        let content = file
+            .after
+            .map(|content| text_or_bytes(py, &content.bytes, texts.get(path).copied().unwrap_or(new_is_text)));
+        dict.set_item(path, content)?;
+    }
+    Ok(dict)
+}
+
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
+///
+/// `mode` is "default" for a change, "create" for a new text.
+#[pyfunction]
+#[pyo3(signature = (input, diff, mode="default"))]
+pub(crate) fn apply_diff(py: Python<'_>, input: &str, diff: &str, mode: &str) -> PyResult<String> {
+    let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode.parse::<DiffMode>()?))?;
+    Ok(String::from_utf8_lossy(&changed).into_owned())
+}
+
+/// Plans a patch for files that the caller has, and changes itself.
+///
+/// `read(path)` gives the file: `str`, `bytes`, one of them in a tuple with the number of its version, or None. `list(path)` gives the
+/// names in a directory (the root's path is empty) with a word for each, "file", "directory", "symlink" or "other", as pairs; None
+/// when there is no such directory. Without it directories are not known.
+#[pyfunction]
+#[pyo3(signature = (read, patch, /, *, list=None, **options))]
+pub(crate) fn plan_over(
+    py: Python<'_>,
+    read: Py<PyAny>,
+    patch: &Bound<'_, PyAny>,
+    list: Option<Py<PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<HostPlan> {
+    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let thrown = Raised::default();
+    let failed = {
+        let thrown = thrown.clone();
+        move |error: PyErr| {
+            thrown.keep(error);
+            io::Error::other("the callback raised an exception")
+        }
+    };
+    let kept = failed.clone();
+    let mut tree =
+        HostTree::new(move |path| Python::attach(|py| host_file(&read.bind(py).call1((path,))?)).map_err(&kept));
+    if let Some(list) = list {
+        tree = tree.with_list(move |path| Python::attach(|py| listed(&list.bind(py).call1((path,))?)).map_err(&failed));
+    }
+    let plan = py.detach(|| api::plan_over(tree, &patch, &PatchOptions::read(options)?));
+    thrown.result(py, plan).map(HostPlan)
+}
+
+fn host_file(answer: &Bound<'_, PyAny>) -> PyResult<Option<HostFile>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let (content, version) = match answer.cast::<PyTuple>() {
+        Ok(pair) => pair.extract::<(Bound<'_, PyAny>, Option<i64>)>()?,
+        Err(_) => (answer.clone(), None),
+    };
+    let content = Content { bytes: bytes(&content)?.into(), mode: 0o644, link: false };
+    Ok(Some(HostFile { content, version }))
+}
+
+fn listed(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, api::FileKind)>>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let one = |item: PyResult<Bound<'_, PyAny>>| {
+        let (name, kind): (String, String) = item?.extract()?;
+        let kind = match &*kind {
+            "file" => api::FileKind::File,
+            "directory" => api::FileKind::Directory,
+            "symlink" => api::FileKind::Symlink,
+            "other" => api::FileKind::Other,
+            _ => return Err(PyTypeError::new_err(format!("{kind:?} is no kind of a file"))),
+        };
+        Ok((name, kind))
+    };
+    answer.try_iter()?.map(one).collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// The tree of a patch.
+#[pyfunction]
+#[pyo3(signature = (patch, /, **options))]
+pub(crate) fn parse<'py>(
+    py: Python<'py>,
+    patch: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let tree = call(py, || api::parse(&patch, &PatchOptions::read(options)?))?;
+    to_python(py, &tree)
+}
+
+/// The same change in another form: "envelope", "openai", or, for the files that it is for, "unified" or "git".
+#[pyfunction]
+#[pyo3(signature = (patch, to, /, *, files=None, **options))]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    patch: &Bound<'py, PyAny>,
+    to: &str,
+    files: Option<&Bound<'py, PyMapping>>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let tree = files.map(self::files).transpose()?.map(|(tree, _)| tree);
+    let as_text = patch.is_instance_of::<PyString>();
+    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let converted =
+        call(py, || api::convert(&patch, to.parse::<OutputForm>()?, &PatchOptions::read(options)?, tree.as_ref()))?;
+    Ok(text_or_bytes(py, &converted.text, as_text))
+}
+
+fn specs(py: Python<'_>, provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<api::Specs> {
+    let options = self::options(options)?;
+    call(py, || api::tool_specs(provider, &SpecOptions::read(options)?))
+}
+
+/// The file tools, or the patch tool alone (`patch_only=True`), in the shape that a provider wants.
+#[pyfunction]
+#[pyo3(signature = (provider, /, **options))]
+pub(crate) fn tool_specs<'py>(
+    py: Python<'py>,
+    provider: &str,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &specs(py, provider, options)?.value)
+}
+
+/// What the answer of `tool_specs` cannot express, a sentence each.
+#[pyfunction]
+#[pyo3(signature = (provider, /, **options))]
+pub(crate) fn tool_caveats(
+    py: Python<'_>,
+    provider: &str,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<String>> {
+    Ok(specs(py, provider, options)?.caveats)
+}
+
+/// The instructions for a model.
+#[pyfunction]
+#[pyo3(signature = (*, dialect="whole", channel="tool"))]
+pub(crate) fn prompt(py: Python<'_>, dialect: &str, channel: &str) -> PyResult<String> {
+    call(py, || api::prompt(dialect, channel))
+}
+
+/// The grammar of the language, in a notation: "pest", "lark", "gbnf", "ebnf" or "regex".
+#[pyfunction]
+#[pyo3(signature = (format="lark", *, dialect="whole"))]
+pub(crate) fn grammar(py: Python<'_>, format: &str, dialect: &str) -> PyResult<&'static str> {
+    call(py, || api::grammar(format, dialect))
+}

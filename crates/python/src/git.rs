@@ -1,0 +1,87 @@
+//! The files of a commit.
+
+use std::path::PathBuf;
+
+use apply_patch_api as api;
+use apply_patch_api::{GitOptions, PatchOptions, WorkspaceOptions};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::callback::Callbacks;
+use crate::plan::Plan;
+use crate::value::{bytes, options, raised, to_python};
+
+/// The files of a commit in a git repository, without a checkout.
+#[pyclass(frozen, module = "apply_patch")]
+pub(crate) struct GitTree(api::GitTree);
+
+#[pymethods]
+impl GitTree {
+    #[new]
+    #[pyo3(signature = (repository, revision="HEAD", /, **options))]
+    fn new(py: Python<'_>, repository: PathBuf, revision: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = self::options(options)?;
+        let opened = py.detach(|| api::GitTree::open(&repository, revision, &WorkspaceOptions::read(options)?));
+        opened.map(Self).map_err(|error| raised(py, &error))
+    }
+
+    /// The commit that the revision named when it was opened.
+    #[getter]
+    fn commit(&self) -> String {
+        self.0.commit()
+    }
+
+    /// The id of its tree.
+    #[getter]
+    fn tree(&self) -> String {
+        self.0.tree()
+    }
+
+    /// The bytes of a file, or the text of a link; None when there is none.
+    #[pyo3(signature = (path, /))]
+    fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let read = py.detach(|| self.0.read(path)).map_err(|error| raised(py, &error))?;
+        Ok(read.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// The paths of all files and links that may be read.
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.list()).map_err(|error| raised(py, &error))
+    }
+
+    /// Plans a patch over the commit; nothing is written.
+    #[pyo3(signature = (patch, /, **options))]
+    fn plan(&self, py: Python<'_>, patch: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Plan> {
+        let (patch, options) = (bytes(patch)?, self::options(options)?);
+        let plan = py.detach(|| self.0.plan(&patch, &PatchOptions::read(options)?));
+        plan.map(Plan).map_err(|error| raised(py, &error))
+    }
+
+    /// Applies a patch: it becomes a commit, and a branch is moved to it.
+    #[pyo3(signature = (patch, /, *, branch=None, message=None, author=None, carry=false, allow_checked_out=false,
+                        approve=None, observe=None, **options))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        patch: &Bound<'py, PyAny>,
+        branch: Option<String>,
+        message: Option<String>,
+        author: Option<String>,
+        carry: bool,
+        allow_checked_out: bool,
+        approve: Option<Py<PyAny>>,
+        observe: Option<Py<PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (patch, options) = (bytes(patch)?, self::options(options)?);
+        let git = GitOptions { branch, message, author, carry, allow_checked_out };
+        let done = Callbacks { approve, observe }
+            .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))?;
+        to_python(py, &done)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<GitTree {}>", self.0.commit())
+    }
+}

@@ -1,0 +1,31 @@
+//! The module `apply_patch._native` of the Python package: `apply-patch-api`, in Python's manner.
+//!
+//! The interpreter is released around every call, and taken again for callbacks. An exception of a callback comes out of the call
+//! as it is.
+
+mod callback;
+mod functions;
+mod git;
+mod plan;
+mod stream;
+mod value;
+mod workspace;
+
+use pyo3::prelude::*;
+
+/// What `apply_patch` is made of; import it from there.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::functions::{
+        apply_diff, apply_in_memory, convert, grammar, parse, plan_over, prompt, tool_caveats, tool_specs,
+    };
+    #[pymodule_export]
+    use crate::git::GitTree;
+    #[pymodule_export]
+    use crate::plan::{HostPlan, Plan, Proposal};
+    #[pymodule_export]
+    use crate::stream::PatchStream;
+    #[pymodule_export]
+    use crate::workspace::Workspace;
+}

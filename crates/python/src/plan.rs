@@ -1,0 +1,175 @@
+//! Plans.
+
+use apply_patch_api as api;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::value::{raised, text_or_bytes, to_python};
+
+/// What a patch would do. Nothing is written, and what happens to the files since does not change it.
+#[pyclass(frozen, module = "apply_patch")]
+pub(crate) struct Plan(pub(crate) api::Plan);
+
+#[pymethods]
+impl Plan {
+    /// The files that change: dicts with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
+    #[getter]
+    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.changes())
+    }
+
+    /// The changes as a git diff. Bytes that are no UTF-8 are replaced: `diff_bytes` has them.
+    #[getter]
+    fn diff(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(String::from_utf8_lossy(&self.bytes(py)?).into_owned())
+    }
+
+    /// The same in bytes.
+    #[getter]
+    fn diff_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(text_or_bytes(py, &self.bytes(py)?, false))
+    }
+
+    /// A name of exactly this plan: 64 hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> String {
+        self.0.digest()
+    }
+
+    /// What a reader should know about how it came to be.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes()
+    }
+
+    /// The plan in one line.
+    #[getter]
+    fn summary(&self) -> String {
+        self.0.summary()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Plan: {}>", self.0.summary())
+    }
+}
+
+impl Plan {
+    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        py.detach(|| self.0.diff()).map_err(|error| raised(py, &error))
+    }
+}
+
+/// A plan that waits for approval, as `approve` gets it.
+#[pyclass(frozen, module = "apply_patch")]
+pub(crate) struct Proposal {
+    changes: serde_json::Value,
+    diff: Vec<u8>,
+    digest: String,
+    reasons: Vec<String>,
+}
+
+impl Proposal {
+    pub(crate) fn new(proposal: &api::Proposal<'_>) -> PyResult<Self> {
+        let diff = proposal.diff().map_err(|error| Python::attach(|py| raised(py, &error)))?;
+        let reasons = proposal.reasons().to_vec();
+        Ok(Self { changes: proposal.changes(), diff, digest: proposal.digest(), reasons })
+    }
+}
+
+#[pymethods]
+impl Proposal {
+    /// The files that change, as `Plan.changes` has them.
+    #[getter]
+    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.changes)
+    }
+
+    /// The changes as a git diff. Bytes that are no UTF-8 are replaced: `diff_bytes` has them.
+    #[getter]
+    fn diff(&self) -> String {
+        String::from_utf8_lossy(&self.diff).into_owned()
+    }
+
+    /// The same in bytes.
+    #[getter]
+    fn diff_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        text_or_bytes(py, &self.diff, false)
+    }
+
+    /// A name of exactly this plan: 64 hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Why it is asked, in words; there need not be a reason.
+    #[getter]
+    fn reasons(&self) -> Vec<String> {
+        self.reasons.clone()
+    }
+}
+
+/// A plan for files that the caller changes itself.
+#[pyclass(frozen, module = "apply_patch")]
+pub(crate) struct HostPlan(pub(crate) api::HostPlan);
+
+#[pymethods]
+impl HostPlan {
+    /// The files that change, as `Plan.changes` has them.
+    #[getter]
+    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.plan.changes())
+    }
+
+    /// The changes as a git diff.
+    #[getter]
+    fn diff(&self, py: Python<'_>) -> PyResult<String> {
+        let diff = self.0.plan.diff().map_err(|error| raised(py, &error))?;
+        Ok(String::from_utf8_lossy(&diff).into_owned())
+    }
+
+    /// A name of exactly this plan: 64 hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> String {
+        self.0.plan.digest()
+    }
+
+    /// What a reader should know about how it came to be.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.plan.notes()
+    }
+
+    /// What to do with each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the whole file afterwards, None for
+    /// one that goes away) and `edits`, the smallest replacements: `bytes`, `start` and `end` as the Language Server Protocol
+    /// counts, and `text`.
+    #[getter]
+    fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let edits = py.detach(|| self.0.edits()).map_err(|error| raised(py, &error))?;
+        let file = |file: &api::FileEdit| {
+            let edit = |edit: &api::TextEdit| {
+                let dict = PyDict::new(py);
+                dict.set_item("bytes", PyTuple::new(py, [edit.bytes.start, edit.bytes.end])?)?;
+                for (name, at) in [("start", edit.range.start), ("end", edit.range.end)] {
+                    let place = PyDict::new(py);
+                    place.set_item("line", at.line)?;
+                    place.set_item("character", at.character)?;
+                    dict.set_item(name, place)?;
+                }
+                dict.set_item("text", text_or_bytes(py, &edit.text, true))?;
+                Ok(dict)
+            };
+            let dict = PyDict::new(py);
+            dict.set_item("operation", file.operation.as_str())?;
+            dict.set_item("path", &file.path)?;
+            dict.set_item("toPath", &file.to_path)?;
+            dict.set_item("version", self.0.version(&file.path))?;
+            dict.set_item("text", file.text.as_ref().map(|text| text_or_bytes(py, text, true)))?;
+            let edits: PyResult<Vec<_>> = file.edits.iter().map(edit).collect();
+            dict.set_item("edits", edits?)?;
+            Ok(dict)
+        };
+        let files: PyResult<Vec<_>> = edits.iter().map(file).collect();
+        PyList::new(py, files?)
+    }
+}

@@ -1,0 +1,43 @@
+//! A patch that is still arriving.
+
+use std::sync::{Mutex, PoisonError};
+
+use apply_patch_api::{PatchOptions, Stream};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+
+use crate::value::{bytes, options, raised, to_python};
+
+/// Takes the text of a patch in chunks of any size, and says what is known of it so far.
+#[pyclass(frozen, module = "apply_patch")]
+pub(crate) struct PatchStream(Mutex<Stream>);
+
+#[pymethods]
+impl PatchStream {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let stream = PatchOptions::read(self::options(options)?).and_then(|options| Stream::new(&options));
+        stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| raised(py, &error))
+    }
+
+    /// Adds to the text: what that completes, as dicts with a `type`.
+    fn push<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let chunk = bytes(chunk)?;
+        let events = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk));
+        to_python(py, &Value::Array(events))
+    }
+
+    /// Says that the text is over. The last event is `ended` or `failed`, unless it came before.
+    fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let events = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).end());
+        to_python(py, &Value::Array(events))
+    }
+
+    /// The text so far.
+    #[getter]
+    fn text(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).text().to_owned())
+    }
+}

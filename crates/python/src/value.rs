@@ -1,0 +1,127 @@
+//! Values from one language to the other.
+
+use apply_patch_api::ToolError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde_json::{Map, Number, Value};
+
+/// How deep values may be nested.
+const DEEPEST: usize = 100;
+
+/// JSON as Python has it.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => number.into_pyobject(py)?.into_any(),
+            (None, Some(number)) => number.into_pyobject(py)?.into_any(),
+            (None, None) => PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any(),
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(items) => {
+            let items: PyResult<Vec<_>> = items.iter().map(|item| to_python(py, item)).collect();
+            PyList::new(py, items?)?.into_any()
+        }
+        Value::Object(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}
+
+/// What Python has as JSON: mappings, lists, tuples, text, numbers, bools and None.
+pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    from_nested(value, 0)
+}
+
+fn from_nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    if depth > DEEPEST {
+        return Err(PyValueError::new_err("the value is nested too deep"));
+    }
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(value.is_true().into());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.to_str()?.into());
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        return match number.extract::<i64>() {
+            Ok(number) => Ok(number.into()),
+            Err(_) => Ok(number.extract::<u64>()?.into()),
+        };
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        let number = Number::from_f64(number.value());
+        return number.map(Value::Number).ok_or_else(|| PyValueError::new_err("JSON has no such number"));
+    }
+    if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
+        return value
+            .try_iter()?
+            .map(|item| from_nested(&item?, depth + 1))
+            .collect::<PyResult<Vec<_>>>()
+            .map(Value::Array);
+    }
+    if let Ok(mapping) = value.cast::<PyMapping>() {
+        let mut fields = Map::new();
+        for item in mapping.items()?.iter() {
+            let (name, value): (Bound<'_, PyString>, Bound<'_, PyAny>) = item.extract()?;
+            fields.insert(name.to_str()?.to_owned(), from_nested(&value, depth + 1)?);
+        }
+        return Ok(fields.into());
+    }
+    Err(PyTypeError::new_err(format!("{} is nothing that JSON has", value.get_type().name()?)))
+}
+
+/// Keyword arguments as options.
+pub(crate) fn options(given: Option<&Bound<'_, PyDict>>) -> PyResult<Value> {
+    match given {
+        None => Ok(Value::Null),
+        Some(given) => {
+            let options = from_python(given.as_any())?;
+            // Python's way to say that an option is left open.
+            let Value::Object(mut fields) = options else { return Ok(Value::Null) };
+            fields.retain(|_, value| !value.is_null());
+            Ok(fields.into())
+        }
+    }
+}
+
+/// Text, or bytes, as bytes.
+pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.to_str()?.as_bytes().to_vec());
+    }
+    match value.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+        Err(_) => Err(PyTypeError::new_err(format!("wanted str or bytes, not {}", value.get_type().name()?))),
+    }
+}
+
+/// Bytes as they are, or as text where they are text.
+pub(crate) fn text_or_bytes<'py>(py: Python<'py>, bytes: &[u8], as_text: bool) -> Bound<'py, PyAny> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if as_text => PyString::new(py, text).into_any(),
+        _ => PyBytes::new(py, bytes).into_any(),
+    }
+}
+
+/// The exception of an error.
+pub(crate) fn raised(py: Python<'_>, error: &ToolError) -> PyErr {
+    let exception = || {
+        let fields = serde_json::to_value(error).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let errors = py.import("apply_patch._errors")?;
+        errors.getattr("exception")?.call1((to_python(py, &fields)?,))
+    };
+    match exception() {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failed) => failed,
+    }
+}

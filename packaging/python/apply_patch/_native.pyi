@@ -1,0 +1,221 @@
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Self, Unpack
+
+_Approve = Callable[["Proposal"], bool | Literal["session"]]
+_Observe = Callable[[dict[str, Any]], object]
+_Detail = Literal["none", "stat", "full"]
+_Profile = Literal["strict", "codex"]
+
+class _PatchOptions(TypedDict, total=False):
+    form: Literal["envelope", "unified", "openai", "auto"]
+    profile: _Profile | None
+    part: int | Literal["all"] | None
+    strip: int | None
+    reverse: bool
+    environment: str | None
+    expected: Mapping[str, str]
+    base: Mapping[str, str] | None
+    overwrite: bool | None
+    create_parents: bool | None
+    allow_delete: bool | None
+    allow_move: bool | None
+    ambiguous: Literal["reject", "first"] | None
+    fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
+    encoding: Sequence[str]
+    max_file_size: int | None
+    atomic: bool | None
+    diff: _Detail
+
+class _WorkspaceOptions(TypedDict, total=False):
+    session: str | None
+    agent: str | None
+    durability: Literal["full", "process", "none"] | None
+    lock_timeout: float | None
+    profile: _Profile | None
+    encoding: Sequence[str]
+    max_file_size: int | None
+    max_output: int | None
+    max_snapshots: int | None
+    approve: Literal["never", "auto", "ask"] | None
+    forbidden: Sequence[str]
+    allow_forbidden: Sequence[str]
+    guarded: Sequence[str]
+    allow: Sequence[str]
+    names: Literal["portable", "native"] | None
+    hard_links: Literal["refuse", "break"] | None
+    accept_open_state: bool
+
+class _SpecOptions(TypedDict, total=False):
+    patch_only: bool
+    brief: bool
+    dialect: Literal["whole", "codex"] | None
+    grammar: Literal["pest", "lark", "gbnf", "ebnf", "regex"] | None
+    client: Literal["raw", "python"] | None
+    max_characters: int | None
+
+class Plan:
+    """What a patch would do. Nothing is written, and what happens to the files since does not change it."""
+
+    @property
+    def changes(self) -> list[dict[str, Any]]: ...
+    @property
+    def diff(self) -> str: ...
+    @property
+    def diff_bytes(self) -> bytes: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def summary(self) -> str: ...
+
+class Proposal:
+    """A plan that waits for approval, as `approve` gets it."""
+
+    @property
+    def changes(self) -> list[dict[str, Any]]: ...
+    @property
+    def diff(self) -> str: ...
+    @property
+    def diff_bytes(self) -> bytes: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def reasons(self) -> list[str]: ...
+
+class HostPlan:
+    """A plan for files that the caller changes itself."""
+
+    @property
+    def changes(self) -> list[dict[str, Any]]: ...
+    @property
+    def diff(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def edits(self) -> list[dict[str, Any]]: ...
+
+class Workspace:
+    """A directory whose files are changed, all or nothing, by one session. Calls may come from many threads."""
+
+    def __init__(self, root: str | PathLike[str], /, **options: Unpack[_WorkspaceOptions]) -> None: ...
+    @property
+    def root(self) -> PathLike[str]: ...
+    @property
+    def session(self) -> str: ...
+    def plan(self, patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def apply(
+        self,
+        patch: str | bytes | Plan,
+        /,
+        *,
+        approve: _Approve | None = None,
+        observe: _Observe | None = None,
+        **options: Unpack[_PatchOptions],
+    ) -> dict[str, Any]: ...
+    def undo(
+        self,
+        id: str | None = None,
+        /,
+        *,
+        paths: Sequence[str] = (),
+        carry: bool = False,
+        diff: _Detail = "none",
+        approve: _Approve | None = None,
+        observe: _Observe | None = None,
+    ) -> dict[str, Any]: ...
+    def redo(
+        self,
+        id: str | None = None,
+        /,
+        *,
+        diff: _Detail = "none",
+        approve: _Approve | None = None,
+        observe: _Observe | None = None,
+    ) -> dict[str, Any]: ...
+    def log(self, max_count: int | None = None, /, *, diff: bool = False) -> dict[str, Any]: ...
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        /,
+        *,
+        approve: _Approve | None = None,
+        observe: _Observe | None = None,
+    ) -> dict[str, Any]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool: ...
+
+class GitTree:
+    """The files of a commit in a git repository, without a checkout."""
+
+    def __init__(
+        self, repository: str | PathLike[str], revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
+    ) -> None: ...
+    @property
+    def commit(self) -> str: ...
+    @property
+    def tree(self) -> str: ...
+    def read(self, path: str, /) -> bytes | None: ...
+    def list(self) -> list[str]: ...
+    def plan(self, patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> Plan: ...
+    def apply(
+        self,
+        patch: str | bytes,
+        /,
+        *,
+        branch: str | None = None,
+        message: str | None = None,
+        author: str | None = None,
+        carry: bool = False,
+        allow_checked_out: bool = False,
+        approve: _Approve | None = None,
+        observe: _Observe | None = None,
+        **options: Unpack[_PatchOptions],
+    ) -> dict[str, Any]: ...
+
+class PatchStream:
+    """Takes the text of a patch in chunks of any size, and says what is known of it so far."""
+
+    def __init__(self, **options: Unpack[_PatchOptions]) -> None: ...
+    def push(self, chunk: str | bytes) -> list[dict[str, Any]]: ...
+    def end(self) -> list[dict[str, Any]]: ...
+    @property
+    def text(self) -> str: ...
+
+def apply_in_memory(
+    files: Mapping[str, str] | Mapping[str, bytes] | Mapping[str, str | bytes],
+    patch: str | bytes,
+    /,
+    **options: Unpack[_PatchOptions],
+) -> dict[str, Any]: ...
+def apply_diff(input: str, diff: str, mode: Literal["default", "create"] = "default") -> str: ...
+def plan_over(
+    read: Callable[[str], str | bytes | tuple[str | bytes, int | None] | None],
+    patch: str | bytes,
+    /,
+    *,
+    list: Callable[[str], Iterable[tuple[str, str]] | None] | None = None,
+    **options: Unpack[_PatchOptions],
+) -> HostPlan: ...
+def parse(patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> dict[str, Any]: ...
+def convert(
+    patch: str | bytes,
+    to: Literal["envelope", "openai", "unified", "git"],
+    /,
+    *,
+    files: Mapping[str, str | bytes] | None = None,
+    **options: Unpack[_PatchOptions],
+) -> Any: ...
+def tool_specs(provider: str, /, **options: Unpack[_SpecOptions]) -> Any: ...
+def tool_caveats(provider: str, /, **options: Unpack[_SpecOptions]) -> list[str]: ...
+def prompt(*, dialect: str = "whole", channel: str = "tool") -> str: ...
+def grammar(format: str = "lark", *, dialect: str = "whole") -> str: ...

@@ -1,0 +1,30 @@
+"""The file tools, as functions of a workspace."""
+
+import json
+
+from ._native import tool_specs
+
+
+def functions(workspace, only=None, *, brief=False, approve=None, observe=None):
+    """Name, description, schema of the arguments and function of each tool; `only` names those that are wanted.
+
+    A function takes the arguments by keyword, and gives the answer as JSON: also that of a call that failed, which tells a model
+    what to do instead.
+    """
+    specs = tool_specs("anthropic", brief=brief)
+    names = [spec["name"] for spec in specs]
+    unknown = set(only or ()) - set(names)
+    if unknown:
+        raise ValueError(f"there is no tool {sorted(unknown)[0]!r}; there are {', '.join(names)}")
+    for spec in specs:
+        if only is None or spec["name"] in only:
+            yield spec["name"], spec["description"], spec["input_schema"], _function(workspace, spec["name"], approve, observe)
+
+
+def _function(workspace, name, approve, observe):
+    def call(**arguments):
+        answer = workspace.call(name, arguments, approve=approve, observe=observe)
+        return json.dumps(answer, ensure_ascii=False)
+
+    call.__name__ = name
+    return call

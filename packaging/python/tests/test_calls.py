@@ -1,0 +1,302 @@
+"""Every call, callbacks, errors, threads, and what it takes to import and to call."""
+
+import pickle
+import resource
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import apply_patch
+from apply_patch import DoesNotApply, GitTree, ParseError, PatchError, Refused, StaleFile, Workspace
+
+BEFORE = "one\ntwo\nthree\n"
+AFTER = "one\nTWO\nthree\n"
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n"
+DIFF = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
+
+
+def patch(*lines):
+    return "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
+
+
+def test_files_come_back_as_they_were_given():
+    both = patch("*** Update File: a", "@@", "-1", "+2", "*** Add File: b", "+é", "*** Delete File: c")
+    apply = apply_patch.apply_in_memory
+    assert apply({"a": "1\n", "c": ""}, both) == {"a": "2\n", "b": "é\n", "c": None}
+    assert apply({"a": b"1\n", "c": b""}, both) == {"a": b"2\n", "b": "é\n".encode(), "c": None}
+    assert apply({"a": b"1\n", "c": ""}, both.encode()) == {"a": b"2\n", "b": "é\n", "c": None}
+    assert apply({}, patch("*** Add File: a", "+1")) == {"a": "1\n"}
+    assert apply({"a": b"\xff\n1\n"}, patch("*** Update File: a", "@@", "-1", "+2")) == {"a": b"\xff\n2\n"}
+    with pytest.raises(TypeError):
+        apply({"a": 1}, both)
+    with pytest.raises(TypeError):
+        apply({"a": "1"}, None)
+    with pytest.raises(UnicodeEncodeError):
+        apply({"a": "\udc80"}, both)
+
+
+def test_a_workspace_plans_applies_and_takes_back(root):
+    with Workspace(root) as workspace:
+        plan = workspace.plan(PATCH)
+        assert plan.changes[0]["path"] == "a.txt" and plan.summary == "1 updated" and len(plan.digest) == 64
+        assert plan.diff.startswith("diff --git") and plan.diff_bytes.decode() == plan.diff and plan.notes == []
+        done = workspace.apply(plan)
+        assert (root / "a.txt").read_text() == AFTER
+        assert workspace.apply(PATCH)["alreadyDone"]
+        with pytest.raises(TypeError):
+            workspace.apply(plan, profile="codex")
+        undone = workspace.undo(done["transactionId"], diff="full")
+        assert undone["undoOf"] == done["transactionId"] and "+two" in undone["changedFiles"][0]["diff"]
+        workspace.redo()
+        assert (root / "a.txt").read_text() == AFTER
+        assert [one["tool"] for one in workspace.log(2)["transactions"]] == ["redo", "undo"]
+        stale = workspace.plan(patch("*** Update File: a.txt", "@@", "-three", "+3"))
+        (root / "a.txt").write_text("three\n")
+        with pytest.raises(StaleFile):
+            workspace.apply(stale)
+        assert (root / "a.txt").read_text() == "three\n"
+
+
+def test_tools_share_a_session(root):
+    workspace = Workspace(root, agent="tester", durability="none")
+    edit = {"path": "a.txt", "edits": ({"oldText": "two", "newText": "2"},)}
+    assert workspace.call("edit_file", edit)["error"]["details"]["reason"] == "unread"
+    assert workspace.call("read_file", {"path": "a.txt"})["ok"]
+    assert workspace.call("edit_file", edit)["ok"]
+    assert not workspace.call("edit_file")["ok"]
+    with pytest.raises(TypeError):
+        workspace.call("edit_file", {"path": object()})
+
+
+KINDS = [
+    ("patch_parse_error", ParseError, "nonsense", {}),
+    ("patch_apply_error", DoesNotApply, patch("*** Update File: a.txt", "@@", "-four", "+4"), {}),
+    ("multiple_matches", DoesNotApply, patch("*** Update File: twice", "@@", "-x", "+y"), {}),
+    ("not_found", DoesNotApply, patch("*** Delete File: missing"), {}),
+    ("already_exists", DoesNotApply, patch("*** Add File: a.txt", "+1"), {}),
+    ("binary_file", DoesNotApply, patch("*** Update File: binary", "@@", "-x", "+y"), {}),
+    ("stale_file", StaleFile, PATCH, {"expected": {"a.txt": "0" * 64}}),
+    ("outside_workspace", Refused, patch("*** Delete File: ../x"), {}),
+    ("permission_denied", Refused, patch("*** Delete File: .env"), {}),
+    ("permission_denied", Refused, PATCH.replace("Update File: a.txt", "Delete File: a.txt").replace(
+        "@@\n one\n-two\n+TWO\n", ""), {"allow_delete": False}),
+    ("file_too_large", PatchError, PATCH, {"max_file_size": 3}),
+    ("command_failed", PatchError, PATCH, {"nonsense": True}),
+    ("command_failed", PatchError, PATCH, {"profile": "lenient"}),
+]
+
+
+@pytest.mark.parametrize("kind, kind_class, text, options", KINDS)
+def test_errors_have_a_kind_and_a_class(root, kind, kind_class, text, options):
+    (root / "twice").write_text("x\nx\n")
+    (root / "binary").write_bytes(b"\0x\n")
+    with pytest.raises(kind_class) as caught:
+        Workspace(root).apply(text, **options)
+    error = caught.value
+    assert type(error) is kind_class and error.kind == kind and str(error) == error.message
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.kind, again.hints) == (kind_class, kind, error.hints)
+    assert (root / "a.txt").read_text() == BEFORE
+
+
+def test_what_is_left_open_may_be_none(root):
+    assert Workspace(root, session=None, profile=None).plan(PATCH, profile=None, base=None, strip=None).changes
+
+
+def test_a_lock_that_is_held_is_a_timeout(root):
+    workspace = Workspace(root, durability="none", lock_timeout=0)
+    workspace.apply(patch("*** Add File: b", "+b"))
+    other = Workspace(root, lock_timeout=0)
+
+    def approve(proposal):
+        with pytest.raises(PatchError) as caught:
+            other.apply(patch("*** Add File: c", "+c"))
+        assert caught.value.kind == "timeout"
+        return True
+
+    workspace.apply(PATCH, approve=approve)
+
+
+def test_callbacks_approve_and_observe(root):
+    workspace = Workspace(root)
+    seen = []
+
+    def approve(proposal):
+        seen.append((proposal.changes[0]["path"], proposal.digest, "+TWO" in proposal.diff, proposal.reasons))
+        return len(seen) > 1
+
+    with pytest.raises(Refused) as caught:
+        workspace.apply(PATCH, approve=approve)
+    assert caught.value.kind == "permission_denied" and (root / "a.txt").read_text() == BEFORE
+    events = []
+    workspace.apply(PATCH, approve=approve, observe=events.append)
+    assert seen[0][:3] == ("a.txt", workspace_digest(seen), True)
+    assert [event["type"] for event in events] == ["begin", "progress", "end", "turn_diff"]
+
+
+def workspace_digest(seen):
+    assert seen[0][1] == seen[1][1]
+    return seen[0][1]
+
+
+def test_a_guarded_file_is_asked_about_once_for_a_session(root):
+    workspace = Workspace(root, approve="auto", durability="none")
+    guarded, reasons = patch("*** Add File: .envrc", "+x"), []
+
+    def approve(proposal):
+        reasons.extend(proposal.reasons)
+        return "session"
+
+    workspace.apply(guarded, approve=approve)
+    workspace.undo(approve=approve)
+    before = len(reasons)
+    workspace.apply(patch("*** Add File: .envrc", "+y"), approve=lambda proposal: 1 / 0)
+    assert "guarded" in reasons[0] and before == len(reasons)
+    with pytest.raises(Refused, match="no `approve`"):
+        workspace.apply(patch("*** Delete File: a.txt"))
+
+
+@pytest.mark.parametrize("which", ["approve", "observe"])
+def test_an_exception_of_a_callback_comes_out_and_nothing_is_changed(root, which):
+    class Mine(Exception):
+        pass
+
+    def fails(_):
+        raise Mine
+
+    with pytest.raises(Mine):
+        Workspace(root).apply(PATCH, **{which: fails})
+    assert (root / "a.txt").read_text() == BEFORE
+    with pytest.raises(TypeError):
+        Workspace(root).apply(PATCH, approve=lambda proposal: None)
+    with pytest.raises(KeyboardInterrupt):
+        Workspace(root).call("create_file", {"path": "b", "content": ""}, approve=interrupts)
+    assert not (root / "b").exists()
+
+
+def interrupts(_):
+    raise KeyboardInterrupt
+
+
+def test_threads_share_a_workspace(root):
+    workspace = Workspace(root, durability="none", lock_timeout=120)
+    failed = []
+
+    def work(nth):
+        try:
+            for turn in range(4):
+                workspace.apply(patch(f"*** Add File: {nth}-{turn}", "+x"), approve=lambda proposal: True)
+                workspace.call("read_file", {"path": f"{nth}-{turn}"})
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(nth,)) for nth in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(workspace.log()["transactions"]) == 64
+
+
+def test_a_callback_is_the_tree():
+    def read(path):
+        return (BEFORE, 7) if path == "a.txt" else None
+
+    plan = apply_patch.plan_over(read, PATCH)
+    (edit,) = plan.edits
+    assert (edit["operation"], edit["path"], edit["version"], edit["text"]) == ("update", "a.txt", 7, AFTER)
+    assert edit["edits"][0]["text"] == "TWO\n" and edit["edits"][0]["start"] == {"line": 1, "character": 0}
+    assert plan.changes and plan.diff and len(plan.digest) == 64 and plan.notes == []
+    with pytest.raises(ZeroDivisionError):
+        apply_patch.plan_over(lambda path: 1 / 0, PATCH)
+    listing = {"": [("a.txt", "file"), ("d", "directory")], "d": []}
+    new = patch("*** Add File: d/b", "+b")
+    assert apply_patch.plan_over(read, new, list=listing.get).changes[0]["path"] == "d/b"
+    with pytest.raises(DoesNotApply):
+        apply_patch.plan_over(read, patch("*** Add File: e/b", "+b"), list=listing.get)
+
+
+def test_patches_are_parsed_streamed_and_converted():
+    assert apply_patch.parse(PATCH)["sections"][0]["path"]["text"] == "a.txt"
+    assert apply_patch.convert(DIFF, "envelope").startswith("*** Begin Patch\n*** Update File: a.txt\n")
+    assert apply_patch.convert(PATCH, "unified", files={"a.txt": BEFORE}) == DIFF
+    assert apply_patch.convert(PATCH.encode(), "unified", files={"a.txt": BEFORE}) == DIFF.encode()
+    with pytest.raises(PatchError):
+        apply_patch.convert(PATCH, "git")
+    with pytest.raises(PatchError):
+        apply_patch.convert(PATCH, "paper")
+    stream = apply_patch.parse_stream()
+    events = [event for letter in PATCH for event in stream.push(letter)] + stream.end()
+    assert (events[0]["type"], events[-1]["type"], stream.text) == ("begun", "ended", PATCH)
+
+
+def test_what_models_need():
+    assert len(apply_patch.tool_specs("anthropic")) == 13
+    assert apply_patch.tool_specs("openai", patch_only=True)["type"] == "custom"
+    assert apply_patch.tool_caveats("openai", patch_only=True)
+    assert "*** Begin Patch" in apply_patch.prompt()
+    assert "start" in apply_patch.grammar("lark", dialect="codex")
+    with pytest.raises(PatchError):
+        apply_patch.grammar("yacc")
+
+
+def git(root, *args):
+    return subprocess.run(["git", *args], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_a_patch_becomes_a_commit(root):
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "A")
+    git(root, "config", "user.email", "a@example.org")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    git(root, "branch", "work")
+    tree = GitTree(root, "work")
+    assert (tree.commit, tree.tree) == (git(root, "rev-parse", "work"), git(root, "rev-parse", "work^{tree}"))
+    assert tree.list() == ["a.txt"] and tree.read("a.txt").decode() == BEFORE and tree.read("b") is None
+    assert tree.plan(PATCH).summary == "1 updated"
+    done = tree.apply(PATCH, message="second", author="B <b@example.org>")
+    assert done["commit"] == git(root, "rev-parse", "work") and git(root, "show", "work:a.txt") + "\n" == AFTER
+    with pytest.raises(StaleFile):
+        tree.apply(PATCH)
+    assert tree.apply(PATCH, branch="other")["branch"] == "other"
+    with pytest.raises(PatchError):
+        GitTree(root, "nowhere")
+
+
+def test_it_imports_little_and_soon():
+    program = """
+import sys, time
+before = set(sys.modules)
+start = time.perf_counter()
+import apply_patch
+print((time.perf_counter() - start) * 1000, *sorted(set(sys.modules) - before))
+"""
+    runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in range(5)]
+    took, *modules = min((run.stdout.split() for run in runs), key=lambda words: float(words[0]))
+    print(f"import apply_patch: {took} ms")
+    # Not the time, which depends on the machine, but what takes it.
+    assert all(module.partition(".")[0] == "apply_patch" for module in modules), modules
+
+
+def test_memory_stays_the_same():
+    def call():
+        apply_patch.apply_in_memory({"a.txt": BEFORE}, PATCH)
+        try:
+            apply_patch.apply_in_memory({}, PATCH)
+        except PatchError:
+            pass
+
+    def most():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    for _ in range(10_000):
+        call()
+    before = most()
+    for _ in range(50_000):
+        call()
+    grown = most() - before
+    print(f"100 000 calls more: {grown} kB more")
+    assert grown < 1024

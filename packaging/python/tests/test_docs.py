@@ -1,0 +1,24 @@
+"""The Python blocks of the documentation, run one after the other, each page in a directory of its own."""
+
+import importlib.util
+import re
+
+import pytest
+from conftest import REPOSITORY
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "packaging/python/README.md"])
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if page.endswith("README.md"):
+        (tmp_path / "project").mkdir()
+        (tmp_path / "project" / "a.txt").write_text("one\n")
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / page).read_text(), re.DOTALL)
+    assert blocks
+    names = {}
+    for nth, block in enumerate(blocks):
+        needs = re.match(r"# needs: (\w+)", block)
+        if needs and importlib.util.find_spec(needs.group(1)) is None:
+            print(f"skipped in part: {needs.group(1)} is not installed")
+            continue
+        exec(compile(block, f"{page}, block {nth + 1}", "exec"), names)

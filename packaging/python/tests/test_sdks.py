@@ -1,0 +1,183 @@
+"""The drop-ins, with the SDKs themselves; those that are not installed are skipped."""
+
+import asyncio
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+
+import apply_patch
+from apply_patch import Workspace
+
+
+def test_langchain(root):
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from apply_patch.langchain import tools
+
+    by_name = {tool.name: tool for tool in tools(Workspace(root))}
+    assert len(by_name) == 13
+    assert json.loads(by_name["read_file"].invoke({"path": "a.txt"}))["ok"]
+    edit = {"path": "a.txt", "edits": [{"oldText": "two", "newText": "2"}]}
+    assert json.loads(by_name["edit_file"].invoke(edit))["ok"]
+    assert (root / "a.txt").read_text() == "one\n2\nthree\n"
+    assert "suggestedNextAction" in by_name["read_file"].invoke({"path": "missing"})
+    assert [tool.name for tool in tools(Workspace(root), ["read_file"])] == ["read_file"]
+    with pytest.raises(ValueError, match="no tool 'telepathy'"):
+        tools(Workspace(root), ["telepathy"])
+
+
+def test_pydantic_ai(root):
+    pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
+    from apply_patch.pydantic_ai import toolset
+
+    turns = iter([
+        [ToolCallPart("read_file", {"path": "a.txt"})],
+        [ToolCallPart("edit_file", {"path": "a.txt", "edits": [{"oldText": "two", "newText": "2"}]})],
+        [TextPart("done")],
+    ])
+    offered = []
+
+    def model(messages, info):
+        offered[:] = [tool.name for tool in info.function_tools]
+        return ModelResponse(parts=next(turns))
+
+    agent = Agent(FunctionModel(model), toolsets=[toolset(Workspace(root))])
+    assert agent.run_sync("set two to 2").output == "done"
+    assert len(offered) == 13 and (root / "a.txt").read_text() == "one\n2\nthree\n"
+
+
+@pytest.fixture
+def agents():
+    return pytest.importorskip("agents", reason="openai-agents is not installed")
+
+
+def responses(agents, *turns):
+    """A model that answers with these items, turn after turn."""
+    from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+
+    class Model(agents.Model):
+        def __init__(self):
+            self.turns = iter(turns)
+            self.inputs = []
+
+        async def get_response(self, system_instructions, input, *args, **kwargs):
+            self.inputs.append(input)
+            items = next(self.turns, None)
+            if items is None:
+                text = ResponseOutputText(type="output_text", text="done", annotations=[])
+                items = [
+                    ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
+                ]
+            return agents.ModelResponse(output=items, usage=agents.Usage(), response_id=None)
+
+        def stream_response(self, *args, **kwargs):
+            raise NotImplementedError
+
+    return Model()
+
+
+def call(nth, **operation):
+    return {"type": "apply_patch_call", "call_id": f"c{nth}", "status": "completed", "id": f"i{nth}", "operation": operation}
+
+
+UPDATE = {"type": "update_file", "path": "a.txt", "diff": "@@\n one\n-two\n+TWO\n"}
+CREATE = {"type": "create_file", "path": "b.txt", "diff": "+b\n+"}
+WRONG = {"type": "update_file", "path": "a.txt", "diff": "@@\n-four\n+4\n"}
+
+
+def run(agents, root, turns, hooks=True, **options):
+    from apply_patch.openai_agents import ApplyPatchEditor
+
+    os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
+    editor = ApplyPatchEditor(Workspace(root, durability="none"), **options)
+    model = responses(agents, *turns)
+    agent = agents.Agent(name="coder", model=model, tools=[agents.ApplyPatchTool(editor=editor)])
+    asyncio.run(agents.Runner.run(agent, "do it", hooks=editor.hooks() if hooks else None))
+    outputs = [item for item in model.inputs[-1] if item.get("type") == "apply_patch_call_output"]
+    return [(item["status"], item["output"]) for item in outputs], editor
+
+
+def test_a_turn_is_one_transaction(agents, root):
+    answers, editor = run(agents, root, [[call(1, **UPDATE), call(2, **CREATE)]])
+    assert [status for status, _ in answers] == ["completed", "completed"]
+    assert answers[0] == answers[1] and "transaction" in answers[0][1]
+    assert len(Workspace(root).log()["transactions"]) == 1 and (root / "b.txt").read_text() == "b\n"
+    assert not editor._turns
+
+
+def test_a_turn_that_fails_changes_nothing_and_no_answer_says_completed(agents, root):
+    answers, _ = run(agents, root, [[call(1, **CREATE), call(2, **WRONG)]])
+    assert [status for status, _ in answers] == ["failed", "failed"]
+    assert "none of the 2 operations" in answers[0][1] and not (root / "b.txt").exists()
+
+
+def test_the_next_turn_is_another_transaction(agents, root):
+    answers, _ = run(agents, root, [[call(1, **WRONG)], [call(2, **UPDATE)], [call(3, **CREATE)]])
+    assert [status for status, _ in answers] == ["failed", "completed", "completed"]
+    assert len(Workspace(root).log()["transactions"]) == 2
+
+
+def test_without_hooks_each_operation_is_a_transaction(agents, root):
+    answers, _ = run(agents, root, [[call(1, **CREATE), call(2, **WRONG), call(3, **UPDATE)]], hooks=False)
+    assert [status for status, _ in answers] == ["completed", "failed", "completed"]
+    assert len(Workspace(root).log()["transactions"]) == 2
+
+
+def test_the_editor_asks(agents, root):
+    answers, _ = run(agents, root, [[call(1, **UPDATE)]], approve=lambda proposal: False)
+    assert answers[0][0] == "failed" and "declined" in answers[0][1]
+    from apply_patch.openai_agents import ApplyPatchEditor
+
+    editor = ApplyPatchEditor(Workspace(root))
+    tool = agents.ApplyPatchTool(editor=editor, needs_approval=True)
+    agent = agents.Agent(name="coder", model=responses(agents, [call(1, **UPDATE)]), tools=[tool])
+    with pytest.raises(ValueError, match="needs_approval"):
+        asyncio.run(agents.Runner.run(agent, "do it", hooks=editor.hooks()))
+
+
+# The tests of `apply_diff` in openai-agents that ours answers differently, each with the rule of ours that is behind it:
+# docs/python.md has the same list.
+DIFFERENT = {
+    "test_apply_diff_rejects_partially_matched_stacked_anchors": "it is refused, in other words",
+    "test_apply_diff_rejects_stacked_anchors_when_the_first_is_missing": "it is refused, in other words",
+    "test_apply_diff_rejects_a_missing_anchor_followed_by_a_bare_marker": "the lines are in one place of the text only",
+}
+
+
+def test_the_sdks_own_tests_of_apply_diff(agents, tmp_path):
+    """Unchanged but for the import."""
+    version = __import__("importlib.metadata", fromlist=["version"]).version("openai-agents")
+    source = os.environ.get("OPENAI_AGENTS_SDIST")
+    if source is None:
+        pytest.skip(f"the sources of openai-agents {version} are not here: OPENAI_AGENTS_SDIST names their folder")
+    text = (pathlib.Path(source) / "tests" / "test_apply_diff.py").read_text()
+    assert "from agents import apply_diff" in text
+    test = tmp_path / "test_theirs.py"
+    test.write_text(text.replace("from agents import apply_diff", "from apply_patch.openai_agents import apply_diff"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rA", "--tb=line", "-p", "no:cacheprovider", str(test)],
+        capture_output=True, text=True, cwd=tmp_path,
+    )
+    results = dict(reversed(line.split(" ")[:2]) for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED")))
+    results = {name.partition("::")[2]: result for name, result in results.items()}
+    assert len(results) >= 20, done.stdout
+    assert {name for name, result in results.items() if result == "FAILED"} == set(DIFFERENT), done.stdout
+    page = (REPOSITORY / "docs" / "python.md").read_text()
+    assert all(f"`{name}`" in page for name in DIFFERENT)
+
+
+def test_apply_diff_is_the_sdks_function(agents):
+    from agents import apply_diff as theirs
+
+    for text, diff, mode in [("one\ntwo\n", "@@\n one\n-two\n+2", "default"), ("", "+a\n+", "create")]:
+        assert apply_patch.apply_diff(text, diff, mode) == theirs(text, diff, mode)
+    with pytest.raises(ValueError):
+        apply_patch.apply_diff("one\n", "@@\n-two\n+2")
