@@ -20,7 +20,7 @@ function item({ callId, operation }, nth) {
  * Changes the files of a workspace. With a model from `watch`, all operations of a response are one transaction; without, each
  * is one.
  */
-class PatchEditor {
+class ApplyPatchEditor {
   #workspace;
   #options;
   #turns = [];
@@ -83,16 +83,17 @@ class PatchEditor {
   /** Applies all or nothing; every operation gets the answer. */
   async #apply(items) {
     try {
-      const { changedFiles } = await this.#workspace.apply(JSON.stringify(items), { ...this.#options, from: "openai" });
-      const names = changedFiles.map(({ operation, path, toPath }) => `${operation} ${toPath ? `${path} -> ${toPath}` : path}`);
-      return { status: "completed", output: names.join("\n") };
+      // The rules of that API are those of the profile.
+      const options = { profile: "codex", ...this.#options, from: "openai" };
+      const { transactionId } = await this.#workspace.apply(JSON.stringify(items), options);
+      return { status: "completed", output: transactionId ? `done (transaction ${transactionId})` : "done; nothing changed" };
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
-      const others = items.length > 1 ? `\nNothing was changed: the ${items.length} operations of this turn are one transaction.` : "";
+      const others = items.length > 1 ? `\nnone of the ${items.length} operations of this turn was applied` : "";
       const next = error.suggestedNextAction ? `\nnext: ${error.suggestedNextAction}` : "";
-      return { status: "failed", output: `${error.message}${next}${others}` };
+      return { status: "failed", output: `${error.message}${others}${next}` };
     }
   }
 }
 
-module.exports = { PatchEditor };
+module.exports = { ApplyPatchEditor };

@@ -33,12 +33,12 @@ const said = (text) => ({ type: "message", role: "assistant", status: "completed
 test("all operations of a response are one transaction", async (t) => {
   const agents = sdk(t, "@openai/agents-core");
   if (!agents) return;
-  const { PatchEditor } = installed("apply-patch-cli/openai-agents");
+  const { ApplyPatchEditor } = installed("apply-patch-cli/openai-agents");
   agents.setTracingDisabled?.(true);
   const run = async (watched, responses) => {
     const place = folder({ a: "one\n", b: "x\n" });
     const workspace = new Workspace(place);
-    const editor = new PatchEditor(workspace);
+    const editor = new ApplyPatchEditor(workspace);
     const requests = [];
     const model = {
       async getResponse(request) {
@@ -70,7 +70,7 @@ test("all operations of a response are one transaction", async (t) => {
 
   const failed = await run(true, [[update, wrong], [said("done")]]);
   assert.deepEqual([failed.answers.map((one) => one.status), failed.transactions], [["failed", "failed"], 0]);
-  assert.match(failed.answers[0].output, /Nothing was changed/);
+  assert.match(failed.answers[0].output, /none of the 2 operations of this turn was applied/);
   assert.equal(failed.read("a"), "one\n");
 
   const single = await run(false, [[update, wrong], [said("done")]]);

@@ -1,7 +1,7 @@
 // Compiled, not run: the types fit what programs do with them.
 import { applyInMemory, GitTree, PatchError, planOver, Workspace, type Applied } from "apply-patch-cli";
 import { tools } from "apply-patch-cli/ai";
-import { PatchEditor } from "apply-patch-cli/openai-agents";
+import { ApplyPatchEditor } from "apply-patch-cli/openai-agents";
 import { applyPatchTool } from "@openai/agents-core";
 import * as ai from "ai";
 
@@ -15,7 +15,7 @@ export async function all(root: string, patch: string): Promise<Applied> {
   const answer = await workspace.call("read_file", { path: "a" });
   if (!answer.ok) throw new Error(answer.error.kind satisfies string);
   const commit: string | null = (await new GitTree(root, "main").apply(patch, { branch: "b", carry: true })).commit;
-  applyPatchTool({ editor: new PatchEditor(workspace) });
+  applyPatchTool({ editor: new ApplyPatchEditor(workspace) });
   ai.generateText({ model: "m", prompt: "p", tools: tools(workspace, ai) });
   // @ts-expect-error: there is no such option.
   workspace.applySync(patch, { frobnicate: 1 });
