@@ -1,0 +1,61 @@
+// The package for browsers, in Node. usage: node --test, in a folder with node_modules/apply-patch-wasm
+"use strict";
+
+const assert = require("node:assert/strict");
+const { readFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { test } = require("node:test");
+
+const { scenarios } = require("../npm/test/scenarios.cjs");
+
+const library = createRequire(join(process.cwd(), "x.js"))("apply-patch-wasm");
+const EDIT = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
+
+test("every scenario in memory", () => {
+  const all = scenarios();
+  assert.ok(all.length > 100);
+  for (const one of all) {
+    let done;
+    let outcome;
+    try {
+      done = library.applyInMemory(one.before, one.patch, one.options);
+    } catch (error) {
+      outcome = error;
+    }
+    assert.equal(outcome?.kind, one.error?.kind, `${one.name}: ${outcome?.stack}`);
+    const after = { ...one.before };
+    for (const [path, content] of Object.entries(done?.files ?? {})) {
+      if (content === null) delete after[path];
+      else after[path] = Buffer.from(content);
+    }
+    assert.deepEqual(after, one.after ?? one.before, one.name);
+  }
+});
+
+test("text for text, errors with their fields", () => {
+  const { files, diff, changes, digest } = library.applyInMemory({ a: "one\n" }, EDIT);
+  assert.deepEqual([files, changes[0].operation, digest.length], [{ a: "two\n" }, "update", 64]);
+  assert.match(diff, /^\+two$/m);
+  assert.throws(() => library.applyInMemory({}, EDIT), { name: "PatchError", kind: "not_found", path: "a", recoverable: true });
+  assert.throws(() => library.applyInMemory({}, EDIT, { frobnicate: 1 }), /frobnicate/);
+  assert.throws(() => library.applyInMemory({}, 7), TypeError);
+});
+
+test("the rest of it", () => {
+  assert.equal(library.applyDiff("one\n", "@@\n-one\n+two\n"), "two\n");
+  assert.equal(library.parse(EDIT).sections.length, 1);
+  assert.match(library.convert(EDIT, "git", undefined, { a: "one\n" }).text, /^diff --git a\/a b\/a$/m);
+  assert.ok(library.grammar().includes("start") && library.prompt().length > 100);
+  const stream = new library.PatchStream();
+  const events = [...stream.push(EDIT), ...stream.end()];
+  assert.deepEqual([events[0].type, events.at(-1).type], ["begun", "ended"]);
+});
+
+test("as a browser loads it", async () => {
+  const web = join(process.cwd(), "node_modules/apply-patch-wasm/web");
+  const module = await import(pathToFileURL(join(web, "apply_patch.js")));
+  await module.default({ module_or_path: readFileSync(join(web, "apply_patch_bg.wasm")) });
+  assert.deepEqual(module.applyInMemory({ a: "one\n" }, EDIT).files, { a: "two\n" });
+});
