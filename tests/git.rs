@@ -1,6 +1,6 @@
 //! `apply-patch git`: what it makes is what git would make, and nobody's commit is lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -254,21 +254,27 @@ fn patches_of_many_processes_land_once() {
 /// it cannot be traced.
 fn failing(bench: &Bench, call: &str, nth: usize) -> Option<(program::Run, Option<String>)> {
     let log = bench.dir.path().join("log");
-    let command = bench.command(&["--onto", "main"]);
+    let inject = format!("inject={call}:error=EIO:when={nth}");
+    let run = traced(bench, &["--onto", "main"], &log, &[&format!("trace={call}"), &inject])?;
+    let calls = fs::read_to_string(log).expect("the log of strace");
+    Some((run, calls.lines().find(|line| line.contains("(INJECTED)")).map(ToOwned::to_owned)))
+}
+
+/// Runs a program under strace with these expressions; none if it cannot be traced.
+fn traced(bench: &Bench, args: &[&str], log: &Path, expressions: &[&str]) -> Option<program::Run> {
+    let command = bench.command(args);
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-q", "-y", "-o"]).arg(&log).arg("-e").arg(format!("trace={call}"));
-    strace.arg("-e").arg(format!("inject={call}:error=EIO:when={nth}"));
+    strace.args(["-f", "-q", "-y", "-o"]).arg(log);
+    for expression in expressions {
+        strace.args(["-e", expression]);
+    }
     strace.arg(command.get_program()).args(command.get_args()).current_dir(bench.dir.path());
     for (name, value) in command.get_envs() {
         strace.env(name, value.expect("none is removed"));
     }
     let child = strace.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let run = ended(child.ok()?, PATCH);
-    if run.stderr.starts_with("strace:") {
-        return None;
-    }
-    let calls = fs::read_to_string(log).expect("the log of strace");
-    Some((run, calls.lines().find(|line| line.contains("(INJECTED)")).map(ToOwned::to_owned)))
+    (!run.stderr.starts_with("strace:")).then_some(run)
 }
 
 #[test]
@@ -301,6 +307,124 @@ fn a_failing_disk_is_told_as_what_it_left() {
         }
         assert!(call != "fsync" || outcomes.len() == 2, "{outcomes:?}");
     }
+}
+
+/// The system calls that change something, and how often a run makes each; none if it cannot be traced.
+fn writing_calls(bench: &Bench, args: &[&str]) -> Option<Vec<(String, usize)>> {
+    const CALLS: &str = "write,pwrite64,fsync,rename,renameat2,link,linkat,unlink,mkdir,mkdirat,unlinkat";
+    let log = bench.dir.path().join("log");
+    let run = traced(bench, args, &log, &[&format!("trace={CALLS}")])?;
+    assert_eq!(run.code, 0, "{run:?}");
+    let mut counts = BTreeMap::new();
+    for line in fs::read_to_string(log).expect("the log of strace").lines() {
+        let Some((thread, call)) = line.split_once(' ') else { continue };
+        let Some((name, _)) = call.trim_start().split_once('(') else { continue };
+        if CALLS.split(',').any(|call| call == name) {
+            // A thread counts its own calls.
+            *counts.entry((name.to_owned(), thread.to_owned())).or_insert(0) += 1;
+        }
+    }
+    let mut most: BTreeMap<String, usize> = BTreeMap::new();
+    for ((name, _), count) in counts {
+        let most = most.entry(name).or_default();
+        *most = count.max(*most);
+    }
+    Some(most.into_iter().collect())
+}
+
+/// The phases and answers of the audit log of a repository.
+fn logged(bench: &Bench) -> Vec<Value> {
+    let text = fs::read_to_string(bench.bare().join(".apply-patch/audit/cli.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn the_next_run_says_what_became_of_one_that_was_killed() {
+    const NEXT: &str = "*** Begin Patch\n*** Add File: next\n+n\n*** End Patch\n";
+    for args in [&["--onto", "main"][..], &["--onto", "main", "--branch", "topic"], &["--onto", "HEAD"]] {
+        let bench = Bench::new(FILES);
+        let Some(calls) = writing_calls(&bench, args) else {
+            eprintln!("skipped: strace is missing or not allowed");
+            return;
+        };
+        let points = calls.iter().flat_map(|(call, count)| (1..=*count).map(move |nth| (call, nth)));
+        let (mut finished, mut reverted) = (0, 0);
+        for (call, nth) in points.enumerate().filter(|(at, _)| whole() || at % 3 == 0).map(|(_, point)| point) {
+            let bench = Bench::new(FILES);
+            let inject = format!("inject={call}:signal=KILL:when={nth}");
+            traced(&bench, args, Path::new("/dev/null"), &[&format!("trace={call}"), &inject]).expect("as before");
+            let intent = logged(&bench).into_iter().find(|line| line["phase"] == "intent");
+            // git leaves its lock too, for a person to remove.
+            let branch = args.get(3).unwrap_or(&"main");
+            let _ = fs::remove_file(bench.bare().join(format!("refs/heads/{branch}.lock")));
+            let commit = intent.as_ref().map(|intent| intent["commit"].as_str().expect("a commit").to_owned());
+            let has_it = commit.as_ref().is_some_and(|commit| {
+                // It reads all files of the commit.
+                let read =
+                    Command::new("git").args(["archive", "-o", "/dev/null", commit]).current_dir(bench.bare()).output();
+                let tip = Command::new("git").args(["rev-parse", branch]).current_dir(bench.bare()).output();
+                let tip = String::from_utf8(tip.expect("git").stdout).expect("UTF-8");
+                read.expect("git").status.success() && (args[1] == "HEAD" || tip.trim() == commit)
+            });
+            if has_it && nth % 3 == 0 {
+                let tree = format!("{branch}^{{tree}}");
+                let by = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+                let more = [&by[..], &["commit-tree", &tree, "-p", branch, "-m", "more"]].concat();
+                let more = git(&bench.bare(), &more);
+                git(&bench.bare(), &["update-ref", &format!("refs/heads/{branch}"), more.trim()]);
+            }
+            // One that comes to nothing says it too.
+            let next = if nth % 2 == 0 { NEXT } else { "*** Begin Patch\n*** Delete File: none\n*** End Patch\n" };
+            let run = bench.run(&["--onto", branch, "--branch", branch], next);
+            let ran = if nth % 2 == 0 { 0 } else { 1 };
+            assert!(run.code == ran || args.len() == 4 && !has_it, "{call} {nth}: {run:?}");
+            let context = format!("{args:?} killed at {call} {nth}: {:#?}", logged(&bench));
+            let Some(intent) = intent else { continue };
+            let answers = |line: &&Value| {
+                line["transactionId"] == intent["transactionId"]
+                    && matches!(line["phase"].as_str(), Some("outcome" | "recovered"))
+            };
+            let lines = logged(&bench);
+            let answer = lines.iter().find(answers).unwrap_or_else(|| panic!("no answer: {context}"));
+            assert_eq!(answer["ok"], has_it, "{context}");
+            if answer["phase"] == "recovered" {
+                assert_eq!(answer["recovered"], if has_it { "finished" } else { "reverted" }, "{context}");
+                *if has_it { &mut finished } else { &mut reverted } += 1;
+            }
+            let verified =
+                program::run("apply-patch", &bench.bare(), bench.dir.path(), &["log", "--verify", "--json"], b"");
+            let sessions = verified.json().expect("JSON")["data"]["sessions"].clone();
+            assert!(verified.code == 0 && sessions[0]["unanswered"].is_null(), "{verified:?}");
+        }
+        assert!(finished > 0 && reverted > 0, "{args:?}: {finished} finished, {reverted} reverted");
+    }
+}
+
+/// An intent of a run that is still at work is not answered by another run.
+#[test]
+fn what_is_under_way_is_not_said_to_have_failed() {
+    let bench = Bench::new(FILES);
+    assert_eq!(bench.run(&["--onto", "main"], PATCH).code, 0);
+    // Someone else has the lock of the branch: the run waits, with its intent in the log.
+    let lock = bench.bare().join("refs/heads/main.lock");
+    fs::write(&lock, "").expect("a file");
+    let mut first = bench.command(&["--onto", "main", "--lock-timeout", "60"]).spawn().expect("the program");
+    let patch = "*** Begin Patch\n*** Add File: slow\n+n\n*** End Patch\n";
+    first.stdin.take().expect("it is piped").write_all(patch.as_bytes()).expect("it reads");
+    let begun = |bench: &Bench| logged(bench).iter().any(|line| line["path"] == "slow");
+    while !begun(&bench) {
+        assert!(first.try_wait().expect("it is ours").is_none(), "it has not ended");
+        std::thread::yield_now();
+    }
+    let second = bench.run(&["--onto", "main", "--branch", "other", "--lock-timeout", "0"], patch);
+    assert!(second.code != 0 && second.stderr.contains("lock"), "{second:?}");
+    fs::remove_file(lock).expect("ours");
+    assert!(first.wait().expect("it ends").success());
+    let slow: Vec<Value> = logged(&bench).into_iter().filter(|line| line["path"] == "slow").collect();
+    let phases: Vec<_> = slow.iter().map(|line| line["phase"].as_str().unwrap_or_default()).collect();
+    assert_eq!(phases, ["intent", "outcome"], "{slow:#?}");
+    assert_eq!(slow[1]["ok"], true);
+    assert!(logged(&bench).iter().all(|line| line["phase"] != "recovered"));
 }
 
 /// No session read the file, and nothing displaced it: the version that is expected is found in a commit, if it is there.

@@ -34,6 +34,13 @@ impl Effect {
         self.paths.get(number).map_or("", |path| path)
     }
 
+    /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that was not. There are file
+    /// systems (btrfs) that have it in both then.
+    pub(crate) fn is_half_durable(&self, cut: usize) -> bool {
+        let is_synced = |dir: &Id| self.synced.get(dir).copied().flatten().is_some_and(|since| since < cut);
+        matches!(&self.names[..], [(from, _, None), (to, _, Some(_))] if !is_synced(from) && is_synced(to))
+    }
+
     /// Whether a name goes, and nothing else.
     fn takes_away(&self) -> bool {
         matches!(self.names[..], [(_, _, None)])

@@ -65,6 +65,10 @@ impl Place {
         if let Some(calls) = calls {
             process.env("FS_GUARD_CALLS", calls);
         }
+        if command.args[0] == "serve" {
+            // There calls have threads of their own.
+            process.env("FS_GUARD_THREAD", "mcp-call");
+        }
         let mut child = process.spawn().expect("the program starts");
         let _ = child.stdin.take().expect("piped").write_all(command.input.as_bytes());
         let output = child.wait_with_output().expect("the program ends");
@@ -117,8 +121,11 @@ fn code_of_call(answers: &[u8]) -> i32 {
     let answer: Value = serde_json::from_slice(last).unwrap_or_default();
     match &answer["result"]["isError"] {
         Value::Bool(false) => 0,
-        Value::Bool(true) if last.windows(8).any(|at| at == b"roll-bac") => 6,
-        Value::Bool(true) => 1,
+        Value::Bool(true) => {
+            // What is neither done nor undone has a journal for recovery.
+            let journal = &answer["result"]["structuredContent"]["error"]["details"]["journal"];
+            if journal.is_null() { 1 } else { 6 }
+        }
         _ => 5,
     }
 }
@@ -166,7 +173,8 @@ fn reference(operation: &Operation, tried: &Place) -> Reference {
     assert_eq!(states[0] != states[states.len() - 1], operation.changes, "{}", operation.name);
     let calls = fs::read_to_string(&list).expect("the list of calls");
     let calls = calls.lines().filter_map(|line| line.split_once(' '));
-    let calls = calls.map(|(name, side)| (name.to_owned(), side == "w")).collect();
+    let calls: Vec<_> = calls.map(|(name, side)| (name.to_owned(), side == "w")).collect();
+    assert!(calls.iter().any(|(_, writes)| *writes), "{}: a call that changes something", operation.name);
     Reference { template: place.dir, states, calls }
 }
 
@@ -296,7 +304,10 @@ fn audit(place: &Place, when: &str) -> Vec<String> {
     }
     let mut intents = BTreeSet::new();
     let mut answered = BTreeMap::new();
-    let text = fs::read_to_string(place.dir.join("w/.apply-patch/audit/cli.jsonl")).unwrap_or_default();
+    let logs = fs::read_dir(place.dir.join("w/.apply-patch/audit")).into_iter().flatten();
+    let logs = logs.map(|entry| entry.expect("an entry").path());
+    let logs = logs.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let text: String = logs.map(|log| fs::read_to_string(log).expect("a log")).collect();
     for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         let Some(id) = line["transactionId"].as_str().map(str::to_owned) else { continue };
         match line["phase"].as_str() {

@@ -185,9 +185,10 @@ enum Kept {
 impl Kept {
     fn write(self, image: &File, flush: usize, writes: &Writes) {
         const BLOCK: usize = 4096;
-        // As good as a coin, and the same each time.
+        // As good as a coin, and the same each time, but with another `FAULTS_SEED`.
+        let seed = std::env::var("FAULTS_SEED").unwrap_or_default();
         let coin = |which: u32, write: usize, block: usize| {
-            Sha256::of(format!("{which} {flush} {write} {block}").as_bytes()).0[0] < 128
+            Sha256::of(format!("{seed} {which} {flush} {write} {block}").as_bytes()).0[0] < 128
         };
         for (nth, (offset, bytes)) in writes.iter().enumerate() {
             for (block, part) in bytes.chunks(BLOCK).enumerate() {
@@ -260,10 +261,12 @@ fn try_all(
     cut: impl Fn(&Operation, (&'static [&str], u64, &'static str), usize) -> Option<(usize, Vec<String>)>,
 ) {
     let step = if std::env::var_os("FAULTS_ALL").is_some() { 1 } else { 10 };
+    let only = std::env::var("FAULTS").unwrap_or_default();
     let all = operations();
     let wanted = ["apply, for the first time", "apply", "undo of a tree", "delete_file, recursive"];
+    let wanted = |operation: &&Operation| wanted.contains(&operation.name) && operation.name.contains(&only);
     for &disk in DISKS {
-        for operation in all.iter().filter(|operation| wanted.contains(&operation.name)) {
+        for operation in all.iter().filter(wanted) {
             let Some((points, lies)) = cut(operation, disk, step) else {
                 eprintln!("skipped: {what} on {}", disk.0[0]);
                 continue;

@@ -213,7 +213,7 @@ impl ToolError {
         if let transaction::Error::Rejected(rejects) = error {
             // Only what is brought back is rejected here, and that never replaces a file.
             let rejected = Self::rejected(rejects);
-            let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists));
+            let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
                 _ if rejects[0].path.starts_with(patch_engine::STATE_DIR) => rejected.hints([hints::doctor()]),
                 Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),

@@ -4,14 +4,15 @@
 //! branch is moved; it is moved only if it is where it was, so that nobody's commit is lost. The audit log is in the
 //! git directory, in `.apply-patch`; its lines name the commits and the tree.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::{Instant, SystemTime};
 
 use fs_guard::Policy;
 use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{Durability, TransactionId, Workspace};
+use patch_engine::transaction::{Durability, Locked, TransactionId, Workspace};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
 };
@@ -19,7 +20,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::audit::recorder::{GitFields, Recorder};
-use crate::audit::{Audit, Operation};
+use crate::audit::{self, Audit, Operation};
 use crate::changes::{DiffDetail, PatchData};
 use crate::commit_tree::git_error;
 use crate::error::{FailureClass, ToolError};
@@ -28,6 +29,9 @@ use crate::session::SessionSettings;
 
 pub use crate::commit_tree::{CommitTree, enclosing};
 pub use git_tree::Id as CommitId;
+
+/// So many commits of a branch are looked at for the one of a run that was killed.
+const SEARCHED: usize = 10_000;
 
 /// What is to become of a patch in a repository.
 #[derive(Debug, Clone, Default)]
@@ -142,6 +146,8 @@ pub struct GitSession {
     audit: Audit,
     settings: SessionSettings,
     policy: Arc<Policy>,
+    /// The intents of runs that were killed have their answers.
+    answered: Once,
 }
 
 impl GitSession {
@@ -155,7 +161,7 @@ impl GitSession {
         let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
         let workspace = Workspace::open(repository.git_dir(), policy.clone()).map_err(|e| ToolError::workspace(&e))?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
-        Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy) })
+        Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
     }
 
     /// The repository.
@@ -208,7 +214,10 @@ impl GitSession {
     ) -> Result<GitReport, GitError> {
         let durable = self.settings.durability == Durability::Full;
         let mut log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable);
-        let result = self.applied(patch, options, request, &mut log, host);
+        // Once is enough. The next session can do it too; and where the log cannot be written, this change is refused.
+        self.answered.call_once(|| drop(self.answer_cut_off(&log)));
+        let mut locked = None;
+        let result = self.applied(patch, options, request, (&mut log, &mut locked), host);
         let committed: Vec<TransactionId> =
             result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
         let error = result.as_ref().err().map(ToolError::from);
@@ -220,35 +229,101 @@ impl GitSession {
         result
     }
 
-    fn applied(
-        &self,
+    /// Writes into the logs what became of runs that were killed. Whoever is between an intent and its outcome has the lock.
+    fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
+        if self.workspace.has_state() {
+            let _locked = self.lock()?;
+            log.write_cut_off(|intent| self.happened(intent)).map_err(fs_guard::Error::from)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of the state in the git directory, which stays.
+    fn lock(&self) -> Result<Locked<'_>, ToolError> {
+        let locked = self.workspace.lock(self.settings.lock_timeout).map_err(|error| ToolError::workspace(&error))?;
+        locked.locked_store().keep();
+        Ok(locked)
+    }
+
+    /// Whether a commit came about that was intended: its branch has it, or, where none was to be moved, all of it is there.
+    /// `None` where that cannot be told.
+    fn happened(&self, intent: &[audit::Event]) -> Option<bool> {
+        let first = intent.first()?;
+        let commit: Id = first.commit.as_ref()?.parse().ok()?;
+        // It is there before a branch is moved to it.
+        if self.repository.header(commit).ok()?.is_none() {
+            return Some(false);
+        }
+        let Some(branch) = &first.branch else {
+            let of_commit = self.repository.commit(commit).ok()?;
+            return self.is_written(of_commit.tree, intent);
+        };
+        let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
+        // What it was put on, and all that is below that, is older.
+        let mut seen: BTreeSet<Id> = first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
+        let mut next = VecDeque::from([tip]);
+        while let Some(id) = next.pop_front() {
+            if id == commit {
+                return Some(true);
+            }
+            if !seen.insert(id) {
+                continue;
+            }
+            if seen.len() > SEARCHED {
+                return None;
+            }
+            next.extend(self.repository.commit(id).ok()?.parents);
+        }
+        Some(false)
+    }
+
+    /// Whether a tree is there, with the files that an intent has in it.
+    fn is_written(&self, tree: Id, intent: &[audit::Event]) -> Option<bool> {
+        let snapshot = self.repository.snapshot(tree);
+        for path in intent.iter().flat_map(|event| [Some(&event.path), event.to_path.as_ref()]).flatten() {
+            let there = match snapshot.entry(path.clone()) {
+                Ok(Some(entry)) => self.repository.header(entry.id).ok()?.is_some(),
+                Ok(None) => true,
+                Err(git_tree::Error::MissingObject { .. }) => false,
+                Err(_) => return None,
+            };
+            if !there {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    fn applied<'s>(
+        &'s self,
         patch: &Patch<'_>,
         options: &Options,
         request: &GitRequest,
-        log: &mut Recorder<'_>,
+        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
         let mut seen = None;
         loop {
             let place = self.place(request, seen)?;
             seen = Some(place.seen);
-            match self.once(patch, options, request, &place, log, host) {
+            match self.once(patch, options, request, &place, (log, locked), host) {
                 Err(GitError::Moved(_)) if request.carry && place.branch.is_some() => {
                     // What was intended did not happen.
                     let _ = log.finish(&[], Some((ErrorKind::StaleFile, None)));
+                    *locked = None;
                 }
                 result => return result,
             }
         }
     }
 
-    fn once(
-        &self,
+    fn once<'s>(
+        &'s self,
         patch: &Patch<'_>,
         options: &Options,
         request: &GitRequest,
         place: &Place,
-        log: &mut Recorder<'_>,
+        (log, locked): (&mut Recorder<'_>, &mut Option<Locked<'s>>),
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
         let Place { onto, branch, from, .. } = place;
@@ -280,6 +355,8 @@ impl GitSession {
             tree: written.tree.to_string(),
             branch: branch.clone(),
         });
+        // Until the outcome is written: an intent of someone who does not have it any more was cut off.
+        *locked = Some(self.lock()?);
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
         let published = match branch {

@@ -272,7 +272,7 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
             vec![flag("--create-parents"), choose(path, "in a directory that exists")]
         }
         Problem::ParentIsFile { file } => vec![choose(path, &format!("not beneath {file}, which is a file"))],
-        Problem::Exists => {
+        Problem::Exists { .. } => {
             vec![Hint::UseSection { section: "Update File".into(), path: path.clone() }, flag("--overwrite")]
         }
         Problem::ReplacesUsed { .. } => vec![Hint::SendSeparately {}],

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use fs_guard::Sha256;
 use patch_grammar::Patch;
+use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
@@ -92,7 +93,10 @@ pub enum Problem {
         file: String,
     },
     /// A file is there already, and the options do not replace it.
-    Exists,
+    Exists {
+        /// The transaction that left it as it is, where that was looked for and there is one.
+        by: Option<TransactionId>,
+    },
     /// A file would be replaced that another section of the patch reads or changes.
     ReplacesUsed {
         /// The other section, 0-based.
@@ -179,7 +183,9 @@ impl Reject {
         match &self.problem {
             Problem::Guard(error) => error.kind().into(),
             Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
-            Problem::Exists | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => ErrorKind::AlreadyExists,
+            Problem::Exists { .. } | Problem::ReplacesUsed { .. } | Problem::Collides { .. } => {
+                ErrorKind::AlreadyExists
+            }
             Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
@@ -201,7 +207,7 @@ impl Reject {
             Problem::Missing => "not_found",
             Problem::MissingParent { .. } => "missing_parent",
             Problem::ParentIsFile { .. } => "not_a_directory",
-            Problem::Exists => "exists",
+            Problem::Exists { .. } => "exists",
             Problem::ReplacesUsed { .. } => "replaces_used",
             Problem::Collides { .. } => "collision",
             Problem::SamePath => "same_path",
@@ -267,7 +273,8 @@ impl fmt::Display for Problem {
             Self::Missing => f.write_str("there is no such file"),
             Self::MissingParent { directory } => write!(f, "the directory {directory} does not exist"),
             Self::ParentIsFile { file } => write!(f, "{file} is a file, so nothing can be beneath it"),
-            Self::Exists => f.write_str("a file is there already"),
+            Self::Exists { by: None } => f.write_str("a file is there already"),
+            Self::Exists { by: Some(id) } => write!(f, "a file is there already (by transaction {id})"),
             Self::ReplacesUsed { other } => {
                 write!(f, "this would replace a file that section {} of the patch reads or changes", other + 1)
             }

@@ -11,6 +11,8 @@ use super::Audit;
 use super::chain::{End, Lines, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
 use super::error::AuditError;
+#[cfg(feature = "git")]
+use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
@@ -244,6 +246,34 @@ impl<'r> Recorder<'r> {
         })
     }
 
+    /// Writes what became of commits in a git repository whose processes were cut off, in the log of each session that
+    /// intended one. Nobody may be at work there. `happened` gets the lines of an intent; `None` when it cannot tell.
+    ///
+    /// # Errors
+    ///
+    /// When a log cannot be read or written.
+    #[cfg(feature = "git")]
+    pub(crate) fn write_cut_off(&self, happened: impl Fn(&[Event]) -> Option<bool>) -> Result<(), AuditError> {
+        let Some(dir) = super::verify::folder(self.workspace)? else { return Ok(()) };
+        for session in super::verify::sessions(&dir)? {
+            let Ok(session) = session.parse() else { continue };
+            let audit = Audit { session, ..self.audit.clone() };
+            audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
+                let open = lines.open();
+                let intents = if open.is_empty() { Vec::new() } else { super::state::intents(&dir, &audit.session)? };
+                for id in open {
+                    let of_it = |event: &&Event| event.intends() == Some(id);
+                    let intent: Vec<Event> = intents.iter().filter(of_it).cloned().collect();
+                    if let Some(finished) = happened(&intent) {
+                        self.push_recovered(&audit, lines, id, finished)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
     fn push_recovered(
         &self,
         audit: &Audit,
@@ -332,7 +362,7 @@ impl CommitLog for Recorder<'_> {
         let since = self.written.as_ref().map(|written| written.head.clone());
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            // Nobody else is at work: whatever has no answer was cut off. (In a git repository the branch has the answer.)
+            // Nobody else is at work: whatever has no answer was cut off. (In a git repository the session asks the branch.)
             for open in lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open)) {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "git")]
+use fs_guard::Dir;
 use fs_guard::{Access, FileKind, Sha256};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
@@ -9,6 +11,8 @@ use serde::Serialize;
 use super::error::AuditError;
 use super::event::{Event, Operation, Phase};
 use super::verify::{files, folder, sessions};
+#[cfg(feature = "git")]
+use crate::session_name::SessionName;
 
 /// A path that the logs name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -84,6 +88,17 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
         }
     }
     Ok(events)
+}
+
+/// The intents in the log of one session.
+#[cfg(feature = "git")]
+pub(super) fn intents(dir: &Dir, session: &SessionName) -> Result<Vec<Event>, fs_guard::Error> {
+    let mut intents = Vec::new();
+    for (_, bytes) in files(dir, session.as_str())? {
+        let events = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+        intents.extend(events.filter(|event| event.phase == Phase::Intent));
+    }
+    Ok(intents)
 }
 
 fn last_known(events: &[Event]) -> BTreeMap<String, Known> {

@@ -1,6 +1,7 @@
 //! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
 //!
-//! Of a whole program the environment says what fails, in the first thread that makes a call: `FS_GUARD_FAULT` is a word, the
+//! Of a whole program the environment says what fails, in the first thread that makes a call, or the first one that does and has
+//! the name in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the
 //! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`), `FS_GUARD_LACKS` has the
 //! words `exchange`, `no-replace`, `cross-device` and `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
 //!
@@ -80,8 +81,16 @@ mod on {
 
     static ENVIRONMENT: Once = Once::new();
 
-    /// Does what the environment says, in the first thread that makes a call.
+    /// Does what the environment says, in the thread that it names.
     fn obey_environment() {
+        if ENVIRONMENT.is_completed() {
+            return;
+        }
+        if let Ok(name) = std::env::var("FS_GUARD_THREAD")
+            && std::thread::current().name() != Some(&*name)
+        {
+            return;
+        }
         ENVIRONMENT.call_once(|| {
             let words = |name: &str| std::env::var(name).unwrap_or_default();
             let lacks = words("FS_GUARD_LACKS");

@@ -552,7 +552,7 @@ impl<'o> PlanBuilder<'o> {
         }
         if entry.exists() {
             if !overwrite {
-                return Err(Problem::Exists);
+                return Err(Problem::Exists { by: None });
             }
             return Ok(Some(entry.disk.as_ref().map(|disk| disk.metadata.clone())));
         }

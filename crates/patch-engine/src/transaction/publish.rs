@@ -127,6 +127,11 @@ impl Publication<'_> {
             (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
             (Operation::Add | Operation::Update, Slot::New) => publish(slot.staged()?, place, expected),
             (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
+            // As if it was not taken yet: a rename to another name of the same file would do nothing.
+            (Operation::Delete, Slot::Old) if has_both_names(&slot, place)? => {
+                slot.remove()?;
+                take(place, &slot, expected)
+            }
             _ => Ok(()),
         }
     }
@@ -339,6 +344,17 @@ pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<
 pub(super) fn removed(root: &Root, journal: &Journal, authentic: bool) -> Result<Vec<(Target, u32)>, fs_guard::Error> {
     let dirs = journal.removed_dirs.iter();
     dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
+}
+
+/// Tells whether a file that was taken away has its old name too.
+///
+/// btrfs keeps what was synced in a log of its own until the next whole commit: when the directory that a file moved to was
+/// synced, and not yet the one that it came from, a power cut leaves it in both.
+pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard::Error> {
+    Ok(match (slot.metadata()?, place.metadata()?) {
+        (Some(one), Some(other)) => one.same_inode(&other),
+        _ => false,
+    })
 }
 
 /// Tells whether the new file of an addition has its name.

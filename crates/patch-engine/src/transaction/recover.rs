@@ -4,7 +4,7 @@ use fs_guard::{Dirs, FileKind, Root, SyncGroup, Target};
 use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
-use super::publish::{Publication, is_published, removed};
+use super::publish::{Publication, has_both_names, is_published, removed};
 use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
@@ -180,7 +180,15 @@ impl Publication<'_> {
                     true => published = true,
                     false => missing = true,
                 },
-                (Operation::Update | Operation::Delete, Slot::Old) => published = true,
+                (operation @ (Operation::Update | Operation::Delete), Slot::Old) => {
+                    published = true;
+                    if operation == Operation::Delete
+                        && let Some(place) = &place
+                        && has_both_names(&slot, place)?
+                    {
+                        progress = Progress::Begun;
+                    }
+                }
                 (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty) => {
                     progress = Progress::Begun;
                 }

@@ -4,7 +4,7 @@ use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
 
 use super::error::CommitError;
-use super::publish::{Publication, gives_way, is_ours, is_published};
+use super::publish::{Publication, gives_way, has_both_names, is_ours, is_published};
 use super::siblings;
 use super::slot::{Slot, look};
 
@@ -96,6 +96,10 @@ impl Publication<'_> {
             Operation::Update => undo_update(&place, &slot, record),
             Operation::Delete => match look(&slot, record)? {
                 Slot::Empty => Ok(true),
+                _ if has_both_names(&slot, &place)? => {
+                    slot.remove()?;
+                    Ok(true)
+                }
                 _ => put_back(DisplacedFile::at(&slot), &place),
             },
         }

@@ -101,7 +101,11 @@ impl Workspace {
     }
 
     /// Plans to bring displaced files of one transaction back: each by its number, to its place or to the path
-    /// beside it. Nothing may be there.
+    /// beside it.
+    ///
+    /// # Errors
+    ///
+    /// When a file is there, with the transaction that left it so; when the transaction, or the file, is not kept.
     pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
@@ -117,7 +121,13 @@ impl Workspace {
             }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
             let path = self.root().check(path, Access::Create)?;
-            builder.make_way(&path).map_err(|problem| rejected(&path, problem))?;
+            if let Err(mut problem) = builder.make_way(&path) {
+                if let Problem::Exists { by } = &mut problem {
+                    let now = look(&self.root().into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256);
+                    *by = left_by(&super::history::log(&store)?.0, path.as_str(), now);
+                }
+                return Err(rejected(&path, problem));
+            }
             builder.restore(&path, None, Some(stored(before, id, slot)));
         }
         Ok(builder.finish()?)
@@ -178,7 +188,8 @@ fn plan_undo(
         let history = super::history::log(store)?.0;
         let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
             let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            Drift { path: record.path.clone(), expected, actual, by: left_by(&history, id, &record.path, actual) }
+            let by = left_by(&history, &record.path, actual).filter(|by| *by != id);
+            Drift { path: record.path.clone(), expected, actual, by }
         };
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
     }
@@ -202,15 +213,14 @@ fn plan_undo(
     Ok(builder.plan(0, Vec::new(), notes))
 }
 
-/// The transaction after `id` that left a path as it is now.
-fn left_by(newest_first: &[LogEntry], id: TransactionId, path: &str, actual: Option<Sha256>) -> Option<TransactionId> {
+/// The last transaction that did something to a path, if it left it as it is now.
+fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>) -> Option<TransactionId> {
     let mut later = newest_first.iter().filter(|entry| !entry.aborted);
     let (entry, record) = later.find_map(|entry| {
         let record = entry.journal.records.iter().find(|record| record.path == path)?;
         Some((entry, record))
     })?;
-    let at = entry.journal.header.id;
-    (at != id && record.after.as_ref().map(|state| state.sha256) == actual).then_some(at)
+    (record.after.as_ref().map(|state| state.sha256) == actual).then_some(entry.journal.header.id)
 }
 
 type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;

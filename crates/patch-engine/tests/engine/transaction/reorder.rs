@@ -4,6 +4,9 @@
 //! rest a choice of effects; that tree is made, and recovered. What is there then has to be exactly the tree before or
 //! after a commit: before it where its journal was not yet begun, after it where the commit point was passed.
 //!
+//! A file that moved to a directory that was synced, from one that was not, is also tried in both: so it is on btrfs, which
+//! keeps of what was synced a log of its own.
+//!
 //! What is tried: every choice where at most four effects are open, else none, all, every beginning, all but each one,
 //! and two random ones; when the long tests run whole also every end, each one alone, and a hundred random ones. What is
 //! not: a name never gets its second change before its first, nothing is
@@ -69,15 +72,18 @@ impl Disk {
         }
     }
 
-    /// What is there when of the history only these effects came about.
-    fn after<'h>(&self, history: &'h History, effects: impl Iterator<Item = &'h Effect>) -> Image {
+    /// What is there when of the history only these effects came about, and files keep their old names where this is said.
+    fn after<'h>(&self, history: &'h History, effects: impl Iterator<Item = (&'h Effect, bool)>) -> Image {
         let mut kinds: HashMap<Id, Kind> = self.kinds.clone();
         kinds.extend(history.kinds.iter().map(|(id, kind)| (*id, kind.clone())));
         let (mut names, mut bytes) = (self.names.clone(), self.bytes.clone());
-        for effect in effects {
+        for (effect, twice) in effects {
+            let moved = effect.names.last().and_then(|(_, _, id)| *id);
+            let twice = twice && moved.is_some_and(|id| !matches!(kinds[&id], Kind::Dir(_)));
             for (dir, name, to) in &effect.names {
                 match to {
                     Some(id) => names.insert((*dir, name.clone()), *id),
+                    None if twice => continue,
                     None => names.remove(&(*dir, name.clone())),
                 };
             }
@@ -269,9 +275,15 @@ impl Explorer {
             // What failed and is made again may be finished by recovery.
             let failing = usize::from(begun().next_back().is_some_and(|commit| commit.fails));
             let most = begun().filter(|commit| !commit.fails).count() + failing;
-            for choice in self.choices(&open, &done) {
+            let halves = !self.ordered && open.iter().any(|number| done[*number].is_half_durable(cut));
+            let twice: &[bool] = if halves { &[false, true] } else { &[false] };
+            let choices = self.choices(&open, &done);
+            for (choice, &twice) in choices.iter().flat_map(|choice| twice.iter().map(move |twice| (choice, twice))) {
                 let kept = |number: &usize| !open.contains(number) || choice.contains(number);
-                let image = disk.after(history, (0..done.len()).filter(kept).map(|number| done[number]));
+                let effects = (0..done.len()).filter(kept);
+                let effects =
+                    effects.map(|at| (done[at], twice && open.contains(&at) && done[at].is_half_durable(cut)));
+                let image = disk.after(history, effects);
                 let (now, intents) = self.known.entry(image).or_insert_with_key(recovered);
                 let found = self.states.iter().position(|state| state == now);
                 let shown = || {
@@ -280,7 +292,8 @@ impl Explorer {
                         .map(|number| format!("{} {:?}", choice.contains(number), acts[done[*number].at]))
                         .map(|line| line.chars().take(250).collect::<String>())
                         .collect();
-                    format!("{what}, cut before {:?}: {now:#?}\nkept: {open:#?}", acts.get(cut))
+                    let twice = if twice { ", what moved is in both places" } else { "" };
+                    format!("{what}, cut before {:?}{twice}: {now:#?}\nkept: {open:#?}", acts.get(cut))
                 };
                 let Some(found) = found else { panic!("a mix: {}", shown()) };
                 assert!((least..=most).contains(&found), "{found} is not in {least}..={most}: {}", shown());

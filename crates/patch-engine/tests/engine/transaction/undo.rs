@@ -97,6 +97,12 @@ fn a_deleted_file_is_restored_to_its_place_or_another() {
     assert_eq!(tree.read("d/a"), "old");
     let again = tree.open().plan_restore(done.id, &[(0, None)]).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    // What is in the way is named.
+    let restored = tree.open().log().unwrap()[0].journal.header.id;
+    assert_eq!(again.to_string(), format!("d/a: a file is there already (by transaction {restored})"));
+    fs::write(tree.path("d/a"), "by hand").unwrap();
+    let again = tree.open().plan_restore(done.id, &[(0, None)]).unwrap_err();
+    assert_eq!(again.to_string(), "d/a: a file is there already");
     let target = tree.open().root().check("e/b", Access::Create).unwrap();
     run(&tree, |workspace| workspace.plan_restore(done.id, &[(0, Some(target.clone()))])).unwrap();
     assert_eq!(tree.read("e/b"), "old");
