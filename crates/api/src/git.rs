@@ -115,6 +115,15 @@ impl GitTree {
         })
     }
 
+    /// The id of the tree that a plan of [`plan`](Self::plan) makes; nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When an object is missing.
+    pub fn tree_of(&self, plan: &Plan) -> Result<String, ToolError> {
+        Ok(self.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
+    }
+
     /// Applies a patch: it becomes a commit, and a branch is moved to it. The answer has `commit`, `tree`, `onto`, `branch` and
     /// what a patch of a workspace answers.
     ///

@@ -380,13 +380,15 @@ fn a_patch_becomes_a_commit() {
     assert_eq!(tree.read("a.txt").expect("it is there").expect("a file"), BEFORE.as_bytes());
     assert_eq!(tree.read("b.txt").expect("it is not there"), None);
     assert_eq!(tree.read("../b").expect_err("outside").kind.as_str(), "outside_workspace");
-    assert_eq!(tree.plan(PATCH.as_bytes(), &PatchOptions::default()).expect("it applies").summary(), "1 updated");
+    let plan = tree.plan(PATCH.as_bytes(), &PatchOptions::default()).expect("it applies");
+    assert_eq!(plan.summary(), "1 updated");
+    let planned = tree.tree_of(&plan).expect("its objects are there");
     let apply = |tree: &GitTree, value: Value| {
         let options = GitOptions::read(value).expect("known");
         tree.apply(PATCH.as_bytes(), &PatchOptions::default(), &options, Host::default())
     };
     let done = apply(&tree, json!({ "message": "second", "author": "B <b@example.org>" })).expect("it is committed");
-    assert_eq!(done["commit"], git(&["rev-parse", "work"]));
+    assert_eq!((&done["commit"], &done["tree"]), (&json!(git(&["rev-parse", "work"])), &json!(planned)));
     assert_eq!(
         (git(&["show", "work:a.txt"]), git(&["log", "-1", "--format=%an %s", "work"])),
         (AFTER.trim().into(), "B second".into())

@@ -57,7 +57,7 @@ pub struct GitRequest {
 pub struct GitReport {
     /// The commit; `None` when the patch changes nothing, or was only planned.
     pub commit: Option<Id>,
-    /// Its tree; that of `onto` when nothing changes.
+    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
     pub tree: Id,
     /// The commit that it follows.
     pub onto: Id,
@@ -73,7 +73,7 @@ pub struct GitReport {
 pub struct GitData {
     /// The new commit; null when nothing changes, or it was only planned.
     pub commit: Option<String>,
-    /// Its tree; that of `onto` when nothing changes.
+    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
     pub tree: String,
     /// The commit that it follows.
     pub onto: String,
@@ -186,7 +186,7 @@ impl GitSession {
         &self.policy
     }
 
-    /// Plans a patch over the files of a commit; nothing is written.
+    /// Plans a patch over the files of a commit; nothing is written. The tree of the report is the one that would come of it.
     ///
     /// # Errors
     ///
@@ -195,7 +195,17 @@ impl GitSession {
         let place = self.place(request, None)?;
         let plan = self.plan_over(patch, options, &place)?;
         let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
+        let tree = self.tree_of(&plan, tree)?;
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
+    }
+
+    /// The id of the tree that a plan makes of the one with the id `onto`, for which it was made; nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When an object is missing.
+    pub fn tree_of(&self, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
+        write_tree(&self.repository.isolated(), plan, onto)
     }
 
     /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to it.
@@ -485,9 +495,8 @@ struct Written {
     committer: Signature,
 }
 
-/// Makes the blobs, the trees and the commit of a plan; they are in memory still.
-fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
-    let git = |error| git_error(&error);
+/// Makes the blobs and the trees of a plan; they are in memory still.
+fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
     let changed = plan.images().changed()?;
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
         let change = match after {
@@ -498,7 +507,13 @@ fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequ
         };
         (path.as_str(), change)
     });
-    let tree = repository.write_tree(onto.tree, changes).map_err(git)?;
+    repository.write_tree(onto, changes).map_err(|error| git_error(&error))
+}
+
+/// Makes the commit of a plan, with its trees and blobs; they are in memory still.
+fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
+    let git = |error| git_error(&error);
+    let tree = write_tree(repository, plan, onto.tree)?;
     let committer = repository.signature(Role::Committer).map_err(git)?;
     let author = match &request.author {
         Some(author) => Signature::parse(author, committer.time).map_err(git)?,

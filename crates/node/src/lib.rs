@@ -457,6 +457,12 @@ impl GitTree {
         Ok(Job::task(move || tree.plan(&patch, &options).map(Plan::from)))
     }
 
+    /// The id of the tree that a plan makes.
+    #[napi(catch_unwind)]
+    pub fn tree_of(&self, plan: &Plan) -> Result<String> {
+        self.0.tree_of(&plan.0).map_err(failed)
+    }
+
     /// Makes a commit of a patch.
     #[napi(catch_unwind)]
     pub fn apply(

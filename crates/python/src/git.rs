@@ -57,6 +57,12 @@ impl GitTree {
         plan.map(Plan).map_err(|error| raised(py, &error))
     }
 
+    /// The id of the tree that a plan of this object makes; nothing is written.
+    #[pyo3(signature = (plan, /))]
+    fn tree_of(&self, py: Python<'_>, plan: &Plan) -> PyResult<String> {
+        py.detach(|| self.0.tree_of(&plan.0)).map_err(|error| raised(py, &error))
+    }
+
     /// Applies a patch: it becomes a commit, and a branch is moved to it.
     #[pyo3(signature = (patch, /, *, branch=None, message=None, author=None, carry=false, allow_checked_out=false,
                         approve=None, observe=None, **options))]

@@ -95,7 +95,7 @@ export interface WorkspaceOptions {
   /** Globs of files that make tools run code, besides the usual ones: they need approval. */
   guarded?: string[];
   allow?: string[];
-  names?: "portable" | "any";
+  names?: "portable" | "native";
   hardLinks?: "refuse" | "break";
   acceptOpenState?: boolean;
 }
@@ -198,6 +198,8 @@ export class GitTree {
   read(path: string): Buffer | null;
   list(): string[];
   plan(patch: Text, options?: PatchOptions): Promise<Plan>;
+  /** The id of the tree that a plan of this object makes; nothing is written. */
+  treeOf(plan: Plan): string;
   /** Makes a commit of a patch, and moves a branch to it. */
   apply(
     patch: Text,

@@ -234,6 +234,10 @@ class GitTree {
     return hosted({}, async () => new Plan(await this.#native.plan(patch, json(options))));
   }
 
+  treeOf(plan) {
+    return sync(() => this.#native.treeOf(plan[own]));
+  }
+
   async apply(patch, options) {
     const { callbacks, rest } = split(options);
     const { branch, message, author, carry, allowCheckedOut, ...rules } = rest;

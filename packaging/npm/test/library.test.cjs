@@ -152,9 +152,11 @@ test("a commit without a checkout", async () => {
   const tree = new GitTree(place, "main");
   assert.deepEqual([tree.list(), tree.read("a").toString(), tree.read("b")], [["a"], "one\n", null]);
   assert.equal(tree.commit, git("rev-parse", "main"));
-  assert.ok((await tree.plan(EDIT)).diff.includes("+two"));
+  const plan = await tree.plan(EDIT);
+  assert.ok(plan.diff.includes("+two"));
   const done = await tree.apply(EDIT, { branch: "topic", message: "second", author: "n <e@e>" });
   assert.equal(git("rev-parse", "topic"), done.commit);
+  assert.deepEqual([tree.treeOf(plan), done.tree], [done.tree, git("rev-parse", "topic^{tree}")]);
   assert.equal(git("show", "topic:a"), "two");
 });
 
