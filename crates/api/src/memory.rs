@@ -98,12 +98,15 @@ impl std::str::FromStr for DiffMode {
 /// The name of the one file of [`apply_diff`]; messages are without it.
 const FILE: &str = "text";
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text. An empty one changes nothing.
 ///
 /// # Errors
 ///
 /// When the diff does not parse or does not apply.
 pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, ToolError> {
+    if diff.is_empty() && mode == DiffMode::Default {
+        return Ok(text.to_vec());
+    }
     // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the file: as that API has it.
     let framed = diff.contains('\n') && !diff.replace("\r\n", "").contains('\n');
     let (path, diff) = (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
@@ -123,6 +126,8 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, To
     let mut rules = Options::new(patch_engine::Profile::Codex);
     // What that API has, and the envelope does not.
     rules.placement.stacked_headers_must_match = true;
+    // It leaves the end of a text as it was, and an empty diff leaves all of it.
+    rules.final_newline = FinalNewline::Keep;
     rules.final_newline = FinalNewline::Keep;
     let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
     let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());

@@ -174,6 +174,38 @@ test("text, patches and what models need", () => {
   assert.ok(Buffer.isBuffer(files.a) && files.a.toString() === "two\n");
 });
 
+test("diffs of the Responses API, by the cases that its SDKs test", () => {
+  const twice = "A\n  f\n    x\nB\n  f\n    x\n";
+  for (const [input, diff, output, mode] of [
+    ["", "@@\n+a\n+b", "a\nb\n"],
+    ["", "+a\n+b\n+", "a\nb\n", "create"],
+    ["", "a", undefined, "create"],
+    ["a\nb\nc\n", "@@ a\n-b\n+B\n c", "a\nB\nc\n"],
+    ["a\nb\nc\n", "@@ a\n-b\n c", "a\nc\n"],
+    ["a\nb", " a\n-b\n+B", "a\nB"],
+    ["a\nb", "-a\n+A", "A\nb"],
+    ["a\n\nb", " a\n+new\n\n b", "a\nnew\n\nb"],
+    ["a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B", "a\nB\n"],
+    ["a\nb\n", "@@\n x\n-b\n+B", undefined],
+    [twice, "@@ B\n@@   f\n-    x\n+    y", "A\n  f\n    x\nB\n  f\n    y\n"],
+    [twice, "@@ A\n@@   f\n-    x\n+    y\n@@ B\n@@   f\n-    x\n+    z", "A\n  f\n    y\nB\n  f\n    z\n"],
+    [twice, "@@ B\n@@   g\n-    x\n+    y", undefined],
+    [twice, "@@ C\n@@   f\n-    x\n+    y", undefined],
+    ["a\r\nb\r\n", "@@\n-b\n+B", "a\r\nB\r\n"],
+    ["a\n", "", "a\n"],
+    // Where the lines fit in two places, the SDKs take the first; here it is refused.
+    ["x\nx\n", "@@\n-x\n+y", undefined],
+  ]) {
+    let done;
+    try {
+      done = library.applyDiff(input, diff, mode);
+    } catch (error) {
+      assert.ok(error instanceof PatchError, error);
+    }
+    assert.equal(done, output, `${JSON.stringify(input)} ${JSON.stringify(diff)}`);
+  }
+});
+
 test("calls come from many threads", async () => {
   const place = folder();
   const code = `

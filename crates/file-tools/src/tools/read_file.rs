@@ -122,15 +122,6 @@ impl Session {
     /// The file that is to be read.
     fn opened(&self, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
         let root = self.root();
-        for (argument, line) in [("startLine", args.start_line), ("endLine", args.end_line)] {
-            if line == Some(0) {
-                return Err(ToolError::arguments(
-                    Reason::BadLine,
-                    format!("{argument} is 0; lines are counted from 1"),
-                )
-                .hints([hints::set(argument, 1), hints::omit(argument)]));
-            }
-        }
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
             let (kind, message) = (ErrorKind::NotFound, "it is a directory, not a file");
