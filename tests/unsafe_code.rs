@@ -21,8 +21,8 @@ fn every_crate_forbids_it() {
     for entry in fs::read_dir(root.join("crates")).expect("the crates") {
         let manifest = entry.expect("an entry").path().join("Cargo.toml");
         let text = read(&manifest);
-        if manifest.ends_with("python/Cargo.toml") {
-            // The macros of PyO3 write some, and say so; nobody else may.
+        if ["python", "node", "wasm"].iter().any(|name| manifest.ends_with(format!("{name}/Cargo.toml"))) {
+            // The macros of PyO3, napi and wasm-bindgen write some; nobody else may.
             assert!(table(&text, "lints.rust").lines().any(|line| line == "unsafe_code = \"deny\""));
             let sources = fs::read_dir(manifest.with_file_name("src")).expect("its sources");
             for source in sources.map(|source| source.expect("an entry").path()) {

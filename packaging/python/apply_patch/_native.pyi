@@ -1,7 +1,8 @@
+import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, final
 
 from typing_extensions import Self, Unpack
 
@@ -57,6 +58,7 @@ class _SpecOptions(TypedDict, total=False):
     client: Literal["raw", "python"] | None
     max_characters: int | None
 
+@final
 class Plan:
     """What a patch would do. Nothing is written, and what happens to the files since does not change it."""
 
@@ -73,6 +75,7 @@ class Plan:
     @property
     def summary(self) -> str: ...
 
+@final
 class Proposal:
     """A plan that waits for approval, as `approve` gets it."""
 
@@ -87,6 +90,7 @@ class Proposal:
     @property
     def reasons(self) -> list[str]: ...
 
+@final
 class HostPlan:
     """A plan for files that the caller changes itself."""
 
@@ -101,10 +105,11 @@ class HostPlan:
     @property
     def edits(self) -> list[dict[str, Any]]: ...
 
+@final
 class Workspace:
     """A directory whose files are changed, all or nothing, by one session. Calls may come from many threads."""
 
-    def __init__(self, root: str | PathLike[str], /, **options: Unpack[_WorkspaceOptions]) -> None: ...
+    def __new__(cls, root: str | PathLike[str], /, **options: Unpack[_WorkspaceOptions]) -> Self: ...
     @property
     def root(self) -> PathLike[str]: ...
     @property
@@ -124,7 +129,7 @@ class Workspace:
         id: str | None = None,
         /,
         *,
-        paths: Sequence[str] = (),
+        paths: Sequence[str] = ...,
         carry: bool = False,
         diff: _Detail = "none",
         approve: _Approve | None = None,
@@ -154,18 +159,19 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool: ...
 
+@final
 class GitTree:
     """The files of a commit in a git repository, without a checkout."""
 
-    def __init__(
-        self, repository: str | PathLike[str], revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
-    ) -> None: ...
+    def __new__(
+        cls, repository: str | PathLike[str], revision: str = "HEAD", /, **options: Unpack[_WorkspaceOptions]
+    ) -> Self: ...
     @property
     def commit(self) -> str: ...
     @property
     def tree(self) -> str: ...
     def read(self, path: str, /) -> bytes | None: ...
-    def list(self) -> list[str]: ...
+    def list(self) -> builtins.list[str]: ...
     def plan(self, patch: str | bytes, /, **options: Unpack[_PatchOptions]) -> Plan: ...
     def tree_of(self, plan: Plan, /) -> str:
         """The id of the tree that a plan of this object makes; nothing is written."""
@@ -184,10 +190,11 @@ class GitTree:
         **options: Unpack[_PatchOptions],
     ) -> dict[str, Any]: ...
 
+@final
 class PatchStream:
     """Takes the text of a patch in chunks of any size, and says what is known of it so far."""
 
-    def __init__(self, **options: Unpack[_PatchOptions]) -> None: ...
+    def __new__(cls, **options: Unpack[_PatchOptions]) -> Self: ...
     def push(self, chunk: str | bytes) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
     @property
