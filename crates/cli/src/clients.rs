@@ -52,6 +52,13 @@ pub(crate) struct Server {
     pub(crate) tools: Vec<String>,
 }
 
+impl Server {
+    /// The tools that the client need not ask about.
+    fn unasked(&self, approve: Approve) -> &[String] {
+        if approve == Approve::Never { &self.tools } else { &self.readers }
+    }
+}
+
 /// What to set in which files.
 #[derive(Debug)]
 pub(crate) struct Setup {
@@ -284,7 +291,7 @@ impl Client {
             }
             Self::Cline => {
                 add_env(&mut plain, "env", server);
-                plain["autoApprove"] = json!(if approve == Approve::Never { &server.tools } else { &server.readers });
+                plain["autoApprove"] = json!(server.unasked(approve));
                 vec![Setting::is(&["mcpServers", NAME], plain)]
             }
             Self::OpenCode => {
@@ -306,8 +313,7 @@ impl Client {
             Self::Zed => {
                 plain["source"] = json!("custom");
                 let mut settings = vec![Setting::is(&["context_servers", NAME], plain)];
-                let allowed = if approve == Approve::Never { &server.tools } else { &server.readers };
-                settings.extend(allowed.iter().map(|tool| {
+                settings.extend(server.unasked(approve).iter().map(|tool| {
                     let key = format!("mcp:{NAME}:{tool}");
                     Setting::is(&["agent", "tool_permissions", "tools", &key], json!({ "default": "allow" }))
                 }));

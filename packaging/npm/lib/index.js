@@ -66,8 +66,8 @@ const json = (options) => JSON.stringify(options ?? {});
 const text = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 
 /**
- * Makes a call with what the program decides and watches meanwhile. What a callback throws is what the call throws, and
- * nothing is changed then.
+ * Makes a call with what the program decides and watches meanwhile. What a callback throws is what the call throws; nothing is
+ * changed then, unless the first file was in its place already.
  */
 async function hosted({ approve, observe, signal }, call) {
   let thrown;
@@ -83,12 +83,16 @@ async function hosted({ approve, observe, signal }, call) {
     approve &&
     ((question, reply) => {
       new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
-        (answer) => reply.decide(answer === true || answer === "session", answer === "session"),
-        (error) => {
-          failed(error);
-          reply.end();
+        (answer) => {
+          if (![true, false, "session"].includes(answer)) {
+            throw new TypeError('approve has to return true, false or "session"');
+          }
+          reply.decide(answer !== false, answer === "session");
         },
-      );
+      ).catch((error) => {
+        failed(error);
+        reply.end();
+      });
     });
   const watch =
     observe &&
@@ -102,7 +106,9 @@ async function hosted({ approve, observe, signal }, call) {
       }
     });
   try {
-    return await call(ask, watch, cancellation);
+    const done = await call(ask, watch, cancellation);
+    if (thrown) throw thrown.error;
+    return done;
   } catch (error) {
     if (thrown) throw thrown.error;
     if (signal?.aborted && adopted(error).kind === "timeout") throw signal.reason;

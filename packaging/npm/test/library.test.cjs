@@ -102,10 +102,16 @@ test("a callback decides, watches, and may throw", async () => {
   }
   await assert.rejects(workspace.apply(EDIT, { observe: () => { throw mistake; } }), (error) => error === mistake);
   assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+  await assert.rejects(workspace.apply(EDIT, { approve: () => undefined }), TypeError);
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
   const events = [];
   await workspace.apply(EDIT, { approve: async () => true, observe: (event) => events.push(event.type) });
   assert.equal(readFileSync(join(place, "a"), "utf8"), "two\n");
   assert.ok(events.length >= 3, `${events}`);
+  // What is thrown when the change is made comes out too, and the change stands.
+  const late = ({ type }) => { if (type === "end") throw mistake; };
+  await assert.rejects(workspace.apply(ADD("late"), { observe: late }), (error) => error === mistake);
+  assert.equal(readFileSync(join(place, "late"), "utf8"), "x\n");
   const stopped = AbortSignal.abort(new Error("stopped"));
   await assert.rejects(workspace.apply(ADD("b"), { signal: stopped }), { message: "stopped" });
 });
