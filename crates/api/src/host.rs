@@ -121,7 +121,7 @@ impl Approver {
     }
 }
 
-/// What became of a change that needs approval where there is nobody to ask.
+/// The error of a change that needs approval, in a call without `approve`.
 fn unasked(error: ToolError) -> ToolError {
     let message = "the change needs approval, and the call has no `approve` to ask; nothing was changed";
     match error.kind {
@@ -137,7 +137,7 @@ struct Asking<'a, 'h> {
     approve: Option<Approve<'h>>,
     cancelled: Option<Cancelled<'h>>,
     events: Option<Events<'h>>,
-    /// Approval was needed, and there was nobody to ask.
+    /// Approval was needed, and the call has no `approve`.
     unasked: bool,
 }
 

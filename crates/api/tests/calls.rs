@@ -220,9 +220,9 @@ fn a_host_approves_observes_and_cancels() {
     apply(&one, cancelled).expect_err("it was given up");
     assert_eq!(text(dir.path()), BEFORE);
 
-    // Who is to be asked and is not there says no; the guard refuses what is guarded where nobody is to be asked.
+    // Where approval is wanted and the call has no `approve`, it is refused; without approvals the guard refuses what is guarded.
     let always = workspace(dir.path(), json!({ "approve": "ask" }));
-    let error = apply(&always, Host::default()).expect_err("nobody is there");
+    let error = apply(&always, Host::default()).expect_err("there is no `approve`");
     assert!(error.message.contains("no `approve`"), "{error}");
     let guarded = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch\n".as_bytes();
     let error = one.apply(guarded, &options(Value::Null), approve(Decision::Approve, &asked)).expect_err("guarded");

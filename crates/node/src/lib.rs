@@ -113,7 +113,7 @@ impl Reply {
 
     fn answer(&self, answer: Answer) {
         if let Some(sender) = self.sender() {
-            // Nobody waits for it when the call was given up.
+            // The call may have been given up meanwhile.
             let _ = sender.send(answer);
         }
     }

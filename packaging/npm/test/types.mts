@@ -19,7 +19,7 @@ export async function all(root: string, patch: string): Promise<Applied> {
   ai.generateText({ model: "m", prompt: "p", tools: tools(workspace, ai) });
   // @ts-expect-error: there is no such option.
   workspace.applySync(patch, { frobnicate: 1 });
-  // @ts-expect-error: what blocks asks nobody.
+  // @ts-expect-error: a call that blocks takes no callbacks.
   workspace.applySync(patch, { approve: () => true });
   try {
     return await workspace.apply(plan, { approve: async ({ diff }) => diff !== null && "session", signal: AbortSignal.timeout(9) });

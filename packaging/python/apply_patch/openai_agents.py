@@ -55,7 +55,7 @@ class ApplyPatchEditor:
         with self._lock:
             self._turns.pop(id(context), None)
             if operations:
-                # The context is kept, so that its id is nobody else's.
+                # The context is kept, so that no other object gets its id.
                 self._turns[id(context)] = _Turn(context, operations)
 
     def _answer(self, operation):
