@@ -36,7 +36,7 @@ hostile name="":
 # Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it. As root
 # also power cuts, on file systems in files.
 faults name="":
-    cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml
+    cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml --target-dir .ci/disk/target
     LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
 # Tries whether the tests of a crate notice mutations of a file (or of all that a pattern names). What follows goes to the tests'
