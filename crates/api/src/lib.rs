@@ -31,7 +31,7 @@ pub use memory::{DiffMode, HostPlan, apply_diff, apply_in_memory, plan_over};
 pub use options::{PatchOptions, SpecOptions};
 pub use plan::Plan;
 pub use stream::Stream;
-pub use text::{Converted, Specs, convert, grammar, output_form, parse, prompt, tool_specs};
+pub use text::{Converted, Specs, convert, grammar, parse, prompt, tool_specs};
 #[cfg(feature = "workspace")]
 pub use workspace::Workspace;
 #[cfg(feature = "workspace")]

@@ -124,10 +124,8 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, To
         error => bad_diff(&error.to_string()),
     })?;
     let mut rules = Options::new(patch_engine::Profile::Codex);
-    // What that API has, and the envelope does not.
-    rules.placement.stacked_headers_must_match = true;
+    ops::set_rules(&mut rules);
     // It leaves the end of a text as it was, and an empty diff leaves all of it.
-    rules.final_newline = FinalNewline::Keep;
     rules.final_newline = FinalNewline::Keep;
     let text = PatchText { bytes: envelope.as_bytes().into(), ..PatchText::default() };
     let unread = |error: file_tools::input::InputError| error.tool_error(envelope.as_bytes());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
 use file_tools::input::{InputForm, ReadAs};
+use file_tools::ops;
 use file_tools::received::Part;
 use file_tools::specs::{Channel, Client};
 use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass};
@@ -172,9 +173,7 @@ impl PatchOptions {
             options.base = Some(Files::of_tree(Arc::new(files), patch_engine::policy()));
         }
         if self.from == InputForm::Openai {
-            // As that API has it, and the envelope does not.
-            options.parse.bare_first_hunk = true;
-            options.placement.stacked_headers_must_match = true;
+            ops::set_rules(&mut options);
         }
         options.encodings = preset.encodings.clone();
         declare(&mut options.encodings, &self.encoding)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use file_tools::ToolError;
-use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
+use file_tools::changes::{ChangedFile, DiffDetail, PatchData, outcome, summary};
 use patch_engine::Report;
 use serde_json::{Value, json};
 
@@ -38,15 +38,39 @@ impl Plan {
     /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
     #[must_use]
     pub fn changes(&self) -> Value {
-        let field = |data: Value| data["changedFiles"].clone();
-        self.data(DiffDetail::None).map(field).unwrap_or_else(|_| json!([]))
+        self.changed(|| self.planned().0)
+    }
+
+    /// The files that change; `planned` gives those of the plan.
+    fn changed(&self, planned: impl FnOnce() -> Vec<ChangedFile>) -> Value {
+        json!(match &self.done {
+            Some(report) => PatchData::applied(std::slice::from_ref(report), true, DiffDetail::None).changed_files,
+            None => planned(),
+        })
+    }
+
+    /// The files and the notes of the plan.
+    fn planned(&self) -> (Vec<ChangedFile>, Vec<String>) {
+        let data = PatchData::planned(&self.plan, DiffDetail::None);
+        data.map(|data| (data.changed_files, data.notes)).unwrap_or_default()
+    }
+
+    /// What can be said of it without reading a file: an object with `digest`, `changes`, `notes` and `summary`.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let (files, notes) = self.planned();
+        json!({
+            "digest": self.digest(),
+            "changes": self.changed(|| files),
+            "notes": notes,
+            "summary": self.summary(),
+        })
     }
 
     /// What a reader should know about how it came to be.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let data = PatchData::planned(&self.plan, DiffDetail::None);
-        data.map(|data| data.notes).unwrap_or_default()
+        self.planned().1
     }
 
     /// The plan in one line.

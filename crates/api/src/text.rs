@@ -61,21 +61,6 @@ pub fn convert(
     }
 }
 
-/// The form of this name: `envelope`, `unified`, `git` or `openai`.
-///
-/// # Errors
-///
-/// When there is none.
-pub fn output_form(name: &str) -> Result<OutputForm, ToolError> {
-    let forms = [
-        ("envelope", OutputForm::Envelope),
-        ("unified", OutputForm::Unified),
-        ("git", OutputForm::Git),
-        ("openai", OutputForm::Openai),
-    ];
-    named("form", name, &forms).map_err(|message| argument("to", message, "a form"))
-}
-
 /// Tools in the shape of a provider.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@
 //! without a line feed unless the diff's last line is empty, and stacked `@@` lines must all be in
 //! the file.
 
-use patch_engine::{Problem, Reject};
+use patch_engine::{Options, Problem, Reject};
 use patch_grammar::marker::{NO_NEWLINE, envelope};
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
 use serde::{Deserialize, Serialize};
@@ -205,6 +205,13 @@ fn call_schema(operation: &str) -> Value {
 /// `@@` may be missing.
 fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
+}
+
+/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing, and stacked ones must all be in the
+/// file.
+pub fn set_rules(options: &mut Options) {
+    options.parse.bare_first_hunk = true;
+    options.placement.stacked_headers_must_match = true;
 }
 
 /// Writes the calls as one patch in the envelope: one section for each call, in their order.

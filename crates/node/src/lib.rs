@@ -217,17 +217,10 @@ impl From<api::Plan> for Plan {
 
 #[napi]
 impl Plan {
-    /// 64 hexadecimal digits that name exactly this plan.
-    #[napi(getter, catch_unwind)]
-    pub fn digest(&self) -> String {
-        self.0.digest()
-    }
-
-    /// `changes`, `notes` and `summary`.
+    /// `digest`, `changes`, `notes` and `summary`.
     #[napi(getter, catch_unwind)]
     pub fn facts(&self) -> String {
-        let plan = &self.0;
-        json!({ "changes": plan.changes(), "notes": plan.notes(), "summary": plan.summary() }).to_string()
+        self.0.facts().to_string()
     }
 
     /// The changes as a git diff.
@@ -491,15 +484,11 @@ pub struct InMemory<'env> {
     pub facts: String,
 }
 
-/// What there is to say of a plan.
+/// What there is to say of a plan, with its diff.
 fn facts(plan: &api::Plan) -> std::result::Result<Value, ToolError> {
-    Ok(json!({
-        "digest": plan.digest(),
-        "changes": plan.changes(),
-        "notes": plan.notes(),
-        "summary": plan.summary(),
-        "diff": String::from_utf8_lossy(&plan.diff()?),
-    }))
+    let mut facts = plan.facts();
+    facts["diff"] = String::from_utf8_lossy(&plan.diff()?).into();
+    Ok(facts)
 }
 
 fn tree(paths: Vec<String>, contents: Vec<Text>) -> MemoryTree {
@@ -587,8 +576,7 @@ pub fn convert(
 ) -> Result<String> {
     let options = read(&options, api::PatchOptions::read)?;
     let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
-    let done = api::convert(&bytes(patch), api::output_form(&to).map_err(failed)?, &options, files.as_ref())
-        .map_err(failed)?;
+    let done = api::convert(&bytes(patch), to.parse().map_err(failed)?, &options, files.as_ref()).map_err(failed)?;
     Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings }).to_string())
 }
 

@@ -171,7 +171,7 @@ pub fn parse(patch: &Text, options: &Options) -> Result<JsValue> {
 pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) -> Result<JsValue> {
     let options = read(options, api::PatchOptions::read)?;
     let files = if files.is_undefined() { None } else { Some(tree(files)?.0) };
-    let to = api::output_form(to).map_err(|error| failed(&error))?;
+    let to = to.parse().map_err(|error| failed(&error))?;
     let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(|error| failed(&error))?;
     let text = String::from_utf8_lossy(&done.text);
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))

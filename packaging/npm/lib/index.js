@@ -125,7 +125,6 @@ class Plan {
   constructor(plan) {
     Object.defineProperty(this, own, { value: plan });
     Object.assign(this, JSON.parse(plan.facts));
-    this.digest = plan.digest;
   }
 
   get diff() {

@@ -10,7 +10,7 @@ const { join } = require("node:path");
 const { test } = require("node:test");
 const { Worker } = require("node:worker_threads");
 
-const { filesOf, scenarios } = require("./scenarios.cjs");
+const { filesOf, inMemory, scenarios } = require("./scenarios.cjs");
 
 // The package under test is where the tests run, not where they are.
 const library = createRequire(join(process.cwd(), "x.js"))("apply-patch-cli");
@@ -48,24 +48,7 @@ test("every scenario in a directory", async () => {
   }
 });
 
-test("every scenario in memory", () => {
-  for (const one of all) {
-    let done;
-    let outcome;
-    try {
-      done = library.applyInMemory(one.before, one.patch, one.options);
-    } catch (error) {
-      outcome = error;
-    }
-    assert.equal(outcome && (outcome.kind ?? outcome), one.error?.kind, `${one.name}: ${outcome?.stack}`);
-    const after = { ...one.before };
-    for (const [path, content] of Object.entries(done?.files ?? {})) {
-      if (content === null) delete after[path];
-      else after[path] = Buffer.from(content);
-    }
-    assert.deepEqual(after, one.after ?? one.before, one.name);
-  }
-});
+test("every scenario in memory", () => inMemory(library.applyInMemory));
 
 test("a plan is what is applied, or nothing", async () => {
   const place = folder({ a: "one\n" });

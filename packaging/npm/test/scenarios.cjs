@@ -2,6 +2,7 @@
 // the library has too.
 "use strict";
 
+const assert = require("node:assert/strict");
 const { chmodSync, cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, statSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
@@ -37,7 +38,7 @@ function optionsOf(folder) {
   return options;
 }
 
-/** The files beneath a directory, by path, as latin-1 text. */
+/** The bytes of the files beneath a directory, by path. */
 function filesOf(directory, beneath = "") {
   const files = {};
   if (!existsSync(directory)) return files;
@@ -87,4 +88,26 @@ function scenarios() {
   return found;
 }
 
-module.exports = { filesOf, scenarios };
+/** Every scenario in memory, by the function of a package. */
+function inMemory(applyInMemory) {
+  const all = scenarios();
+  assert.ok(all.length > 100, `${all.length} scenarios`);
+  for (const one of all) {
+    let done;
+    let outcome;
+    try {
+      done = applyInMemory(one.before, one.patch, one.options);
+    } catch (error) {
+      outcome = error;
+    }
+    assert.equal(outcome && (outcome.kind ?? outcome), one.error?.kind, `${one.name}: ${outcome?.stack}`);
+    const after = { ...one.before };
+    for (const [path, content] of Object.entries(done?.files ?? {})) {
+      if (content === null) delete after[path];
+      else after[path] = Buffer.from(content);
+    }
+    assert.deepEqual(after, one.after ?? one.before, one.name);
+  }
+}
+
+module.exports = { filesOf, inMemory, scenarios };

@@ -32,9 +32,7 @@ pub(crate) struct OpsArgs {
 
 pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let mut options = apply::options(global, &args.rules)?;
-    // The one rule of that API that the envelope does not have.
-    options.placement.stacked_headers_must_match = true;
-    options.parse.bare_first_hunk = true;
+    ops::set_rules(&mut options);
     let session = workspace::session(global)?;
     let source = input::open(args.input.file.as_deref())?;
     if args.caution.sandbox {
