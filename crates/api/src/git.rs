@@ -6,10 +6,9 @@ use std::sync::Arc;
 use file_tools::ToolError;
 use file_tools::audit::Audit;
 use file_tools::git::{CommitTree, GitRequest, GitSession};
-use file_tools::input::{InputError, PatchText};
 use file_tools::{SessionName, changes::DiffDetail};
 use fs_guard::Access;
-use patch_engine::{Options, Patch, Tree as _};
+use patch_engine::Tree as _;
 use serde_json::{Value, json};
 
 use crate::host::{Approver, Host};
@@ -90,25 +89,13 @@ impl GitTree {
         Ok(paths)
     }
 
-    fn parsed<T>(
-        &self,
-        patch: &[u8],
-        options: &PatchOptions,
-        then: impl FnOnce(&Patch<'_>, &Options) -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
-        let rules = options.engine(&self.preset)?;
-        let unread = |error: InputError| error.tool_error(patch);
-        let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
-        text.parsed(&rules, |patch| then(patch, &rules)).map_err(unread)?
-    }
-
     /// Plans a patch over the commit that was opened; nothing is written.
     ///
     /// # Errors
     ///
     /// When the text is no patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
-        self.parsed(patch, options, |parsed, rules| {
+        options.parsed(&self.preset, patch, |parsed, rules| {
             let files = self.tree.clone().files(Arc::clone(self.session.policy()));
             let plan = patch_engine::plan(files, parsed, rules).map_err(|rejects| ToolError::rejected(&rejects))?;
             Ok(Plan::of(plan))
@@ -149,7 +136,7 @@ impl GitTree {
         };
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
-            self.parsed(patch, options, |patch, rules| {
+            options.parsed(&self.preset, patch, |patch, rules| {
                 let report = self.session.apply("git", patch, rules, &request, host);
                 let report = report.map_err(|error| ToolError::from(&error))?;
                 Ok(report.data(false, DiffDetail::None)?)

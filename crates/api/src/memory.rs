@@ -19,12 +19,10 @@ fn policy() -> Arc<Policy> {
 }
 
 fn plan(tree: Arc<dyn Tree>, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
-    let rules = options.engine(&Preset::default())?;
-    let unread = |error: file_tools::input::InputError| error.tool_error(patch);
-    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
-    let plan = text.parsed(&rules, |patch| patch_engine::plan(Files::of_tree(tree, policy()), patch, &rules));
-    let plan = plan.map_err(unread)?.map_err(|rejects| ToolError::rejected(&rejects))?;
-    Ok(Plan::of(plan))
+    options.parsed(&Preset::default(), patch, |patch, rules| {
+        let plan = patch_engine::plan(Files::of_tree(tree, policy()), patch, rules);
+        Ok(Plan::of(plan.map_err(|rejects| ToolError::rejected(&rejects))?))
+    })
 }
 
 /// Applies a patch to files in memory, which stay as they are: what is at each path that changes afterwards, and the plan.

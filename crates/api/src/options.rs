@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
-use file_tools::input::{InputForm, ReadAs};
+use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
 use file_tools::specs::{Channel, Client};
-use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass};
+use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass, Patch};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use serde::Deserialize;
@@ -151,6 +151,23 @@ pub(crate) struct Preset {
 }
 
 impl PatchOptions {
+    /// Reads a patch, and lets `then` do the rest under the rules that these options give.
+    ///
+    /// # Errors
+    ///
+    /// When the options make no sense, or the text is no patch; those of `then`.
+    pub(crate) fn parsed<T>(
+        &self,
+        preset: &Preset,
+        patch: &[u8],
+        then: impl FnOnce(&Patch<'_>, &Options) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        let rules = self.engine(preset)?;
+        let unread = |error: InputError| error.tool_error(patch);
+        let text = PatchText::read(patch, &self.read_as(), &rules.parse).map_err(unread)?;
+        text.parsed(&rules, |patch| then(patch, &rules)).map_err(unread)?
+    }
+
     /// How the text is read.
     pub(crate) fn read_as(&self) -> ReadAs {
         ReadAs { form: self.from, part: self.part, strip: self.strip, reverse: self.reverse }

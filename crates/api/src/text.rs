@@ -16,10 +16,7 @@ use crate::options::{CHANNELS, PatchOptions, Preset, SpecOptions, dialects, form
 ///
 /// When the text is no patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
-    let rules = options.engine(&Preset::default())?;
-    let unread = |error: input::InputError| error.tool_error(patch);
-    let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
-    text.parsed(&rules, |patch| serde_json::to_value(patch).expect("text keys")).map_err(unread)
+    options.parsed(&Preset::default(), patch, |patch, _| Ok(serde_json::to_value(patch).expect("text keys")))
 }
 
 /// A patch in another form.

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use file_tools::audit::{Audit, Operation};
 use file_tools::changes::{DiffDetail, PatchData, restored};
-use file_tools::input::{InputError, PatchText};
 use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
 use fs_guard::Access;
 use patch_engine::approval::{Decision, Request};
 use patch_engine::transaction::{self, Durability, TransactionId};
-use patch_engine::{ApplyError, Event, Expected, Options, Patch, Problem, Reject};
+use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -94,18 +93,6 @@ impl Workspace {
         self.session.name().as_str()
     }
 
-    fn parsed<T>(
-        &self,
-        patch: &[u8],
-        options: &PatchOptions,
-        then: impl FnOnce(&Patch<'_>, Options) -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
-        let rules = options.engine(&self.preset)?;
-        let unread = |error: InputError| error.tool_error(patch);
-        let text = PatchText::read(patch, &options.read_as(), &rules.parse).map_err(unread)?;
-        text.parsed(&rules, |patch| then(patch, rules.clone())).map_err(unread)?
-    }
-
     /// Recovers what a process left half way, before the files are looked at.
     fn tidy(&self) {
         let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
@@ -122,15 +109,15 @@ impl Workspace {
     /// When the text is no patch, or does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<Plan, ToolError> {
         self.tidy();
-        let (plan, done) = self.parsed(patch, options, |patch, rules| {
+        let (plan, done) = options.parsed(&self.preset, patch, |patch, rules| {
             let workspace = self.session.workspace();
             if options.atomic != Some(false)
-                && let Some(report) = workspace.already_applied(patch, &rules, false)
+                && let Some(report) = workspace.already_applied(patch, rules, false)
             {
                 return Ok((Arc::clone(&report.plan), Some(report)));
             }
             workspace.root().forget();
-            let plan = patch_engine::plan(workspace.root(), patch, &rules);
+            let plan = patch_engine::plan(workspace.root(), patch, rules);
             Ok((Arc::new(plan.map_err(|rejects| ToolError::rejected(&rejects))?), None))
         })?;
         Ok(Plan { plan, done, made_of: Some((patch.to_vec(), options.clone())) })
@@ -169,7 +156,8 @@ impl Workspace {
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
             let mut parsed = false;
-            let result = self.parsed(patch, options, |patch, mut rules| {
+            let result = options.parsed(&self.preset, patch, |patch, rules| {
+                let mut rules = rules.clone();
                 parsed = true;
                 if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
                     for transition in plan.plan.transitions() {
