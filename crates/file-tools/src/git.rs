@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 use fs_guard::Policy;
 use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{Durability, Locked, TransactionId, Workspace};
+use patch_engine::transaction::{Durability, Locked, StatePlace, TransactionId, Workspace};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
 };
@@ -159,7 +159,8 @@ impl GitSession {
     pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
         let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
         let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
-        let workspace = Workspace::open(repository.git_dir(), policy.clone()).map_err(|e| ToolError::workspace(&e))?;
+        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root);
+        let workspace = workspace.map_err(|error| ToolError::workspace(&error))?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
     }

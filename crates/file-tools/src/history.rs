@@ -2,7 +2,7 @@
 
 use patch_engine::transaction::{Error, LogEntry, Unverified, Workspace};
 use serde_json::{Value, json};
-use workspace_trash::{Carried, Record, format_time, stored_path};
+use workspace_trash::{Carried, Record, format_time};
 
 use crate::changes::{CarriedHunk, LineRange};
 use crate::error::journal_problem;
@@ -46,7 +46,7 @@ pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> 
             "operation": match (&record.before, &record.after) { (None, _) => "create", (_, None) => "delete", _ => "update" },
             "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
             "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
-            "trashedTo": record.before.as_ref().map(|_| stored_path(workspace.root(), header.id, record.slot)),
+            "trashedTo": record.before.as_ref().map(|_| workspace.stored_path(header.id, record.slot)),
         })
     };
     let mut value = json!({

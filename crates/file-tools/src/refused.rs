@@ -61,8 +61,8 @@ impl Session {
         let bytes = [form.line().as_bytes(), text].concat();
         let id = id_of(&bytes);
         let keep = || -> Result<(), Error> {
-            let (state, _) = self.workspace().root().create_state_dir()?;
-            let folder = state.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+            let folder = self.workspace().create_state_dir()?;
+            let folder = folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
             folder.spot(&id).write(&bytes, false)?;
             prune(&folder)
         };
@@ -76,7 +76,7 @@ impl Session {
     /// When there is none of that name, or not any more, or it is not what was kept.
     pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
         let read = || -> Result<Option<Vec<u8>>, Error> {
-            let Some(state) = self.workspace().root().state_dir()? else { return Ok(None) };
+            let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
             let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
             let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
             match folder.spot(id).read(MAX_SIZE + 64) {

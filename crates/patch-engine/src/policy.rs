@@ -3,6 +3,8 @@
 use fs_guard::{Globs, Policy};
 use workspace_trash::KeyPlace;
 
+use crate::transaction::USER_STATES;
+
 /// The directory, in the root, of journals, displaced files and logs.
 pub const STATE_DIR: &str = ".apply-patch";
 
@@ -59,7 +61,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
 pub fn policy() -> Policy {
     let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
     let mut policy = Policy::new(STATE_DIR);
-    policy.reserved = vec![format!("{KEY_DIR}/key").into()];
+    policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
     policy.forbidden = globs(DEFAULT_FORBIDDEN);
     NOT_FORBIDDEN.iter().for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
     policy.guarded = globs(DEFAULT_GUARDED);

@@ -111,7 +111,7 @@ impl Audit {
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<Written, AuditError> {
         let signer = workspace.key_place().signer()?;
-        let (state, _) = workspace.root().create_state_dir()?;
+        let state = workspace.create_state_dir()?;
         let mut keys = Keys::new(workspace.key_place().clone());
         signer.iter().for_each(|signer| keys.set_own(signer.clone()));
         let keys = (signer.as_ref(), RefCell::new(keys));

@@ -1,5 +1,6 @@
 //! Writes the log while a commit happens.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -134,6 +135,15 @@ impl<'r> Recorder<'r> {
         out
     }
 
+    /// The project's path of a path in the workspace.
+    fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        let prefix = self.workspace.prefix();
+        match prefix.is_empty() || path.is_empty() || path.starts_with('/') {
+            true => path.into(),
+            false => prefix.join(path).into(),
+        }
+    }
+
     fn change(&self, out: &mut Vec<u8>, change: &Change) {
         let operation = match change.operation {
             patch_engine::ChangeKind::Create => Operation::Create,
@@ -141,9 +151,9 @@ impl<'r> Recorder<'r> {
             patch_engine::ChangeKind::Move => Operation::Move,
             patch_engine::ChangeKind::Update => self.operation,
         };
-        what(out, operation, change.path.as_str());
+        what(out, operation, &self.recorded(change.path.as_str()));
         if let Some(to) = &change.to_path {
-            json::field(out, "toPath", to.as_str());
+            json::field(out, "toPath", &self.recorded(to.as_str()));
         }
         if let Some(before) = &change.before {
             json::hash(out, "beforeSha256", before);
@@ -174,7 +184,7 @@ impl<'r> Recorder<'r> {
         let mut written = self.answer(committed, kind);
         if let Some((kind, path)) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
             let mut opening = self.opening(Phase::Failed);
-            what(&mut opening, self.operation, path.unwrap_or_default());
+            what(&mut opening, self.operation, &self.recorded(path.unwrap_or_default()));
             let closing = closing(Some(false), Some(kind), None, None);
             let failed = self.append(|lines| lines.push(&[&opening, &closing]));
             written = written.and(failed);
@@ -349,7 +359,7 @@ impl CommitLog for Recorder<'_> {
             let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
             let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
             if let Some((operation, dir)) = gone.or(made) {
-                changes.push(|out| what(out, operation, dir.as_str()));
+                changes.push(|out| what(out, operation, &self.recorded(dir.as_str())));
             }
         }
         self.plans.push(Planned { changes, diffs: Some(Diffs::begin(plan)) });

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, RelPath, Sha256};
-use workspace_trash::{FileState, Journal, Record, Store, TransactionId, TrashEntry};
+use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
+use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
 use super::history::LogEntry;
@@ -119,6 +119,9 @@ impl Workspace {
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
             }
+            if target.is_none() {
+                elsewhere(self, id, std::iter::once(&record.path))?;
+            }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
             let path = self.root().check(path, Access::Create)?;
             if let Err(mut problem) = builder.make_way(&path) {
@@ -131,6 +134,20 @@ impl Workspace {
             builder.restore(&path, None, Some(stored(before, id, slot)));
         }
         Ok(builder.finish()?)
+    }
+}
+
+/// Fails when one of the paths lies outside the root.
+fn elsewhere<'p>(
+    workspace: &Workspace,
+    id: TransactionId,
+    paths: impl Iterator<Item = &'p String>,
+) -> Result<(), Error> {
+    let outside: Vec<_> = paths.filter(|path| Prefix::leads_out(path)).cloned().collect();
+    let project = || fs_guard::real_path(workspace.home().path());
+    match outside.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Elsewhere { id, paths: outside, project: project()?.display().to_string() }),
     }
 }
 
@@ -154,6 +171,9 @@ fn plan_undo(
         return Err(Error::Aborted(id));
     }
     let records = wanted(&journal, paths)?;
+    let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
+    let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
+    elsewhere(workspace, id, all)?;
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     builder.undoes(id, records.len() < journal.records.len(), authentic);
@@ -162,7 +182,7 @@ fn plan_undo(
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
-        match is_as_left(workspace, &path, record, &journal)? {
+        match is_as_left(root, &path, record, &journal)? {
             Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
@@ -315,12 +335,12 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
 
 /// What is at the path now: as the transaction left it, or else, as an error, changed.
 pub(super) fn is_as_left(
-    workspace: &Workspace,
+    root: &Arc<Root>,
     path: &RelPath,
     record: &Record,
     journal: &Journal,
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
-    let mut now = look(&workspace.root().into(), path)?;
+    let mut now = look(&root.into(), path)?;
     let left = record.after.as_ref();
     // The directory that it made in the place of a file goes before the file comes back.
     let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
