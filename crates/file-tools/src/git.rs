@@ -224,7 +224,8 @@ impl GitSession {
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
         let durable = self.settings.durability == Durability::Full;
-        let mut log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable);
+        let mut log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable)
+            .of_patch(options.profile);
         // Once is enough. The next session can do it too; and where the log cannot be written, this change is refused.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
         let mut locked = None;
@@ -232,9 +233,8 @@ impl GitSession {
         let committed: Vec<TransactionId> =
             result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
         let error = result.as_ref().err().map(ToolError::from);
-        let failure = error.as_ref().map(|error| (error.kind, error.path.as_deref()));
         // The intent is in the log; that the outcome is missing shows there.
-        if let Err(error) = log.finish(&committed, failure) {
+        if let Err(error) = log.finish(&committed, error.as_ref()) {
             host.event(&Event::Unlogged(&error.to_string()));
         }
         result
@@ -318,9 +318,9 @@ impl GitSession {
             let place = self.place(request, seen)?;
             seen = Some(place.seen);
             match self.once(patch, options, request, &place, (log, locked), host) {
-                Err(GitError::Moved(_)) if request.carry && place.branch.is_some() => {
+                Err(error @ GitError::Moved(_)) if request.carry && place.branch.is_some() => {
                     // What was intended did not happen.
-                    let _ = log.finish(&[], Some((ErrorKind::StaleFile, None)));
+                    let _ = log.finish(&[], Some(&ToolError::from(&error)));
                     *locked = None;
                 }
                 result => return result,

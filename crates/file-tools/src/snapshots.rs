@@ -90,9 +90,13 @@ impl Snapshots {
 
     /// Where the bytes of versions are looked for.
     pub(crate) fn source(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
-        let (root, home, key_place) =
-            (workspace.root().clone(), workspace.home().clone(), workspace.key_place().clone());
-        Arc::new(Source { root, home, key_place, max_file_size: self.max_file_size })
+        Arc::new(Source {
+            #[cfg(feature = "git")]
+            root: workspace.root().clone(),
+            home: workspace.home().clone(),
+            key_place: workspace.key_place().clone(),
+            max_file_size: self.max_file_size,
+        })
     }
 }
 
@@ -100,6 +104,7 @@ impl Snapshots {
 /// newest commits of the git repository around the workspace, where the crate has its feature `git`.
 #[derive(Debug)]
 struct Source {
+    #[cfg(feature = "git")]
     root: Arc<Root>,
     home: Arc<Root>,
     key_place: KeyPlace,

@@ -15,6 +15,7 @@ mod ops;
 mod parse;
 mod recover;
 mod serve;
+mod status;
 mod tool;
 mod trash;
 mod undo;
@@ -120,6 +121,8 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Git(args) => git::git(&global, &args),
         Command::Undo(undo) => undo::undo(&global, &undo),
         Command::Redo(redo) => undo::redo(&global, &redo),
+        Command::Status(_) => status::status(&global),
+        Command::Gc(gc) => trash::gc(&global, &gc),
         Command::Log(log) => history::log(&global, &log),
         Command::Show(show) => history::show(&global, &show),
         Command::Trash(command) => trash::trash(&global, &command),

@@ -24,6 +24,7 @@ mod event;
 mod json;
 pub(crate) mod recorder;
 mod state;
+mod stats;
 mod strings;
 mod verify;
 
@@ -31,6 +32,7 @@ pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
 pub(crate) use state::events;
 pub use state::{PathState, Status, state};
+pub use stats::{Count, Stats, stats};
 pub use verify::{BadLine, Verified, verify};
 
 use std::cell::RefCell;

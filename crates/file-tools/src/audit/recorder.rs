@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use fs_guard::AppendFile;
 use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
-use patch_engine::{Change, CommitLog, ErrorKind, Plan};
+use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
 use super::chain::{End, Lines, Written};
@@ -17,6 +17,7 @@ use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
+use crate::error::ToolError;
 
 /// Records one call in the log.
 ///
@@ -28,6 +29,8 @@ pub(crate) struct Recorder<'r> {
     /// What the call is meant to do, for the case that it fails; and what changing a file is called.
     operation: Operation,
     durable: bool,
+    /// The profile of the patch, if it is one.
+    profile: Option<Profile>,
     /// Of a commit in a git repository, what its lines have beside those of a directory.
     git: Option<GitFields>,
     plans: Vec<Planned>,
@@ -87,6 +90,7 @@ impl<'r> Recorder<'r> {
             tool,
             operation,
             durable,
+            profile: None,
             git: None,
             plans: Vec::new(),
             begun: Vec::new(),
@@ -96,6 +100,11 @@ impl<'r> Recorder<'r> {
             unwritten: None,
             has_begun: false,
         }
+    }
+
+    /// The call is about a patch under the rules of a profile.
+    pub(crate) fn of_patch(self, profile: Profile) -> Self {
+        Self { profile: Some(profile), ..self }
     }
 
     /// The lines from now on are about this commit.
@@ -178,14 +187,20 @@ impl<'r> Recorder<'r> {
     pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
-        failure: Option<(ErrorKind, Option<&str>)>,
+        failure: Option<&ToolError>,
     ) -> Result<(), AuditError> {
-        let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
+        let kind = failure.map_or(ErrorKind::Unknown, |error| error.kind);
         let mut written = self.answer(committed, kind);
-        if let Some((kind, path)) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
+        if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
             let mut opening = self.opening(Phase::Failed);
-            what(&mut opening, self.operation, &self.recorded(path.unwrap_or_default()));
-            let closing = closing(Some(false), Some(kind), None, None);
+            what(&mut opening, self.operation, &self.recorded(error.path.as_deref().unwrap_or_default()));
+            let mut closing = closing(Some(false), Some(kind), None, None);
+            if let Some(reason) = error.details["reason"].as_str() {
+                json::field(&mut closing, "reason", reason);
+            }
+            if let Some(profile) = self.profile {
+                json::field(&mut closing, "profile", profile.as_str());
+            }
             let failed = self.append(|lines| lines.push(&[&opening, &closing]));
             written = written.and(failed);
         }

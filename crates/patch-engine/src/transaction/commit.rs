@@ -1,6 +1,6 @@
 //! One commit, from staging to the trash.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
 use crate::host::{CommitLog, Event, Host};
-use crate::plan::{Authority, Plan, PlanNote, Transition};
+use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -284,11 +284,24 @@ impl Commit<'_> {
             },
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
             removed_dirs,
+            moved: self.moved(&records),
             records,
             carried: self.plan.notes().iter().filter_map(carried).collect(),
         };
         publish::sort(&mut journal);
         Ok(journal)
+    }
+
+    /// The files that get another path.
+    fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
+        let moves = self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        let moves: Vec<_> = moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        let slots: HashMap<&str, u32> = records.iter().map(|record| (&*record.path, record.slot)).collect();
+        let slot = |path: &RelPath| slots.get(path.as_str()).copied();
+        moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
     }
 
     /// Comes to the commit point, and publishes.
