@@ -23,6 +23,7 @@ mod docs;
 mod faults;
 mod forms;
 mod git;
+mod history;
 mod hostile;
 mod imports;
 mod interactive;

@@ -71,7 +71,8 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace = transaction::Workspace::open_with(root, policy, options.state.map_or_else(Default::default, Into::into))?;
+        let workspace =
+            transaction::Workspace::open_with(root, policy, options.state.map_or_else(Default::default, Into::into))?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {

@@ -9,6 +9,7 @@ mod client_file;
 mod clients;
 mod commands;
 mod drop_in;
+mod elsewhere;
 mod events;
 mod exit;
 mod expect;

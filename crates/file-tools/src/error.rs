@@ -230,6 +230,9 @@ impl ToolError {
             | transaction::Error::Aborted(_) => {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
             }
+            transaction::Error::Elsewhere { paths, project, .. } => {
+                (FailureClass::Refused, json!({ "reason": "elsewhere", "paths": paths, "project": project }))
+            }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
                 let from_system = matches!(error, fs_guard::Error::Io { .. });

@@ -397,6 +397,9 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
             let ids = error.to_be_trusted();
             ids.iter().take(PLACES).map(|id| ask(format!("take it back with `apply-patch undo {id} --trust`, if they know that change: it was made with a key that is not here, or without one"), None)).collect()
         }
+        transaction::Error::Elsewhere { id, project, .. } => {
+            vec![ask(format!("take it back with `apply-patch -C {project} undo {id}`"), None)]
+        }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
         }

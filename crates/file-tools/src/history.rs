@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use patch_engine::ErrorKind;
 use patch_engine::transaction::{Error, LogEntry, TransactionId, Unverified, Workspace};
 use serde_json::{Value, json};
-use workspace_trash::{Carried, Journal, Record, format_time};
+use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 
 use crate::changes::{CarriedHunk, LineRange};
 use crate::error::{FailureClass, ToolError, journal_problem};
@@ -28,8 +28,9 @@ impl Wanted {
     /// The transactions of `newest_first` that are wanted.
     #[must_use]
     pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
-        let beneath = |path: &str, dir: &str| {
-            path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || dir.is_empty())
+        let beneath = |path: &str, dir: &str| match dir {
+            "" => !Prefix::leads_out(path),
+            dir => path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
         };
         newest_first.retain(|entry| {
             let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
@@ -73,7 +74,8 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
         });
     }
     let store = workspace.store().map_err(|error| ToolError::workspace(&error))?;
-    let all = store.map(|store| store.transactions()).transpose().map_err(|error| ToolError::workspace(&error.into()))?;
+    let all =
+        store.map(|store| store.transactions()).transpose().map_err(|error| ToolError::workspace(&error.into()))?;
     let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
@@ -81,7 +83,10 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
         count => {
             let named: Vec<_> = found.iter().take(hints::PLACES).map(ToString::to_string).collect();
             let more = if count > named.len() { ", …" } else { "" };
-            Err(none(format!("{name:?} is the beginning or the end of {count} transactions: {}{more}", named.join(", "))))
+            Err(none(format!(
+                "{name:?} is the beginning or the end of {count} transactions: {}{more}",
+                named.join(", ")
+            )))
         }
     }
 }

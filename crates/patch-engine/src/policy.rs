@@ -3,13 +3,14 @@
 use fs_guard::{Globs, Policy};
 use workspace_trash::KeyPlace;
 
-use crate::transaction::USER_STATES;
-
 /// The directory, in the root, of journals, displaced files and logs.
 pub const STATE_DIR: &str = ".apply-patch";
 
 /// The directory of the key, in that of the user's state.
 const KEY_DIR: &str = "apply-patch";
+
+/// The directory, in the same, of the states that are kept outside their projects.
+pub(crate) const USER_STATES: &str = "workspaces";
 
 /// The patterns of paths that are never touched.
 pub const DEFAULT_FORBIDDEN: &[&str] = &[

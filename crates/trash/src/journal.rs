@@ -209,7 +209,14 @@ impl Journal {
     /// A transaction that makes and removes no directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {
-        Self { header, created_dirs: Vec::new(), removed_dirs: Vec::new(), records, moved: Vec::new(), carried: Vec::new() }
+        Self {
+            header,
+            created_dirs: Vec::new(),
+            removed_dirs: Vec::new(),
+            records,
+            moved: Vec::new(),
+            carried: Vec::new(),
+        }
     }
 
     /// Writes it, signed when there is a signer.

@@ -110,7 +110,8 @@ mod tests {
         assert_eq!(format_time(day), "2026-11-21T00:00:00.000000Z");
         assert_eq!(parse_time("2026-11-21T00:00:01Z"), Some(day + Duration::from_secs(1)));
         assert_eq!(parse_time("2026-11-21T00:00:00.5Z"), Some(day + Duration::from_millis(500)));
-        for wrong in ["", "2026-11", "2026-02-30", "2026-11-21T", "2026-11-21T00:00:00", "+026-11-21", "2026-11-21-01"] {
+        for wrong in ["", "2026-11", "2026-02-30", "2026-11-21T", "2026-11-21T00:00:00", "+026-11-21", "2026-11-21-01"]
+        {
             assert_eq!(parse_time(wrong), None, "{wrong}");
         }
     }

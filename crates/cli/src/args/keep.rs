@@ -33,8 +33,9 @@ pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
     if let Some(time) = workspace_trash::parse_time(text) {
         return Ok(time);
     }
-    let passed = age(text.trim().trim_end_matches("ago"))
-        .map_err(|_| format!("{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01"))?;
+    let passed = age(text.trim().trim_end_matches("ago")).map_err(|_| {
+        format!("{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01")
+    })?;
     SystemTime::now().checked_sub(passed).ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
@@ -108,9 +109,15 @@ mod tests {
 
     #[test]
     fn ages_and_sizes() {
-        for (text, seconds) in
-            [("30d", 2_592_000.0), ("1.5 h", 5400.0), ("2w", 1_209_600.0), ("90min", 5400.0), ("7", 604_800.0), ("3 weeks", 1_814_400.0), ("1 Day", 86_400.0)]
-        {
+        for (text, seconds) in [
+            ("30d", 2_592_000.0),
+            ("1.5 h", 5400.0),
+            ("2w", 1_209_600.0),
+            ("90min", 5400.0),
+            ("7", 604_800.0),
+            ("3 weeks", 1_814_400.0),
+            ("1 Day", 86_400.0),
+        ] {
             assert_eq!(age(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }
         for (text, bytes) in [("1GiB", 1 << 30), ("500 MB", 500_000_000), ("0", 0), ("1.5KiB", 1536), ("7", 7)] {

@@ -9,7 +9,7 @@ use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
 use file_tools::history::Wanted;
 use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
-use patch_engine::transaction::{LogEntry, Workspace};
+use patch_engine::transaction::Workspace;
 use serde_json::json;
 use workspace_trash::Carried;
 
@@ -98,7 +98,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
-        out.line(&render::cut(&line(entry), render::width()));
+        out.line(&render::cut(&render::one_line(entry), render::width()));
         for one in &entry.journal.carried {
             out.line(&format!("  {}", carried(one)));
         }
@@ -107,7 +107,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         }
     }
     drop(out);
-    super::status::hint_size(global, workspace);
+    super::status::hint_size(global);
     Ok(Exit::Done)
 }
 
@@ -220,16 +220,16 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let workspace = session.workspace();
     let entry = workspace.show(workspace::id(workspace, &args.id)?)?;
     if global.json {
-        json::done(headline(&entry), history::transaction(workspace, &entry, true)?);
+        json::done(render::headline(&entry), history::transaction(workspace, &entry, true)?);
         return Ok(Exit::Done);
     }
     let diff = workspace.transaction_diff(&entry)?;
     if args.format == DiffFormat::Html {
-        render::raw(render::page(&headline(&entry), &diff).as_bytes());
+        render::raw(render::page(&render::headline(&entry), &diff).as_bytes());
         return Ok(Exit::Done);
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    out.line(&headline(&entry));
+    out.line(&render::headline(&entry));
     for change in history::changes(&entry.journal) {
         out.line(&format!("{} {}", change.letter, change.paths()));
     }
@@ -244,45 +244,4 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
 fn carried(one: &Carried) -> String {
     let lines = |(first, last): (usize, usize)| first..=last;
     format!("{}: hunk {} {}", one.path, one.hunk + 1, carried_text(&lines(one.from), &lines(one.to), one.already_there))
-}
-
-/// A transaction with its whole id and the time, in one line.
-fn headline(entry: &LogEntry) -> String {
-    let id = entry.journal.header.id;
-    format!("{id} {} {}", workspace_trash::format_time(id.time()), what(entry, usize::MAX))
-}
-
-/// A transaction in a line of the log.
-pub(super) fn line(entry: &LogEntry) -> String {
-    let id = entry.journal.header.id;
-    format!("{}  {:>10}  {}", id.short(), render::age(id.time()), what(entry, 1))
-}
-
-/// What a transaction did, to the first of its files by name, and what did it.
-pub(super) fn what(entry: &LogEntry, names: usize) -> String {
-    let header = &entry.journal.header;
-    let changes = history::changes(&entry.journal);
-    let mut line = match &changes[..] {
-        [] => "directories".to_owned(),
-        all => {
-            let named: Vec<_> = all.iter().take(names).map(|change| change.paths()).collect();
-            let more = all.len() - named.len();
-            let more = if more > 0 { format!(", +{more} more") } else { String::new() };
-            format!("{}: {}{more}", render::count(all.len(), "file"), named.join(", "))
-        }
-    };
-    let by: Vec<_> = header.tool.iter().chain(&header.agent).map(String::as_str).collect();
-    if !by.is_empty() {
-        line += &format!("  ({})", by.join(", "));
-    }
-    if let Some(undone) = header.undo_of {
-        line += &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());
-    }
-    if let Some(by) = entry.undone_by {
-        line += &format!("  undone by {}", by.short());
-    }
-    if entry.aborted {
-        line += "  rolled back";
-    }
-    line
 }

@@ -30,12 +30,14 @@ use std::io::Write as _;
 use clap::CommandFactory as _;
 
 use self::cli::{Cli, Command};
+use file_tools::Hint;
+
 use crate::args::When;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::{Layer, Sources};
-use crate::{input, json, render};
+use crate::{elsewhere, input, json, render};
 
 fn color(when: Option<When>) {
     match when {
@@ -113,6 +115,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         color(Some(settings.color));
         global.settings = settings;
     }
+    let changes = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_));
     let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
@@ -141,6 +144,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Man(args) => manual::man(&args, Cli::command()),
     };
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
+    if changes && exit == Exit::Done {
+        status::hint_size(&global);
+    }
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();
     exit
@@ -148,11 +154,23 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
 
 /// Prints what went wrong, for a person or for a program, and gives the exit code.
 fn report(failure: &Failure, global: &Global) -> Exit {
-    let error = failure.error();
+    let mut error = failure.error();
     let exit = error.class.into();
+    let elsewhere = elsewhere::directory(failure, global);
     match global.json {
-        true => json::failed(error, global.verbose),
-        false => render::failure(failure, global),
+        true => {
+            if let Some(dir) = elsewhere {
+                let others = std::mem::take(&mut error.hints);
+                error = error.hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
+            }
+            json::failed(error, global.verbose);
+        }
+        false => {
+            render::failure(failure, global);
+            if let Some(dir) = elsewhere {
+                render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
+            }
+        }
     }
     exit
 }

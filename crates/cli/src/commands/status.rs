@@ -2,14 +2,14 @@
 
 use clap::Args;
 use file_tools::{StoreSize, history, store_size};
-use patch_engine::transaction::{LogEntry, StatePlace, Workspace};
+use patch_engine::transaction::LogEntry;
 use serde_json::{Value, json};
 
-use super::history::what;
 use super::workspace;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::settings::StateWord;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -30,15 +30,14 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let unfinished = unfinished.map_err(patch_engine::transaction::Error::from)?.unwrap_or(false);
     let (entries, unverified) = workspace.history()?;
     let size = store_size(workspace)?;
-    let place = fs_guard::real_path(workspace.home().path())?;
-    let state = workspace.home().state_path();
-    let state = if state.starts_with('/') { state } else { place.join(state).display().to_string() };
+    let state = workspace.state_path();
     let last = entries.first();
-    let next = entries.iter().find(|entry| {
-        entry.undone_by.is_none() && !entry.aborted && entry.journal.header.undo_of.is_none()
-    });
+    let next = entries
+        .iter()
+        .find(|entry| entry.undone_by.is_none() && !entry.aborted && entry.journal.header.undo_of.is_none());
     if global.json {
-        let one = |entry: Option<&LogEntry>| entry.map(|entry| history::transaction(workspace, entry, false)).transpose();
+        let one =
+            |entry: Option<&LogEntry>| entry.map(|entry| history::transaction(workspace, entry, false)).transpose();
         let data = json!({
             "root": fs_guard::real_path(workspace.root().path())?.display().to_string(),
             "state": state,
@@ -58,19 +57,23 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         row("history", "none: nothing was applied here yet");
         return Ok(Exit::Done);
     };
-    let reach = match (global.settings.state.into(), workspace.home().has_git()) {
-        (StatePlace::Project, true) if !state.starts_with('/') || state.starts_with(&place.display().to_string()) => {
-            " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps it elsewhere)"
+    let in_tree = !workspace.home().state_path().starts_with('/');
+    let reach = match in_tree && workspace.home().has_git() {
+        true if global.settings.state == StateWord::User => {
+            " (it was there already; once it is gone, the state is kept among the user's)"
         }
-        _ => "",
+        true => " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)",
+        false => "",
     };
     row("state", &format!("{state}{reach}"));
     let pending = match unfinished {
-        true => "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it",
+        true => {
+            "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it"
+        }
         false => "nothing",
     };
     row("unfinished", pending);
-    let line = |entry: &LogEntry| format!("{}  {}", entry.journal.header.id.short(), what(entry, 1));
+    let line = |entry: &LogEntry| format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1));
     match last {
         Some(last) => row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time()))),
         None => row("last", "none"),
@@ -92,19 +95,24 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         ),
     );
     if !unverified.is_empty() {
-        row("not verified", &format!("{}; `apply-patch log` lists them", render::count(unverified.len(), "transaction")));
+        row(
+            "not verified",
+            &format!("{}; `apply-patch log` lists them", render::count(unverified.len(), "transaction")),
+        );
     }
-    hint_size(global, workspace);
+    hint_size(global);
     Ok(Exit::Done)
 }
 
 /// Says at a terminal that the undo history is large, and what makes it smaller.
-pub(crate) fn hint_size(global: &Global, workspace: &Workspace) {
+pub(crate) fn hint_size(global: &Global) {
     if global.quiet || global.json || !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
         return;
     }
-    let Ok(Some(size)) = store_size(workspace) else { return };
-    let several = workspace.store().ok().flatten().and_then(|store| store.transactions().ok()).map_or(0, |all| all.len());
+    let Ok(workspace) = workspace::open(global) else { return };
+    let Ok(Some(size)) = store_size(&workspace) else { return };
+    let several =
+        workspace.store().ok().flatten().and_then(|store| store.transactions().ok()).map_or(0, |all| all.len());
     // The last transaction always stays.
     if size.trash > LARGE && several > 1 {
         render::message(&format!(

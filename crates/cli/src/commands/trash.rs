@@ -9,7 +9,7 @@ use patch_engine::transaction::{self, TransactionId, Workspace};
 use serde_json::json;
 use workspace_trash::{Purged, Retention};
 
-use super::{history, undo, workspace};
+use super::{undo, workspace};
 use crate::approve::{self, preset};
 use crate::args::{self, Approve};
 use crate::exit::Exit;
@@ -98,7 +98,7 @@ pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
     }
     let log = workspace.log()?;
     for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
-        render::line(&render::cut(&history::line(entry), render::width()));
+        render::line(&render::cut(&render::one_line(entry), render::width()));
     }
     let count = render::count(found.transactions.len(), "transaction");
     let question = format!("Remove {count} with {} for good?", render::size(found.bytes));
@@ -210,7 +210,10 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
         (0, 0)
     };
     let verb = if dry_run { "would be removed" } else { "removed" };
-    let output = format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes));
+    let output = match count {
+        0 => "there is nothing to remove".to_owned(),
+        count => format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes)),
+    };
     if global.json {
         json::done(output, json!({ "transactions": count, "bytes": bytes, "dryRun": dry_run }));
     } else {

@@ -1,6 +1,7 @@
 //! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
 
 mod diff;
+mod history;
 mod html;
 mod human;
 mod pager;
@@ -20,6 +21,7 @@ pub(crate) use diff::write_diff;
 use file_tools::changes::carried_text;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
+pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size, width};
 pub(crate) use pager::Pager;
@@ -192,9 +194,11 @@ pub(crate) fn hint(reports: &[Report]) {
     match ids[..] {
         [] => {}
         [id] => message(&format!("done; `apply-patch undo {}` takes it back", id.short())),
-        [.., last] => {
-            message(&format!("done in {} transactions; `apply-patch undo` takes back the last, {}", ids.len(), last.short()))
-        }
+        [.., last] => message(&format!(
+            "done in {} transactions; `apply-patch undo` takes back the last, {}",
+            ids.len(),
+            last.short()
+        )),
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use fs_guard::{Policy, RelPath, Root, Sha256};
 use workspace_trash::{KeyPlace, Prefix};
 
-/// The directory, in that of the user's state, of the states that are kept outside their projects.
-pub(crate) const USER_STATES: &str = "workspaces";
+use crate::policy::USER_STATES;
 
 /// Where the state directory is that a workspace uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -35,7 +35,6 @@ pub use commit::Committed;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
 pub use home::StatePlace;
-pub(crate) use home::USER_STATES;
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
 pub use undo::{Left, UndoOptions};

@@ -1,6 +1,7 @@
 //! Plans that bring back what transactions displaced.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
@@ -329,8 +330,15 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     if let Some(path) = paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str())) {
         return Err(Error::NotInTransaction { id: journal.header.id, path: path.as_str().into() });
     }
-    let chosen = |record: &&Record| paths.is_empty() || paths.iter().any(|path| path.as_str() == record.path);
-    Ok(records.iter().filter(chosen).collect())
+    let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
+    let mut slots: BTreeSet<u32> = records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
+    // A file that moved comes back as it goes.
+    for (from, to) in &journal.moved {
+        if slots.contains(from) || slots.contains(to) {
+            slots.extend([from, to]);
+        }
+    }
+    Ok(records.iter().filter(|record| paths.is_empty() || slots.contains(&record.slot)).collect())
 }
 
 /// What is at the path now: as the transaction left it, or else, as an error, changed.

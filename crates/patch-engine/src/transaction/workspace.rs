@@ -93,6 +93,14 @@ impl Workspace {
         if self.opened == self.prefix { path.to_owned() } else { self.opened.relative(path) }
     }
 
+    /// Returns the path of the state directory, whether it is there or not; for messages, not for opening.
+    #[must_use]
+    pub fn state_path(&self) -> String {
+        let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
+        // One that is elsewhere has a path of its own, which replaces the other.
+        home.join(self.home.state_path()).display().to_string()
+    }
+
     /// Opens the state directory; `None` when there is none.
     ///
     /// # Errors
