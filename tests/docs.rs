@@ -325,7 +325,11 @@ fn pages_are_linked_and_links_lead_somewhere() {
     for page in pages() {
         assert!(readme.contains(&format!("({page})")), "README.md does not link {page}");
     }
-    for page in pages().into_iter().chain(["README.md".to_owned(), "packaging/README.md".to_owned()]) {
+    for page in pages().into_iter().chain([
+        "README.md".to_owned(),
+        "packaging/README.md".to_owned(),
+        "editors/vscode/README.md".to_owned(),
+    ]) {
         let text = read(&page);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.contains("://")) {
