@@ -1,6 +1,6 @@
 // The commands: what VS Code asks for, in terms of the modules beside this one.
 import { realpathSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type * as Library from "apply-patch-cli";
 import * as vscode from "vscode";
 import { last } from "./history";
@@ -76,24 +76,20 @@ async function folder(): Promise<vscode.Uri | undefined> {
   return (await vscode.window.showWorkspaceFolderPick({ placeHolder: "The folder that the patch is for" }))?.uri;
 }
 
-/** Where a path leads; of a file that is not there, the path itself. */
+/** Where a path leads, also one of a file that is not there any more. */
 function real(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    return path === dirname(path) ? path : join(real(dirname(path)), basename(path));
   }
 }
 
-/** The documents with unsaved changes beneath a folder, by path. */
-function unsaved(root: string): Map<string, vscode.TextDocument> {
-  const documents = new Map<string, vscode.TextDocument>();
-  for (const document of vscode.workspace.textDocuments) {
-    if (!document.isDirty || document.uri.scheme !== "file") continue;
-    const path = relative(root, real(document.uri.fsPath)).split(sep).join("/");
-    if (path !== "" && path !== ".." && !path.startsWith("../")) documents.set(path, document);
-  }
-  return documents;
+/** The path of a file from a folder; undefined if it is not beneath it. */
+function beneath(root: string, uri: vscode.Uri): string | undefined {
+  if (uri.scheme !== "file") return undefined;
+  const path = relative(root, real(uri.fsPath)).split(sep).join("/");
+  return path === "" || path === ".." || path.startsWith("../") ? undefined : path;
 }
 
 function textOf(document: vscode.TextDocument): DocumentText {
@@ -103,11 +99,27 @@ function textOf(document: vscode.TextDocument): DocumentText {
 /** A folder with its documents, as they are at this moment. */
 class Files {
   readonly root: string;
-  readonly documents: Map<string, vscode.TextDocument>;
+  /** Those with unsaved changes, by path. */
+  readonly documents = new Map<string, vscode.TextDocument>();
+  /** Files with unsaved changes that are no text here: notebooks, and what has an editor of its own. */
+  readonly locked = new Set<string>();
 
   constructor(readonly folder: vscode.Uri) {
     this.root = real(folder.fsPath);
-    this.documents = unsaved(this.root);
+    for (const document of vscode.workspace.textDocuments) {
+      const path = document.isDirty && beneath(this.root, document.uri);
+      if (path) this.documents.set(path, document);
+    }
+    for (const tab of vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs)) {
+      const path = tab.isDirty && tab.input instanceof Object && "uri" in tab.input && beneath(this.root, tab.input.uri as vscode.Uri);
+      if (path && !this.documents.has(path)) this.locked.add(path);
+    }
+  }
+
+  /** Refuses to touch files whose unsaved changes nobody but their editor knows. */
+  check(paths: string[]): void {
+    const locked = paths.filter((path) => this.locked.has(path));
+    if (locked.length > 0) throw new Complaint(`Nothing was changed: ${unsavedIn(locked)}. Save or revert first.`);
   }
 
   uri(path: string): vscode.Uri {
@@ -171,7 +183,9 @@ async function preview(previews: Previews, patch: string): Promise<void> {
 }
 
 async function prepared(files: Files, patch: string): Promise<Plan> {
-  return attempt(files, () => prepare(library(), files.root, files.editor(), patch, rules()));
+  const plan = await attempt(files, () => prepare(library(), files.root, files.editor(), patch, rules()));
+  if (plan.where !== "nowhere") files.check(plan.previews.flatMap(pathsOf));
+  return plan;
 }
 
 async function apply(previews: Previews, patch: string): Promise<void> {
@@ -224,7 +238,7 @@ async function undo(): Promise<void> {
 
 async function takeBack(where: vscode.Uri, id: string, paths: string[]): Promise<void> {
   const files = new Files(where);
-  const dirty = paths.filter((path) => files.documents.has(path));
+  const dirty = paths.filter((path) => files.documents.has(path) || files.locked.has(path));
   if (dirty.length > 0) throw new Complaint(`Nothing was undone: ${unsavedIn(dirty)}. Save or revert first.`);
   await attempt(files, () => open(library(), files.root).undo(id));
   void vscode.window.showInformationMessage("The patch is undone.");

@@ -114,7 +114,12 @@ async function inEditor(
   // Positions are those of documents: the editor decodes a file, and may not count its lines as the file has them.
   const opened = new Map(editor.dirty);
   for (const { path, operation } of first.facts.edits) {
-    if ((operation === "update" || operation === "move") && !opened.has(path)) opened.set(path, await editor.open(path));
+    if ((operation !== "update" && operation !== "move") || opened.has(path)) continue;
+    const document = await editor.open(path);
+    if (document.content.includes("\uFFFD") && !isUtf8(await saved(root, path))) {
+      throw new Error(`${path} has bytes that the editor cannot keep; save ${unsaved.join(", ")} and try again`);
+    }
+    opened.set(path, document);
   }
   const over = await planOver(library, async (path) => opened.get(path) ?? saved(root, path), patch, rules);
   const { summary, notes, digest, edits } = over.facts;
@@ -155,6 +160,15 @@ function previews({ facts, before }: Over): Preview[] {
 /** Bytes as the preview shows them. */
 function shown(bytes: Uint8Array): string {
   return bytes.subarray(0, 8192).includes(0) ? `(binary, ${bytes.length} bytes)\n` : new TextDecoder().decode(bytes);
+}
+
+function isUtf8(bytes: Uint8Array | undefined): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What two plans for the same files have in common when they do the same. */

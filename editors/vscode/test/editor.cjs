@@ -123,6 +123,7 @@ function editor(...roots) {
     },
     window: {
       activeTextEditor: undefined,
+      tabGroups: { all: [{ tabs: [] }] },
       showInformationMessage: (...message) => say("info", ...message),
       showErrorMessage: (...message) => say("error", ...message),
       showQuickPick: ask,
@@ -177,6 +178,9 @@ function editor(...roots) {
       const document = open(Uri.file(join(root, path)));
       vscode.window.activeTextEditor = { document, selection: new Range(0, 0, 0, 0) };
       return vscode.window.activeTextEditor;
+    },
+    tab: (root, path, isDirty) => {
+      vscode.window.tabGroups.all[0].tabs.push({ isDirty, input: { uri: Uri.file(join(root, path)) } });
     },
     copy: (text) => {
       clipboard = text;

@@ -2,7 +2,7 @@
 "use strict";
 
 const assert = require("node:assert/strict");
-const { existsSync, readFileSync, writeFileSync } = require("node:fs");
+const { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { test } = require("node:test");
 
@@ -164,6 +164,39 @@ test("an edit that the editor refuses is said", async () => {
   state.answer = yes;
   await state.run("applyClipboard");
   assert.match(state.said.at(-1), /^error: VS Code refused the edit/);
+});
+
+test("a notebook with unsaved changes is left alone", async () => {
+  const root = folder({ "a.ipynb": "{}\n", b: "x\n" });
+  const state = started(root);
+  state.answer = yes;
+  state.tab(root, "b", false);
+  state.vscode.window.tabGroups.all[0].tabs.push({ isDirty: true, input: undefined });
+  state.copy(patchOf(...change("a.ipynb", "{}", "[]")));
+  state.tab(root, "a.ipynb", true);
+  await state.run("applyClipboard");
+  assert.equal(state.said.at(-1), "error: Nothing was changed: a.ipynb has unsaved changes. Save or revert first.");
+  assert.equal(read(root, "a.ipynb"), "{}\n");
+  state.copy(patchOf(...change("b", "x", "y")));
+  await state.run("applyClipboard");
+  assert.equal(read(root, "b"), "y\n");
+});
+
+test("a folder and its documents are found over symbolic links, also documents whose files are gone", async () => {
+  const root = folder({ a: "one\n", "sub/gone": "x\n" });
+  const link = `${root}-link`;
+  symlinkSync(root, link);
+  const state = started(link);
+  state.document(root, "a").type("typed\none\n");
+  state.document(link, "sub/gone").type("x\ny\n");
+  rmSync(join(root, "sub/gone"));
+  state.copy(patchOf(...change("a", "one", "two"), ...change("sub/gone", "y", "Y")));
+  state.answer = yes;
+  await state.run("applyClipboard");
+  assert.deepEqual(
+    [state.document(root, "a").text, state.document(link, "sub/gone").text, read(root, "a")],
+    ["typed\ntwo\n", "x\nY\n", "one\n"],
+  );
 });
 
 test("a transaction is not taken back beneath unsaved changes", async () => {

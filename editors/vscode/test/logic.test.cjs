@@ -116,6 +116,10 @@ test("files beside an unsaved one have to be text in the workspace", async () =>
   const root = folder({ a: "one\n", b: Buffer.from("x\n\xff\n", "latin1") });
   const patch = patchOf(...change("a", "one", "two"), ...change("b", "x", "X"));
   assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }), patch, strict))).message, /b is no text/);
+  // Where the editor knows the charset, nothing is lost.
+  const [lossy, latin] = [{ b: "x\n\uFFFD\n" }, { b: "x\n\xff\n" }];
+  assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }, lossy), patch, strict))).message, /b has bytes/);
+  assert.equal((await prepare(library, root, editor({ a: "one\n" }, latin), patch, strict)).edits[1].text, "X\n\xff\n");
   symlinkSync(folder({ secret: "s\n" }), join(root, "link"));
   const through = patchOf(...change("a", "one", "two"), ...change("link/secret", "s", "S"));
   assert.match((await thrown(prepare(library, root, editor({ a: "one\n" }), through, strict))).message, /symbolic link/);
