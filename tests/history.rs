@@ -134,6 +134,43 @@ fn a_path_alone_means_its_last_change() {
 }
 
 #[test]
+fn what_was_taken_back_in_part_is_not_taken_back_again() {
+    let dir = project();
+    let id = apply(&dir, "", BOTH);
+    assert_eq!(at(&dir, "", &["undo", &id, "--", "doc/c"], "").code, 0);
+    fs::write(dir.path().join("w/doc/c"), "mine\n").expect("written");
+    let undone = at(&dir, "", &["undo"], "");
+    assert_eq!((undone.code, &*undone.stdout), (0, "M src/a.py\n"), "{undone:?}");
+    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), ("a\n", "mine\n"));
+    // All of it is undone now.
+    let nothing = at(&dir, "", &["undo"], "");
+    assert!(nothing.code == 1 && nothing.stderr.contains("there is no transaction to undo"), "{nothing:?}");
+}
+
+#[test]
+fn a_confined_process_reaches_the_state_above_its_root() {
+    let dir = project();
+    let run = at(&dir, "src", &["--sandbox"], &patch(A));
+    if run.stderr.contains("Landlock") {
+        eprintln!("skipped: the kernel has no Landlock");
+        return;
+    }
+    assert_eq!((run.code, &*read(&dir, "src/a.py")), (0, "A\n"), "{run:?}");
+    assert_eq!(at(&dir, "doc", &["undo"], "").code, 0);
+    let outside = at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
+    assert_eq!(outside.code, 3, "the root alone bounds what a patch may touch: {outside:?}");
+}
+
+#[test]
+fn a_state_directory_above_that_is_not_trusted_is_named() {
+    let dir = project();
+    fs::DirBuilder::new().mode(0o755).create(dir.path().join("w/.apply-patch")).expect("a folder");
+    let refused = at(&dir, "src", &[], &patch(A));
+    assert_eq!((refused.code, &*read(&dir, "src/a.py")), (3, "a\n"), "{refused:?}");
+    assert!(refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"), "{refused:?}");
+}
+
+#[test]
 fn a_file_that_moved_and_changed_is_one_file() {
     let dir = project();
     apply(&dir, "src", "*** Update File: a.py\n*** Move to: z.py\n@@\n-a\n+A\n");

@@ -215,7 +215,7 @@ impl ToolError {
             let rejected = Self::rejected(rejects);
             let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
-                _ if rejects[0].path.starts_with(patch_engine::STATE_DIR) => rejected.hints([hints::doctor()]),
+                _ if hints::is_state(&rejects[0].path) => rejected.hints([hints::doctor()]),
                 Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
                 None => rejected,
             };

@@ -101,14 +101,6 @@ impl Ledger {
     }
 }
 
-/// Makes the state directory if it is missing, complete with what keeps it out of git.
-pub(crate) fn ensure_state(workspace: &Workspace, timeout: Duration) -> Result<(), transaction::Error> {
-    if workspace.state_dir()?.is_none() {
-        workspace.lock(timeout)?.locked_store().keep();
-    }
-    Ok(())
-}
-
 fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
     match workspace.state_dir()? {
         Some(state) => state.open_dir(FOLDER),
@@ -122,7 +114,7 @@ fn append(
     lines: &str,
     lock_timeout: Duration,
 ) -> Result<(), transaction::Error> {
-    ensure_state(workspace, lock_timeout)?;
+    workspace.make_state(lock_timeout)?;
     let dir = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
     let _lock = dir.spot("lock").lock(lock_timeout)?;
     Ok(dir.spot(&file_name(session)).append()?.append(lines.as_bytes())?)

@@ -18,7 +18,7 @@ use crate::audit::{Audit, AuditError, Operation};
 use crate::envelope::ToolResult;
 use crate::error::ToolError;
 use crate::hints;
-use crate::ledger::{Ledger, ensure_state};
+use crate::ledger::Ledger;
 use crate::reason::Reason;
 use crate::session_name::SessionName;
 use crate::snapshots::Snapshots;
@@ -413,7 +413,7 @@ impl Session {
         if error.is_some() && reports.is_empty() && !log.has_begun() {
             let traceless = self.settings.traceless && !self.workspace.has_state();
             // It changed nothing. That this cannot be written down is no second failure.
-            if traceless || ensure_state(&self.workspace, self.settings.lock_timeout).is_err() {
+            if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
                 return;
             }
         }

@@ -14,8 +14,6 @@ use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, KeyPlace, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 
-use crate::ledger::ensure_state;
-
 /// The folder of the snapshots in the state directory.
 const FOLDER: &str = "snapshots";
 
@@ -59,7 +57,7 @@ impl Snapshots {
         let state = match workspace.state_dir()? {
             Some(state) => state,
             None => {
-                ensure_state(workspace, self.lock_timeout)?;
+                workspace.make_state(self.lock_timeout)?;
                 workspace.create_state_dir()?
             }
         };

@@ -25,6 +25,8 @@ pub struct Root {
     policy: Policy,
     /// The private directory, where it is not in the root.
     pub(crate) private_dir: Option<PathBuf>,
+    /// How messages name the private directory in the root: it may be looked at from below.
+    pub(crate) private_dir_shown: Option<String>,
     /// What the root directory was when it was opened.
     pub(crate) metadata: Metadata,
     /// Who opened it.
@@ -55,6 +57,7 @@ impl Root {
             path: dir.to_path_buf(),
             policy,
             private_dir: None,
+            private_dir_shown: None,
             metadata,
             user: sys::user(),
             walk: AtomicBool::new(false),
@@ -75,6 +78,12 @@ impl Root {
     #[must_use]
     pub fn with_private_dir(self, dir: PathBuf) -> Self {
         Self { private_dir: Some(dir), ..self }
+    }
+
+    /// Names the private directory by another path in messages: as it is seen from a directory beneath.
+    #[must_use]
+    pub fn showing_private_dir(self, path: String) -> Self {
+        Self { private_dir_shown: Some(path), ..self }
     }
 
     /// Returns the rules.

@@ -20,12 +20,13 @@ impl Root {
             return self.state_elsewhere(dir);
         }
         let name = &*self.policy().private_dir;
-        let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
+        let shown = self.private_dir_shown.as_deref().unwrap_or(name);
+        let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
         // Over no mount point either, unlike an ordinary open.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => {
-                let dir = Dir::new(handle, name).accepting_open(self.policy().accept_open_private_dir);
+                let dir = Dir::new(handle, shown).accepting_open(self.policy().accept_open_private_dir);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
@@ -60,7 +61,10 @@ impl Root {
 
     /// Opens the directory that the private directory is in, to be synced.
     pub fn state_parent(&self) -> Result<Dir, Error> {
-        let Some(dir) = &self.private_dir else { return self.as_dir("") };
+        let Some(dir) = &self.private_dir else {
+            // The handle that is open: a process that is confined to a directory of the project may open no other.
+            return Ok(Dir::new(self.handle.try_clone().at("open", ".")?, ""));
+        };
         let parent = dir.parent().unwrap_or(dir);
         let shown = parent.display().to_string();
         Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))

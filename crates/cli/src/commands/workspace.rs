@@ -111,7 +111,14 @@ pub(super) fn project(global: &Global, session: &Session) -> Session {
 /// Takes from this process what it does not need; before anything of the patch is looked at.
 pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
     let keys = workspace.key_place().prepare()?;
-    let also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
+    let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
+    let state = PathBuf::from(workspace.state_path());
+    if !workspace.has_own_state() {
+        // Once confined, it cannot be made above the root, and what was cut off elsewhere cannot be finished.
+        drop(workspace.recover_if_idle()?);
+        workspace.make_state(global.settings.lock_timeout)?;
+        also.push(&state);
+    }
     let confined = workspace.root().confine(&also)?;
     if global.verbose || (!confined.complete && !global.quiet) {
         render::message(&confined.to_string());

@@ -33,7 +33,11 @@ pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) ->
     let policy = Policy { within: Vec::new(), ..root.policy().clone() };
     let mut top = root.has_git().then(here);
     for (above, path) in root.enclosing(&policy) {
-        let found = |above: Root, path: &RelPath| (Arc::new(above), Prefix::new(path.as_str()));
+        let found = |above: Root, path: &RelPath| {
+            let prefix = Prefix::new(path.as_str());
+            let shown = prefix.relative(&above.policy().private_dir);
+            (Arc::new(above.showing_private_dir(shown)), prefix)
+        };
         if matches!(above.state_dir(), Ok(Some(_))) {
             return found(above, &path);
         }

@@ -1,7 +1,7 @@
 //! Plans that bring back what transactions displaced.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
@@ -171,13 +171,21 @@ fn plan_undo(
     if store.is_aborted(id)? {
         return Err(Error::Aborted(id));
     }
-    let records = wanted(&journal, paths)?;
+    let log = super::history::log(store)?.0;
+    let back = taken_back(&log, id);
+    let mut records = wanted(&journal, paths)?;
+    if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
+        records.retain(|record| !back.contains(&*record.path));
+    }
     let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
     let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
     elsewhere(workspace, id, all)?;
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
-    builder.undoes(id, records.len() < journal.records.len(), authentic);
+    // With what was taken back of it before, this may be the rest.
+    let comes_back =
+        |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
+    builder.undoes(id, !journal.records.iter().all(comes_back), authentic);
     let mut come_back = Vec::new();
     let all_kept = OnceCell::new();
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
@@ -206,10 +214,9 @@ fn plan_undo(
     }
     if !drifted.is_empty() {
         let carry = drifted.iter().all(|(.., carried)| *carried);
-        let history = super::history::log(store)?.0;
         let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
             let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(&history, &record.path, actual).filter(|by| *by != id);
+            let by = left_by(&log, &record.path, actual).filter(|by| *by != id);
             Drift { path: record.path.clone(), expected, actual, by }
         };
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
@@ -232,6 +239,15 @@ fn plan_undo(
         builder.remove_dir(root.check_recorded(dir, authentic)?);
     }
     Ok(builder.plan(0, Vec::new(), notes))
+}
+
+/// The paths of a transaction that were taken back one by one, and are so still.
+fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
+    let parts = newest_first.iter().filter(|entry| {
+        let header = &entry.journal.header;
+        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
+    });
+    parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
 }
 
 /// The last transaction that did something to a path, if it left it as it is now.

@@ -119,6 +119,25 @@ impl Workspace {
         Ok(self.home.create_state_dir()?.0)
     }
 
+    /// Tells whether the state directory is, or would be, in the root itself.
+    #[must_use]
+    pub fn has_own_state(&self) -> bool {
+        Arc::ptr_eq(&self.root, &self.home)
+    }
+
+    /// Makes the state directory where it is missing, complete with what keeps it out of git, waiting at most `timeout` for the
+    /// lock. It stays.
+    ///
+    /// # Errors
+    ///
+    /// When it is not trusted, cannot be made, or is locked.
+    pub fn make_state(&self, timeout: Duration) -> Result<(), Error> {
+        if self.state_dir()?.is_none() {
+            self.lock(timeout)?.locked_store().keep();
+        }
+        Ok(())
+    }
+
     /// Tells whether there is a state directory (trusted or not).
     #[must_use]
     pub fn has_state(&self) -> bool {

@@ -159,35 +159,60 @@ fn one_directory_waits_for_another() {
     assert!(!tree.path(STATE).exists());
 }
 
-/// Stops, as a process that is killed does, once the first file has its name.
-struct Killed;
+/// Stops, as a process that is killed does: before the commit point, or once the first file has its name.
+struct Killed {
+    /// How often it is staged until then: the second attempt stages beside the files.
+    staged: Option<usize>,
+}
 
 impl patch_engine::Host for Killed {
     fn event(&mut self, event: &patch_engine::Event<'_>) {
+        if let (patch_engine::Event::Staged(_), Some(left)) = (event, &mut self.staged) {
+            *left -= 1;
+            assert!(*left > 0, "killed");
+        }
         assert!(!matches!(event, patch_engine::Event::Published(_)), "killed");
     }
 }
 
 #[test]
-fn what_was_cut_off_in_one_directory_is_finished_from_any_other() {
+fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
     for (cut, from) in [("a/d", "."), ("a/d", "b"), ("a/d", "a"), (".", "a/d")] {
-        let tree = Tree::new(&[("a/d/x", "1\n"), ("b/y", "1\n")]);
-        fs::create_dir(tree.path(".git")).unwrap();
-        let x = if cut == "." { "a/d/x" } else { "x" };
-        let text =
-            format!("*** Begin Patch\n*** Add File: new\n+new\n*** Update File: {x}\n@@\n-1\n+2\n*** End Patch\n");
-        let settings = Settings::new(lenient());
-        let patch = parse(&text, &settings.options.parse).unwrap();
-        let workspace = at(&tree, cut);
-        let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _ = workspace.apply(&patch, &settings, &mut Killed);
-        }));
-        killed.unwrap_err();
-        drop(workspace);
-        let found = at(&tree, from).recover_if_idle().unwrap();
-        assert!(matches!(found[0].outcome, patch_engine::transaction::Outcome::Completed), "{cut} {from}: {found:?}");
-        assert_eq!(tree.read("a/d/x"), "2\n", "{cut} {from}");
-        assert_eq!(tree.read(&format!("{cut}/new")), "new\n");
+        for (staged, beside) in [(false, false), (true, false), (false, true), (true, true)] {
+            let tree = Tree::new(&[("a/d/x", "1\n"), ("b/y", "1\n")]);
+            fs::create_dir(tree.path(".git")).unwrap();
+            let before = tree.snapshot();
+            let x = if cut == "." { "a/d/x" } else { "x" };
+            let text = format!(
+                "*** Begin Patch\n*** Add File: m/new\n+new\n*** Update File: {x}\n@@\n-1\n+2\n*** End Patch\n"
+            );
+            let settings = Settings::new(lenient());
+            let patch = parse(&text, &settings.options.parse).unwrap();
+            let workspace = at(&tree, cut);
+            fs_guard::fault::cross_device(beside);
+            let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _ = workspace.apply(
+                    &patch,
+                    &settings,
+                    &mut Killed { staged: staged.then_some(1 + usize::from(beside)) },
+                );
+            }));
+            fs_guard::fault::cross_device(false);
+            killed.unwrap_err();
+            drop(workspace);
+            assert_eq!(tree.snapshot() == before, staged && !beside, "files beside are not the user's yet");
+            let found = at(&tree, from).recover_if_idle().unwrap();
+            let outcome = &found[0].outcome;
+            if staged {
+                assert_eq!(*outcome, patch_engine::transaction::Outcome::Discarded, "{cut} {from} {beside}");
+                assert_eq!(tree.snapshot(), before, "{cut} {from} {beside}");
+            } else {
+                assert_eq!(*outcome, patch_engine::transaction::Outcome::Completed, "{cut} {from} {beside}");
+                assert_eq!(tree.read("a/d/x"), "2\n", "{cut} {from}");
+                assert_eq!(tree.read(&format!("{cut}/m/new")), "new\n");
+                assert!(!tree.snapshot().keys().any(|path| path.ends_with(".tmp")), "{:?}", tree.snapshot());
+            }
+        }
     }
 }
 
