@@ -57,7 +57,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, conflicts_with_all = ["file", "from", "strip", "reverse", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
-    /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
+    /// guarded (`auto`) [default: auto if a person is at the terminal, else never]
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<args::Approve>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
