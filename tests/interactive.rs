@@ -156,6 +156,34 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 }
 
 #[test]
+fn a_pager_that_cannot_be_run_loses_nothing() {
+    let long: String = (0..200_000).map(|line| format!("+line {line}\n")).collect();
+    let long = format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n");
+    for (patch, pager, last) in
+        [(PATCH, "no-such-pager -x", "+five"), (&*long, "no-such-pager", "+line 199999"), (PATCH, "./a", "+five")]
+    {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal = on_terminal(dir.path(), "$it -n ../p", &[("PAGER", pager), ("NO_COLOR", "1")]);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{pager}: {error}"));
+        assert!(shown.contains(&format!("warning: the pager cannot be run: `{pager}`")), "{pager}");
+        assert!(shown.contains(&format!("{last}\r\n")), "{pager}: the end is shown");
+        assert_eq!(shown.matches("diff --git a/n b/n\r\n").count(), 1, "{pager}: once");
+    }
+}
+
+#[test]
+fn errors_only_means_no_names_either() {
+    let dir = place(FILES);
+    let quiet = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "../p"], b"");
+    assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (0, "", ""));
+    assert_eq!(files(dir.path()), "a=one2three4five d=C n=n");
+    let dir = place(FILES);
+    let counted = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "--stat", "../p"], b"");
+    assert!(counted.code == 0 && counted.stdout.contains("M a | +3 -3\n"), "what is asked for is printed: {counted:?}");
+}
+
+#[test]
 fn a_terminal_gets_bars_and_nobody_else_colours() {
     let dir = place(FILES);
     let mut terminal = on_terminal(dir.path(), "stty cols 80; $it -n --stat ../p", &[]);

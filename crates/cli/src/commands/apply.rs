@@ -408,7 +408,8 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
             render::notes(&report.plan);
         }
         // The commit is done, but a file was changed again since: then the names have to do.
-        if !args.stat || render::stat(report.images()).is_err() {
+        let shown = args.stat && render::stat(report.images()).is_ok();
+        if !shown && !global.quiet {
             render::names(&report.plan);
         }
     }
