@@ -7,7 +7,7 @@ use crate::program::{on_terminal, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n*** End Patch\n";
 const HARMLESS: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** End Patch\n";
-const QUESTION: &str = "Apply this patch? [y,n,e,d,?] ";
+const QUESTION: &str = "Apply this patch? [y,n,e,v,?] ";
 
 const NO_EDITOR: &[(&str, &str)] = &[("EDITOR", "false")];
 
@@ -35,6 +35,11 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
         // The patch on standard input leaves the terminal for the answer.
         ("$it --approve auto < ../p", "y", 0, true),
         ("$it --approve auto < ../p | cat; false", "n", 1, false),
+        // By default it is the same where the patch comes from.
+        ("$it < ../p", "n", 3, false),
+        ("cat ../p | $it", "n", 3, false),
+        ("cat ../p | $it", "y", 0, true),
+        ("$it - < ../p", "n", 3, false),
     ] {
         let dir = with(PATCH);
         let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
@@ -55,18 +60,20 @@ fn help_and_the_whole_diff_are_a_key_away() {
     let long: String = (0..200).map(|line| format!("+line {line}\n")).collect();
     let dir = with(&format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n"));
     let mut terminal = on_terminal(dir.path(), "$it --approve ask --color never ../p", NO_EDITOR);
-    let shown = terminal.exp_string("d shows them").expect("it is cut");
+    let shown = terminal.exp_string("v shows them").expect("it is cut");
     assert!(shown.contains("+line 50\r") && !shown.contains("+line 150") && !shown.contains('\u{1b}'), "{shown}");
     terminal.exp_string(QUESTION).expect("the question");
     terminal.send_line("what").expect("sent");
     terminal.exp_string("e - edit the patch").expect("help");
     terminal.exp_string(QUESTION).expect("the question again");
-    terminal.send_line("d").expect("sent");
+    terminal.send_line("v").expect("sent");
     terminal.exp_string("+line 199").expect("the whole diff");
     terminal.exp_string(QUESTION).expect("the question again");
     // The end of input is no yes.
     terminal.send_control('d').expect("sent");
-    terminal.exp_string("exit 3\r\n").expect("declined");
+    let shown = terminal.exp_string("exit 3\r\n").expect("declined");
+    assert_eq!(shown.matches("nothing was").count(), 2, "{shown}");
+    assert!(shown.contains("nothing was answered (end of input); nothing was changed"), "{shown}");
     assert_eq!(read(dir.path(), "n"), None);
 }
 
@@ -108,6 +115,16 @@ fn a_guarded_file_may_be_approved_by_the_person() {
         }
         terminal.exp_string(&format!("exit {exit}\r\n")).unwrap_or_else(|error| panic!("{line}: {error}"));
         assert_eq!(read(dir.path(), ".mcp.json").is_some(), exit == 0, "{line}");
+    }
+}
+
+#[test]
+fn what_is_not_seen_is_not_asked_about_by_default() {
+    for line in ["$it ../p | cat", "$it < ../p > out", "$it ../p 2> err", "cat ../p | $it 2> err"] {
+        let dir = with(PATCH);
+        let mut terminal = on_terminal(dir.path(), line, NO_EDITOR);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert!(is_applied(dir.path()) && !shown.contains("Apply this patch?"), "{line}: {shown}");
     }
 }
 

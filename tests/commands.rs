@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::program::run;
+use crate::program::{on_terminal, run};
 
 #[test]
 fn commands_print_what_their_files_say() {
@@ -21,11 +21,15 @@ fn commands_print_what_their_files_say() {
 
 #[test]
 fn the_help_fits_one_screen() {
-    let home = tempfile::tempdir().expect("a folder");
-    let help = run("apply-patch", home.path(), home.path(), &["--help"], b"").stdout;
+    let dir = crate::program::place(&[]);
+    let mut terminal = on_terminal(dir.path(), "stty cols 80; $it --help | cat", &[("COLUMNS", "80")]);
+    let help = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(help.lines().count() <= 45, "{help}");
     for line in help.lines() {
-        assert!(line.chars().count() <= 100, "{line}");
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for wanted in ["[OPTIONS] [FILE]", "[OPTIONS] <COMMAND>", "-n, --dry-run", "-i, --interactive", "--from <FORM>"] {
+        assert!(help.contains(wanted), "{wanted}: {help}");
     }
 }
 
@@ -33,22 +37,35 @@ fn the_help_fits_one_screen() {
 fn commands(home: &Path) -> Vec<String> {
     let help = run("apply-patch", home, home, &["--help"], b"").stdout;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names: Vec<_> = listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();
+    let mut names: Vec<_> = listed.filter_map(|line| Some(line.trim().split_once("  ")?.0.to_owned())).collect();
+    let more = help.split("More commands: ").nth(1).and_then(|rest| rest.split('.').next()).expect("a list");
+    names.extend(more.split([',', ' ', '\n']).filter(|name| !name.is_empty()).map(str::to_owned));
     assert!(names.len() > 20, "{names:?}");
     names
 }
 
 #[test]
-fn completions_and_manual_pages_know_every_command() {
+fn help_is_a_command_and_a_flag() {
+    let home = tempfile::tempdir().expect("a folder");
+    let run = |args: &[&str]| run("apply-patch", home.path(), home.path(), args, b"");
+    let same = |one: &[&str], other: &[&str]| {
+        let (one, other) = (run(one), run(other));
+        assert_eq!((one.code, &one.stdout), (0, &other.stdout), "{one:?}");
+        assert!(one.stdout.contains("Usage: apply-patch"), "{one:?}");
+    };
+    same(&["help"], &["--help"]);
+    same(&["help"], &["-h"]);
+    same(&["help", "trash", "purge"], &["trash", "purge", "-h"]);
+    for name in commands(home.path()) {
+        same(&["help", &name], &[&name, "--help"]);
+        same(&["help", &name], &[&name, "-h"]);
+    }
+}
+
+#[test]
+fn manual_pages_know_every_command() {
     let home = tempfile::tempdir().expect("a folder");
     let names = commands(home.path());
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let run = run("apply-patch", home.path(), home.path(), &["completions", shell], b"");
-        assert_eq!((run.code, &*run.stderr), (0, ""), "{shell}");
-        for wanted in names.iter().map(String::as_str).chain(["dry-run", "interactive", "no-pager"]) {
-            assert!(run.stdout.contains(wanted), "{shell}: {wanted}");
-        }
-    }
     let page = run("apply-patch", home.path(), home.path(), &["man"], b"");
     assert!(page.stdout.contains(".TH apply-patch 1") && page.code == 0, "{page:?}");
     let pages = home.path().join("pages");

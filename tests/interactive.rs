@@ -29,9 +29,8 @@ fn files(dir: &Path) -> String {
 
 #[test]
 fn what_is_taken_is_applied_and_what_is_left_is_said() {
-    // The last answer is to the question about what is dangerous in the whole.
     for (answers, exit, left_out, wanted) in [
-        ("y y y y y y y y", 0, "", "a=one2three4five d=C n=n"),
+        ("y y y y y y y", 0, "", "a=one2three4five d=C n=n"),
         ("y n y n n n y", 0, "left out: a, hunk 2 of 3; A n; D b; R c -> d", "a=one24345 b=b c=C"),
         ("a y n n n", 0, "left out: D b; R c -> d; c, hunk 1 of 1", "a=one2three4five b=b c=c n=n"),
         (
@@ -42,6 +41,7 @@ fn what_is_taken_is_applied_and_what_is_left_is_said() {
         ),
         ("y q", 0, "left out: a, hunk 2 of 3; a, hunk 3 of 3; A n; D b; R c -> d; c, hunk 1 of 1", "a=one2345 b=b c=c"),
         ("q", 3, "nothing was taken; nothing was changed", "a=12345 b=b c=c"),
+        ("y y y y y n n", 0, "left out: R c -> d; c, hunk 1 of 1", "a=one2three4five c=c n=n"),
         ("? q", 3, "a - take this hunk and all that follow in this file", "a=12345 b=b c=c"),
         ("e q", 0, "left out: a, hunk 2 of 3", "a=ONE2345 b=b c=c"),
     ] {
@@ -77,7 +77,7 @@ const DIFF: &str = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/
 #[test]
 fn what_is_taken_of_a_diff_is_a_diff() {
     for (answers, left_out, wanted, runs) in [
-        ("y y y y y y y y y", "", "a=one234five d=C e=12345 n m=n", true),
+        ("y y y y y y y y", "", "a=one234five d=C e=12345 n m=n", true),
         (
             "n y n n n n y n",
             "left out: M a, mode 100755; a, hunk 2 of 2; A n m; D b; R c -> d; C a -> e",
@@ -85,7 +85,7 @@ fn what_is_taken_of_a_diff_is_a_diff() {
             false,
         ),
         (
-            "y n n n y y n n y",
+            "y n n n y y n n",
             "left out: a, hunk 1 of 2; a, hunk 2 of 2; A n m; c, hunk 1 of 1; C a -> e",
             "a=12345 d=c",
             true,
@@ -106,6 +106,122 @@ fn what_is_taken_of_a_diff_is_a_diff() {
         assert_eq!(files(dir.path()), wanted, "{answers}");
         let mode = fs::metadata(dir.path().join("w/a")).expect("a file").permissions().mode();
         assert_eq!(mode & 0o100 != 0, runs, "{answers}");
+    }
+}
+
+/// Answers the questions, and gives what was shown with the exit code.
+fn answered(dir: &Path, line: &str, answers: &str, environment: &[(&str, &str)]) -> String {
+    let mut terminal = on_terminal(dir, line, environment);
+    let mut all = String::new();
+    for answer in answers.split(' ') {
+        all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
+        match answer {
+            "EOF" => terminal.send_control('d').expect("sent"),
+            answer => drop(terminal.send_line(answer).expect("sent")),
+        }
+    }
+    all + &terminal.exp_eof().unwrap_or_else(|error| panic!("{answers}: {error}"))
+}
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n";
+const HUNK: &str = " 1\n-2\n+two\n 3\n 4\n-5\n+five\n+more\n 6\n-7\n 8\n";
+
+#[test]
+fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
+    let envelope = format!("*** Begin Patch\n*** Update File: s\n@@\n{HUNK}*** End Patch\n");
+    let diff = format!("--- a/s\n+++ b/s\n@@ -1,8 +1,8 @@ f\n{HUNK}");
+    for (answers, exit, wanted) in [
+        ("y", 0, "1 two 3 4 five more 6 8"),
+        ("s y y y", 0, "1 two 3 4 five more 6 8"),
+        ("s y n y", 0, "1 two 3 4 5 6 8"),
+        ("s n y n", 0, "1 2 3 4 five more 6 7 8"),
+        ("s n a", 0, "1 2 3 4 five more 6 8"),
+        ("s y d", 0, "1 two 3 4 5 6 7 8"),
+        ("s y q", 0, "1 two 3 4 5 6 7 8"),
+        ("s n n n", 3, "1 2 3 4 5 6 7 8"),
+        ("s n e n", 0, "1 2 3 4 FIVE more 6 7 8"),
+        ("e", 0, "1 two 3 4 FIVE more 6 8"),
+        ("s y s n n", 0, "1 two 3 4 5 6 7 8"),
+    ] {
+        for (patch, flags) in [(&envelope, "-i"), (&envelope, "-i --profile codex"), (&diff, "-i --from unified")] {
+            let dir = place(&[("w/s", LINES), ("p", patch)]);
+            let environment = [("EDITOR", "sed -i s/five/FIVE/"), ("NO_COLOR", "1")];
+            let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &environment);
+            let case = format!("{flags}: {answers}: {all}");
+            assert!(all.contains(&format!("exit {exit}\r\n")), "{case}");
+            let found = fs::read_to_string(dir.path().join("w/s")).expect("a file");
+            assert_eq!(found.lines().collect::<Vec<_>>().join(" "), wanted, "{case}");
+            let suffix = if flags.contains("unified") { " f" } else { "" };
+            assert!(all.contains(&format!("M s, hunk 1 of 1\r\n@@ -1,8 +1,8 @@{suffix}\r\n 1\r\n-2\r\n")), "{case}");
+            if answers.starts_with('s') {
+                for part in [
+                    format!("part 1 of 3\r\n@@ -1,4 +1,4 @@{suffix}\r\n 1\r\n-2\r\n+two\r\n 3\r\n 4\r\n"),
+                    format!("part 2 of 3\r\n@@ -3,4 +3,5 @@{suffix}\r\n 3\r\n 4\r\n-5\r\n+five\r\n+more\r\n 6\r\n"),
+                ] {
+                    assert!(all.contains(&part), "{part}: {case}");
+                }
+            }
+            if answers == "s y n y" {
+                assert!(
+                    all.contains(&format!("part 3 of 3\r\n@@ -6,3 +7,2 @@{suffix}\r\n 6\r\n-7\r\n 8\r\n")),
+                    "{case}"
+                );
+                assert!(all.contains("left out: s, hunk 1 of 1, part 2 of 3"), "{case}");
+                assert!(all.contains("[y,n,q,a,d,s,e,") && all.contains("[y,n,q,a,d,e,"), "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn words_that_differ_stand_out() {
+    let patch = "*** Begin Patch\n*** Update File: s\n@@\n-let x = 1;\n+let x = 2;\n*** End Patch\n";
+    let dir = place(&[("w/s", "let x = 1;\n"), ("p", patch)]);
+    let all = answered(dir.path(), "$it -i ../p", "y", &[]);
+    assert!(all.contains("\u{1b}[31m-let x = \u{1b}[0m\u{1b}[7m\u{1b}[31m1;"), "{all:?}");
+}
+
+#[test]
+fn a_hunk_that_fits_nowhere_is_shown_without_numbers_and_says_why() {
+    let patch = "*** Begin Patch\n*** Update File: s\n@@\n-none\n+one\n@@\n 4\n-5\n*** Update File: t\n@@\n-t\n+T\n*** Update \
+        File: u\n@@\n-u\n+U\n*** End Patch\n";
+    let dir = place(&[("w/s", LINES), ("w/u", "u\n"), ("p", patch)]);
+    let all = answered(dir.path(), "$it -i ../p", "n y n y", &[("NO_COLOR", "1")]);
+    for wanted in [
+        "M s, hunk 1 of 2\r\n! its old lines are not in the file",
+        "@@\r\n-none\r\n+one\r\n",
+        "M s, hunk 2 of 2\r\n@@ -4,2 +4 @@\r\n",
+        "M t, hunk 1 of 1\r\n! there is no such file\r\n@@\r\n-t\r\n",
+        "M u, hunk 1 of 1\r\n@@ -1 +1 @@\r\n",
+        "exit 0\r\n",
+    ] {
+        assert!(all.contains(wanted), "{wanted:?}: {all}");
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("w/s")).expect("a file"), LINES.replace("5\n", ""));
+}
+
+#[test]
+fn the_end_of_input_is_no_answer() {
+    for answers in ["EOF", "y n EOF", "y y y y EOF"] {
+        let dir = place(FILES);
+        let all = answered(dir.path(), "$it -i ../p", answers, &[]);
+        assert!(all.contains("nothing was answered (end of input); nothing was changed"), "{answers}: {all}");
+        assert!(all.contains("exit 3\r\n") && all.matches("nothing was changed").count() == 1, "{answers}: {all}");
+        assert_eq!(files(dir.path()), "a=12345 b=b c=c");
+    }
+}
+
+#[test]
+fn what_was_taken_piece_by_piece_is_asked_about_again_only_where_it_is_guarded_or_replaces() {
+    let guarded = "*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** Delete File: b\n*** End Patch\n";
+    let replacing = "*** Begin Patch\n*** Update File: b\n*** Move to: c\n*** End Patch\n";
+    for (patch, flags, answers, reason) in
+        [(guarded, "-i", "y y y", "! .mcp.json is guarded"), (replacing, "-i --overwrite", "y y", "! c is replaced")]
+    {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &[]);
+        assert!(all.contains(reason) && all.contains("exit 0\r\n"), "{flags}: {all}");
     }
 }
 
@@ -153,6 +269,34 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
         assert_eq!(shown.contains("PAGED:"), paged, "{line} {environment:?}: {shown}");
         assert!(shown.contains("+one"), "{shown}");
     }
+}
+
+#[test]
+fn a_pager_that_cannot_be_run_loses_nothing() {
+    let long: String = (0..200_000).map(|line| format!("+line {line}\n")).collect();
+    let long = format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n");
+    for (patch, pager, last) in
+        [(PATCH, "no-such-pager -x", "+five"), (&*long, "no-such-pager", "+line 199999"), (PATCH, "./a", "+five")]
+    {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal = on_terminal(dir.path(), "$it -n ../p", &[("PAGER", pager), ("NO_COLOR", "1")]);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{pager}: {error}"));
+        assert!(shown.contains(&format!("warning: the pager cannot be run: `{pager}`")), "{pager}");
+        assert!(shown.contains(&format!("{last}\r\n")), "{pager}: the end is shown");
+        assert_eq!(shown.matches("diff --git a/n b/n\r\n").count(), 1, "{pager}: once");
+    }
+}
+
+#[test]
+fn errors_only_means_no_names_either() {
+    let dir = place(FILES);
+    let quiet = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "../p"], b"");
+    assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (0, "", ""));
+    assert_eq!(files(dir.path()), "a=one2three4five d=C n=n");
+    let dir = place(FILES);
+    let counted = run("apply-patch", &dir.path().join("w"), dir.path(), &["-q", "--stat", "../p"], b"");
+    assert!(counted.code == 0 && counted.stdout.contains("M a | +3 -3\n"), "what is asked for is printed: {counted:?}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 /// A hang guard, in milliseconds; nothing on a terminal takes that long.
-const PATIENCE: u64 = 60_000;
+pub(crate) const PATIENCE: u64 = 60_000;
 
 /// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that its input and output can
 /// be redirected; at the end it prints `exit` and the code.

@@ -16,6 +16,7 @@ mod amend;
 mod answers;
 mod approve;
 mod commands;
+mod completion;
 mod config;
 mod conformance;
 mod dialects;

@@ -66,6 +66,26 @@ fn what_cannot_become_a_patch_fails_before_its_end() {
 }
 
 #[test]
+fn the_first_wrong_line_is_the_last_that_is_read() {
+    for (text, wanted) in [
+        ("hello\n", " --> standard input:1:1"),
+        ("*** Begin Patch\n*** Frobnicate File: x\n", " --> standard input:2:5"),
+        ("*** Begin Patch\n*** Update File: b\n@@\n-b\nB\n", " --> standard input:5:1"),
+    ] {
+        let (dir, home) = (place(), place());
+        let mut child = start(&dir, &home, &["--stream"]);
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(text.as_bytes()).expect("written");
+        // Standard input stays open.
+        let output = child.wait_with_output().expect("the program ends");
+        drop(stdin);
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(1), "{text:?}: {stderr}");
+        assert!(stderr.contains(wanted) && stderr.contains("^"), "{text:?}: {stderr}");
+    }
+}
+
+#[test]
 fn every_ending_is_that_of_the_whole_text() {
     for (flags, patch, code) in [
         (&["--stream"][..], PATCH, 0),

@@ -1,10 +1,10 @@
 //! `--approve`: a person at the terminal sees the plan and decides about it.
 
 use std::cell::Cell;
-use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Write as _};
 use std::process::Command;
 
-use patch_engine::approval::{ApprovalPolicy, Decision, Request};
+use patch_engine::approval::{ApprovalPolicy, Decision, Reason, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
 use crate::args;
@@ -16,11 +16,11 @@ use crate::render;
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// When a person is asked by default: about what is dangerous, if standard input and output are a terminal; else never,
-/// so that no program waits for an answer.
+/// When a person is asked by default: about what is dangerous, if there is one, who sees what is printed and whose terminal can be
+/// opened; else never, so that no program waits for an answer. Standard input may be the patch.
 pub(crate) fn preset() -> args::Approve {
-    let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if person { args::Approve::Auto } else { args::Approve::Never }
+    let seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    if seen && outside::terminal().is_ok() { args::Approve::Auto } else { args::Approve::Never }
 }
 
 pub(crate) fn policy(approve: args::Approve) -> ApprovalPolicy {
@@ -38,6 +38,16 @@ pub(crate) enum Instead {
     Edit,
     /// Nothing: there is no terminal to ask at.
     NoTerminal,
+    /// Nothing: the input ended, or the terminal went away.
+    Nothing(ErrorKind),
+}
+
+/// Why there is no answer, of this error of reading it.
+pub(crate) fn no_answer(error: ErrorKind) -> String {
+    match error {
+        ErrorKind::UnexpectedEof => "nothing was answered (end of input); nothing was changed".into(),
+        error => format!("the terminal is gone: {error}; nothing was changed"),
+    }
 }
 
 /// Asks at the terminal.
@@ -45,12 +55,19 @@ pub(crate) enum Instead {
 pub(crate) struct Prompt {
     /// Whether `e` is offered.
     pub(crate) may_edit: bool,
+    /// Every file that is deleted was asked about.
+    deletes_approved: Cell<bool>,
     instead: Cell<Option<Instead>>,
 }
 
 impl Prompt {
     pub(crate) fn new(may_edit: bool) -> Self {
-        Self { may_edit, instead: Cell::default() }
+        Self { may_edit, deletes_approved: Cell::new(false), instead: Cell::default() }
+    }
+
+    /// Says whether every file that a plan deletes was asked about, so that this is no reason to ask any more.
+    pub(crate) fn deletes_approved(&self, yes: bool) {
+        self.deletes_approved.set(yes);
     }
 
     /// Why the plan was declined, when it was not by a plain no.
@@ -60,13 +77,20 @@ impl Prompt {
 
     /// Asks about a plan. Without a terminal the answer is no.
     pub(crate) fn decide(&self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        let only_deletes = request.reasons.iter().all(|reason| matches!(reason, Reason::Deletes { .. }));
+        if only_deletes && self.deletes_approved.get() {
+            return Ok(Decision::Approve);
+        }
         let Ok(terminal) = outside::terminal() else {
             self.instead.set(Some(Instead::NoTerminal));
             return Ok(Decision::Decline);
         };
         let diff = request.plan.images().diffs()?;
-        // A terminal that goes away in the middle of the question is no yes.
-        Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or(Decision::Decline))
+        Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or_else(|error| {
+            // A terminal that goes away in the middle of the question is no yes.
+            self.instead.set(Some(Instead::Nothing(error.kind())));
+            Decision::Decline
+        }))
     }
 
     fn ask(&self, terminal: &mut BufReader<Terminal>, request: &Request<'_>, diff: &[u8]) -> std::io::Result<Decision> {
@@ -75,13 +99,13 @@ impl Prompt {
         for reason in &request.reasons {
             writeln!(out, "{}", render::sanitize(&format!("! {reason}")))?;
         }
-        let keys = if self.may_edit { "y,n,e,d,?" } else { "y,n,d,?" };
+        let keys = if self.may_edit { "y,n,e,v,?" } else { "y,n,v,?" };
         loop {
             let out = terminal.get_mut();
             write!(out, "Apply this patch? [{keys}] ")?;
             let mut answer = String::new();
             if terminal.read_line(&mut answer)? == 0 {
-                return Ok(Decision::Decline);
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             let out = terminal.get_mut();
             match answer.trim() {
@@ -91,14 +115,14 @@ impl Prompt {
                     self.instead.set(Some(Instead::Edit));
                     return Ok(Decision::Decline);
                 }
-                "d" => show(out, request.plan, diff, usize::MAX)?,
+                "v" => show(out, request.plan, diff, usize::MAX)?,
                 _ => {
                     writeln!(out, "y - apply the patch")?;
                     writeln!(out, "n - do not apply it; nothing is changed")?;
                     if self.may_edit {
                         writeln!(out, "e - edit the patch in $VISUAL or $EDITOR, and plan it again")?;
                     }
-                    writeln!(out, "d - show the whole diff")?;
+                    writeln!(out, "v - view the whole diff")?;
                     writeln!(out, "? - show this help")?;
                 }
             }
@@ -126,7 +150,7 @@ fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::
     let end = memchr_nth(diff, limit);
     render::write_diff(&mut text, &diff[..end])?;
     if end < diff.len() {
-        writeln!(text, "… {} more lines; d shows them", total - limit)?;
+        writeln!(text, "… {} more lines; v shows them", total - limit)?;
     }
     write_coloured(out, &text)
 }

@@ -6,7 +6,7 @@ use patch_engine::{Event, Host};
 
 use crate::approve::Prompt;
 use crate::interrupt::Interrupt;
-use crate::progress::CommitProgress;
+use crate::progress::Progress;
 use crate::render;
 
 /// Asks at the terminal, gives up on a signal, and shows what happens.
@@ -14,7 +14,7 @@ pub(crate) struct TerminalHost<'h> {
     pub(crate) interrupt: Interrupt,
     pub(crate) prompt: &'h Prompt,
     pub(crate) events: Option<&'h mut Events<'static>>,
-    progress: CommitProgress,
+    progress: Progress,
     /// Print errors and warnings only.
     quiet: bool,
 }
@@ -32,13 +32,14 @@ impl<'h> TerminalHost<'h> {
         events: Option<&'h mut Events<'static>>,
         quiet: bool,
     ) -> Self {
-        let progress = CommitProgress::new(quiet || events.is_some());
+        let progress = Progress::new(quiet || events.is_some());
         Self { interrupt, prompt, events, progress, quiet }
     }
 }
 
 impl Host for TerminalHost<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
+        self.progress.hide();
         self.prompt.decide(request)
     }
 
@@ -47,13 +48,17 @@ impl Host for TerminalHost<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) {
+        // What is printed stands on a line of its own.
+        if let Event::Recovered(_) | Event::Unlogged(_) | Event::Unsigned | Event::NotDurable(_) = event {
+            self.progress.hide();
+        }
+        self.progress.event(event);
         match *event {
             Event::Recovered(recovered) if !self.quiet => render::recovered(recovered),
             Event::Planned(_) => self.interrupt.writing(),
             Event::Verifying(_) if !self.quiet => render::message("the files are changed; verifying"),
             _ => render::warning(event),
         }
-        self.progress.event(event);
         if let Some(events) = &mut self.events {
             events.event(event);
         }

@@ -1,10 +1,12 @@
 //! `-i`: a person at the terminal takes or leaves each file and each hunk; what is taken becomes a patch of its own.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 
+use patch_engine::{Plan, Rejects};
 use patch_grammar::diff::{DiffOptions, push_quoted};
 use patch_grammar::marker::NO_NEWLINE;
-use patch_grammar::{AddedLines, Hunk, LineEndings, Marker, Patch, Section, SectionOperation};
+use patch_grammar::{AddedLines, Hunk, LineEndings, LineKind, Marker, Patch, Section, SectionOperation};
 
 use crate::approve;
 use crate::failure::Failure;
@@ -135,24 +137,38 @@ enum Answer {
     /// No, and to the rest of the file too.
     Done,
     Edit,
+    /// It is asked about each change of the hunk.
+    Split,
     /// No, and to everything that is left.
     Quit,
 }
 
-/// Asks about every part of `patch`, which is of this form.
-pub(crate) fn choose(patch: &Patch<'_>, form: Form) -> Result<Chosen, Failure> {
+/// What can be answered to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Keys {
+    /// It is about a hunk, or a part of one.
+    hunk: bool,
+    /// The hunk has parts.
+    split: bool,
+}
+
+/// Asks about every part of `patch`, which is of this form. `plan` says where its hunks go.
+pub(crate) fn choose(
+    patch: &Patch<'_>,
+    form: Form,
+    plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>,
+) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
-    let mut person = Person { terminal, form, rest: None };
+    let mut person = Person { terminal, form, places: places(patch, plan), rest: None };
     let mut chosen = Chosen { patch: None, left_out: Vec::new() };
     let mut text = Vec::new();
-    for section in &patch.sections {
+    for (index, section) in patch.sections.iter().enumerate() {
         // An answer for the rest of a file ends with the file; to quit does not.
         person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
         // Who sits at a terminal that goes away takes nothing.
-        let taken = person.section(patch, section, &mut chosen.left_out);
-        let gone = |error| Failure::Refused(format!("the terminal is gone: {error}; nothing was changed"));
-        text.extend(taken.map_err(gone)??);
+        let taken = person.section(patch, (index, section), &mut chosen.left_out);
+        text.extend(taken.map_err(|error| Failure::Refused(approve::no_answer(error.kind())))??);
     }
     if !text.is_empty() {
         chosen.patch = Some(form.whole(patch, text));
@@ -163,6 +179,7 @@ pub(crate) fn choose(patch: &Patch<'_>, form: Form) -> Result<Chosen, Failure> {
 struct Person {
     terminal: BufReader<Terminal>,
     form: Form,
+    places: Places,
     /// The answer to all questions that come.
     rest: Option<Answer>,
 }
@@ -172,7 +189,7 @@ impl Person {
     fn section(
         &mut self,
         patch: &Patch<'_>,
-        section: &Section<'_>,
+        (index, section): (usize, &Section<'_>),
         left_out: &mut Vec<String>,
     ) -> std::io::Result<Result<Vec<u8>, Failure>> {
         let (form, path) = (self.form, section.path.text);
@@ -215,20 +232,55 @@ impl Person {
         let mut body = Vec::new();
         for (nth, hunk) in hunks.iter().enumerate() {
             let name = format!("M {path}, hunk {} of {}", nth + 1, hunks.len());
-            let text = hunk_text(patch, hunk);
-            match self.ask(&text, &name, "Apply this hunk", true)? {
-                Answer::Edit => match edited(text) {
-                    Ok(text) => body.extend(text),
-                    Err(failure) => return Ok(Err(failure)),
-                },
-                Answer::Yes | Answer::All => body.extend(text),
-                Answer::No | Answer::Done | Answer::Quit => left_out.push(name[2..].to_owned()),
+            let place = self.places.remove(&(index, nth)).unwrap_or_else(|| Err("its place is not known".into()));
+            match self.hunk(&HunkText::of(patch, hunk), &name, &place, left_out)? {
+                Ok(text) => body.extend(text),
+                Err(failure) => return Ok(Err(failure)),
             }
         }
         if body.is_empty() && !takes_move && takes_mode.is_none() {
             return Ok(Ok(body));
         }
         Ok(Ok([form.header(section, takes_move, takes_mode, !body.is_empty()), body].concat()))
+    }
+
+    /// What is taken of a hunk, as text; an error of the editor is the inner one.
+    fn hunk(
+        &mut self,
+        hunk: &HunkText,
+        name: &str,
+        place: &Result<HunkPlace, String>,
+        left_out: &mut Vec<String>,
+    ) -> std::io::Result<Result<Vec<u8>, Failure>> {
+        const QUESTION: &str = "Apply this hunk";
+        let count = hunk.parts.len();
+        let keys = Keys { hunk: true, split: count > 1 };
+        match self.ask(&hunk.shown(0..count, place), name, QUESTION, keys)? {
+            Answer::Split => {}
+            Answer::Edit => return Ok(edited(hunk.whole.clone()).map(|text| counted(text, self.form))),
+            Answer::Yes | Answer::All => return Ok(Ok(hunk.whole.clone())),
+            Answer::No | Answer::Done | Answer::Quit => {
+                left_out.push(name[2..].to_owned());
+                return Ok(Ok(Vec::new()));
+            }
+        }
+        let mut parts = Vec::new();
+        for nth in 0..count {
+            let name = format!("{name}, part {} of {count}", nth + 1);
+            let shown = hunk.shown(nth..nth + 1, place);
+            parts.push(match self.ask(&shown, &name, QUESTION, Keys { hunk: true, split: false })? {
+                Answer::Edit => match edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat()) {
+                    Ok(text) => Part::Edited(text),
+                    Err(failure) => return Ok(Err(failure)),
+                },
+                Answer::Yes | Answer::All | Answer::Split => Part::Taken,
+                Answer::No | Answer::Done | Answer::Quit => {
+                    left_out.push(name[2..].to_owned());
+                    Part::Left
+                }
+            });
+        }
+        Ok(Ok(hunk.text(&parts, self.form)))
     }
 
     /// Asks about something that is taken or left as a whole.
@@ -239,33 +291,38 @@ impl Person {
         question: &str,
         left_out: &mut Vec<String>,
     ) -> std::io::Result<bool> {
-        let taken = matches!(self.ask(shown, &name, question, false)?, Answer::Yes | Answer::All);
+        let lines: Vec<_> =
+            shown.split_inclusive(|&byte| byte == b'\n').filter(|line| line.starts_with(b"+")).collect();
+        let mut diff = Vec::new();
+        if !lines.is_empty() {
+            let cut: Vec<u8> = lines.iter().take(SHOWN).flat_map(|line| *line).copied().collect();
+            render::write_diff(&mut diff, &[b"@@\n", &cut[..]].concat())?;
+        }
+        if lines.len() > SHOWN {
+            writeln!(diff, "… {} more lines", lines.len() - SHOWN)?;
+        }
+        let keys = Keys { hunk: false, split: false };
+        let taken = matches!(self.ask(&diff, &name, question, keys)?, Answer::Yes | Answer::All);
         if !taken {
             left_out.push(name);
         }
         Ok(taken)
     }
 
-    fn ask(&mut self, text: &[u8], name: &str, question: &str, is_hunk: bool) -> std::io::Result<Answer> {
+    /// Shows what it is about, in colour, and asks until there is an answer.
+    fn ask(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> std::io::Result<Answer> {
         if let Some(rest) = self.rest {
             return Ok(rest);
         }
-        let mut shown = format!("{}\n", render::sanitize(name)).into_bytes();
-        let lines = text.split_inclusive(|&byte| byte == b'\n');
-        let lines: Vec<_> = lines.filter(|line| is_hunk || line.starts_with(b"+")).collect();
-        let limit = if is_hunk { usize::MAX } else { SHOWN };
-        let diff: Vec<u8> = lines.iter().take(limit).flat_map(|line| *line).copied().collect();
-        let diff = if diff.starts_with(b"@@") { diff } else { [b"@@\n", &diff[..]].concat() };
-        if !lines.is_empty() {
-            render::write_diff(&mut shown, &diff)?;
-        }
-        if lines.len() > limit {
-            writeln!(shown, "… {} more lines", lines.len() - limit)?;
-        }
-        approve::write_coloured(self.terminal.get_mut(), &shown)?;
-        let keys = if is_hunk { "y,n,a,d,e,q,?" } else { "y,n,q,?" };
+        let text = [format!("{}\n", render::sanitize(name)).as_bytes(), shown].concat();
+        approve::write_coloured(self.terminal.get_mut(), &text)?;
+        let offered = match keys {
+            Keys { hunk: false, .. } => "y,n,q,?",
+            Keys { split: false, .. } => "y,n,q,a,d,e,?",
+            Keys { .. } => "y,n,q,a,d,s,e,?",
+        };
         loop {
-            write!(self.terminal.get_mut(), "{question}? [{keys}] ")?;
+            write!(self.terminal.get_mut(), "{question}? [{offered}] ")?;
             let mut answer = String::new();
             if self.terminal.read_line(&mut answer)? == 0 {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
@@ -273,12 +330,13 @@ impl Person {
             let answer = match answer.trim() {
                 "y" => Answer::Yes,
                 "n" => Answer::No,
-                "a" if is_hunk => Answer::All,
-                "d" if is_hunk => Answer::Done,
-                "e" if is_hunk => Answer::Edit,
                 "q" => Answer::Quit,
+                "a" if keys.hunk => Answer::All,
+                "d" if keys.hunk => Answer::Done,
+                "e" if keys.hunk => Answer::Edit,
+                "s" if keys.split => Answer::Split,
                 _ => {
-                    self.help(is_hunk)?;
+                    self.help(keys)?;
                     continue;
                 }
             };
@@ -289,18 +347,229 @@ impl Person {
         }
     }
 
-    fn help(&mut self, is_hunk: bool) -> std::io::Result<()> {
+    fn help(&mut self, keys: Keys) -> std::io::Result<()> {
         let out = self.terminal.get_mut();
         writeln!(out, "y - yes, take it")?;
         writeln!(out, "n - no, leave it out")?;
-        if is_hunk {
+        writeln!(out, "q - leave out this and all that follows, and apply what was taken")?;
+        if keys.hunk {
             writeln!(out, "a - take this hunk and all that follow in this file")?;
             writeln!(out, "d - leave out this hunk and all that follow in this file")?;
-            writeln!(out, "e - edit this hunk in $VISUAL or $EDITOR, and take what comes out")?;
         }
-        writeln!(out, "q - leave out this and all that follows, and apply what was taken")?;
+        if keys.split {
+            writeln!(out, "s - split it where lines between its changes stay, and ask about each part")?;
+        }
+        if keys.hunk {
+            writeln!(out, "e - edit it in $VISUAL or $EDITOR, and take what comes out")?;
+        }
         writeln!(out, "? - show this help")
     }
+}
+
+/// Where a hunk goes: its lines in the file, and the first of them when the hunks before it are applied.
+#[derive(Debug, Clone, Copy)]
+struct HunkPlace {
+    old: usize,
+    new: usize,
+}
+
+/// The place of each hunk, by section and hunk, or why it has none.
+type Places = HashMap<(usize, usize), Result<HunkPlace, String>>;
+
+/// Finds where hunks go. Where the whole patch does not fit, each file is looked at for itself, without what does not fit in it.
+fn places(patch: &Patch<'_>, plan: &dyn Fn(&Patch<'_>) -> Result<Plan, Rejects>) -> Places {
+    let mut places = Places::new();
+    if let Ok(plan) = plan(patch) {
+        for index in 0..patch.sections.len() {
+            let kept: Vec<_> = (0..patch.sections[index].hunks().len()).collect();
+            placed(&mut places, (index, &patch.sections[index]), &kept, &plan, index);
+        }
+        return places;
+    }
+    for (index, section) in patch.sections.iter().enumerate() {
+        let mut kept: Vec<_> = (0..section.hunks().len()).collect();
+        while !kept.is_empty() {
+            let alone = Patch { sections: vec![with_hunks(section, &kept)], ..patch.clone() };
+            let rejects = match plan(&alone) {
+                Ok(plan) => {
+                    placed(&mut places, (index, section), &kept, &plan, 0);
+                    break;
+                }
+                Err(rejects) => rejects,
+            };
+            let bad: Vec<_> =
+                rejects.iter().filter_map(|reject| Some((reject.hunk?, reject.problem.to_string()))).collect();
+            if bad.is_empty() {
+                let why = rejects.iter().map(|reject| reject.problem.to_string()).next().unwrap_or_default();
+                places.extend(kept.iter().map(|&hunk| ((index, hunk), Err(why.clone()))));
+                break;
+            }
+            places.extend(bad.iter().map(|(hunk, why)| ((index, kept[*hunk]), Err(why.clone()))));
+            let mut nth = 0..;
+            kept.retain(|_| nth.next().is_some_and(|nth| !bad.iter().any(|(hunk, _)| *hunk == nth)));
+        }
+    }
+    places
+}
+
+/// The section with some of its hunks.
+fn with_hunks<'p>(section: &Section<'p>, kept: &[usize]) -> Section<'p> {
+    let mut section = section.clone();
+    match &mut section.operation {
+        SectionOperation::Update { hunks, .. }
+        | SectionOperation::Copy { hunks, .. }
+        | SectionOperation::Delete(Some(hunks)) => {
+            *hunks = kept.iter().map(|&hunk| hunks[hunk].clone()).collect();
+        }
+        SectionOperation::Add(_) | SectionOperation::Delete(None) => {}
+    }
+    section
+}
+
+/// Adds the places of the hunks of a section that is the one of this index in the plan.
+fn placed(places: &mut Places, (index, section): (usize, &Section<'_>), kept: &[usize], plan: &Plan, in_plan: usize) {
+    let mut all: Vec<_> = plan.placed().iter().filter(|(of, _)| *of == in_plan).map(|(_, placed)| placed).collect();
+    all.sort_by_key(|placed| placed.first_line);
+    let mut shift = 0;
+    for placed in all {
+        let hunk = kept[placed.hunk];
+        let count = |kind| section.hunks()[hunk].lines.iter().filter(|line| line.kind == kind).count();
+        let new = placed.first_line.saturating_add_signed(shift);
+        places.insert((index, hunk), Ok(HunkPlace { old: placed.first_line, new }));
+        shift += count(LineKind::Insert) as isize - count(LineKind::Delete) as isize;
+    }
+}
+
+/// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after it, and before it for the first.
+#[derive(Debug)]
+struct HunkText {
+    whole: Vec<u8>,
+    /// The lines that open it.
+    head: Vec<u8>,
+    /// What it says of its place, beside numbers.
+    header: String,
+    /// Lines, each with a marker of its missing line feed.
+    parts: Vec<Vec<Vec<u8>>>,
+    /// The marker of the end of the file.
+    tail: Vec<u8>,
+}
+
+/// What becomes of a part of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Taken,
+    Left,
+    Edited(Vec<u8>),
+}
+
+impl HunkText {
+    fn of(patch: &Patch<'_>, hunk: &Hunk<'_>) -> Self {
+        let text = hunk_text(patch, hunk);
+        let (mut head, mut tail, mut parts) = (Vec::new(), Vec::new(), vec![Vec::<Vec<u8>>::new()]);
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let part = parts.last_mut().expect("there is one at least");
+            match line[0] {
+                b'@' if part.is_empty() => head.extend_from_slice(line),
+                b'*' => tail.extend_from_slice(line),
+                b'\\' if !part.is_empty() => part.last_mut().expect("it has lines").extend_from_slice(line),
+                // Empty lines after the last marker are no lines of the file.
+                _ if !tail.is_empty() => tail.extend_from_slice(line),
+                b'+' | b'-'
+                    if part.last().is_some_and(|last| !is_change(last)) && part.iter().any(|it| is_change(it)) =>
+                {
+                    parts.push(vec![line.to_vec()]);
+                }
+                _ => part.push(line.to_vec()),
+            }
+        }
+        let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or_default()).into_owned();
+        let named = hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>().join(", ");
+        // That of a diff stands after its numbers.
+        let header = first.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
+        let header = header.map_or(named, |(_, rest)| rest.trim().to_owned());
+        Self { whole: text, head, header, parts, tail }
+    }
+
+    /// Parts in colour, with the unchanged lines before them, and where they go.
+    fn shown(&self, parts: std::ops::Range<usize>, place: &Result<HunkPlace, String>) -> Vec<u8> {
+        let before = self.parts[..parts.start].iter().flatten();
+        let context: Vec<_> = match parts.start.checked_sub(1) {
+            Some(last) => {
+                self.parts[last].iter().skip_while(|line| !is_change(line)).filter(|line| !is_change(line)).collect()
+            }
+            None => Vec::new(),
+        };
+        let lines: Vec<&Vec<u8>> = context.iter().copied().chain(self.parts[parts].iter().flatten()).collect();
+        let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| lines.filter(|line| line[0] != sign).count();
+        let mut shown = Vec::new();
+        let header = match place {
+            Ok(place) => {
+                let skipped = |sign| count(&mut before.clone(), sign) - context.len();
+                let range = |first: usize, count: usize| match count {
+                    0 => format!("{},0", first.saturating_sub(1)),
+                    1 => first.to_string(),
+                    _ => format!("{first},{count}"),
+                };
+                let old = range(place.old + skipped(b'+'), count(&mut lines.iter().copied(), b'+'));
+                let new = range(place.new + skipped(b'-'), count(&mut lines.iter().copied(), b'-'));
+                format!("@@ -{old} +{new} @@ {}", self.header)
+            }
+            Err(why) => {
+                // Nothing can be written beside memory.
+                let _ = writeln!(shown, "! {}", render::sanitize(why));
+                format!("@@ {}", self.header)
+            }
+        };
+        let text: Vec<u8> = lines.into_iter().flatten().copied().collect();
+        let _ = render::write_diff(&mut shown, &[header.trim_end().as_bytes(), b"\n", &text[..]].concat());
+        shown
+    }
+
+    /// The hunk of what was taken of its parts; empty when that is nothing.
+    ///
+    /// Of a part that is left out the lines to delete become context, so that the hunk has the place of the whole.
+    fn text(&self, parts: &[Part], form: Form) -> Vec<u8> {
+        let mut lines: Vec<u8> = Vec::new();
+        for (part, of) in parts.iter().zip(&self.parts) {
+            match part {
+                Part::Taken => lines.extend(of.concat()),
+                Part::Left => {
+                    for line in of.iter().filter(|line| line[0] != b'+') {
+                        let sign = if line[0] == b'-' { b' ' } else { line[0] };
+                        lines.extend([&[sign], &line[1..]].concat());
+                    }
+                }
+                Part::Edited(text) => {
+                    let own = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'@');
+                    lines.extend(own.flatten());
+                }
+            }
+        }
+        if !lines.split_inclusive(|&byte| byte == b'\n').any(is_change) {
+            return Vec::new();
+        }
+        counted([&self.head[..], &lines, &self.tail].concat(), form)
+    }
+}
+
+fn is_change(line: &[u8]) -> bool {
+    matches!(line[0], b'+' | b'-')
+}
+
+/// A hunk of a diff with the numbers of its lines; one of an envelope has none.
+fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
+    let numbered = || {
+        let first = text.split_inclusive(|&byte| byte == b'\n').next()?;
+        let header = std::str::from_utf8(first).ok()?.strip_prefix("@@ -")?;
+        let (numbers, rest) = header.split_once(" @@")?;
+        let (old, new) = numbers.split_once(" +")?;
+        let start = |range: &str| range.split(',').next().unwrap_or_default().to_owned();
+        let lines = || text[first.len()..].split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'\\');
+        let count = |sign: u8| lines().filter(|line| line[0] != sign).count();
+        let header = format!("@@ -{},{} +{},{} @@{rest}", start(old), count(b'+'), start(new), count(b'-'));
+        Some([header.as_bytes(), &text[first.len()..]].concat())
+    };
+    if form == Form::Envelope { text } else { numbered().unwrap_or(text) }
 }
 
 /// The text of a hunk, with all of its lines ended.

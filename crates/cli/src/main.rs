@@ -8,6 +8,7 @@ mod args;
 mod client_file;
 mod clients;
 mod commands;
+mod completion;
 mod drop_in;
 mod elsewhere;
 mod events;
@@ -38,6 +39,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
+    if let Some(shell) = std::env::var_os(completion::VARIABLE) {
+        return commands::complete(&shell, &args).into();
+    }
     if drop_in::is_called(&args) {
         return drop_in::run(&args).into();
     }

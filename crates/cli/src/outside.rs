@@ -15,6 +15,11 @@ pub(crate) fn terminal() -> io::Result<Terminal> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
+/// Whether there is something of that name.
+pub(crate) fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
 /// A file (or a FIFO, or `/dev/stdin`) that the user named, open and not read yet.
 #[derive(Debug)]
 pub(crate) struct InputFile {

@@ -1,65 +1,145 @@
-//! A bar on standard error, for runs that last.
+//! A line on standard error that says how far a change is, for runs that last.
 
-use std::io::IsTerminal as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patch_engine::Event;
 
-/// How long a commit lasts before anything is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How often it is looked how far the change is, and how often there has to be something to show before it is shown.
+const INTERVAL: Duration = Duration::from_millis(100);
+const PATIENCE: u32 = 10;
 
-/// The fewest files that are worth it: fewer take no second, or wait for something that a bar does not know.
-const LEAST: usize = 20;
+/// The longest bar.
+const LONGEST: usize = 30;
 
-/// Shows how far a commit is; only on a terminal, and only when it lasts.
-#[derive(Debug)]
-pub(crate) struct CommitProgress {
-    wanted: bool,
-    bar: Option<(ProgressBar, Arc<AtomicBool>)>,
+/// What is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Files are read and the change is planned, or another process is waited for.
+    Preparing,
+    /// How many files are done of how many.
+    Files { what: &'static str, done: usize, of: usize },
+    /// Nothing: someone else writes to the terminal, or it is over.
+    Hidden,
 }
 
-impl CommitProgress {
+/// Shows how far a change is; only on a terminal, and only when it lasts.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// The stage and whether it is on the terminal; `None` where nothing is ever shown.
+    shown: Option<Arc<Mutex<(Stage, bool)>>>,
+}
+
+impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { wanted: !quiet && std::io::stderr().is_terminal(), bar: None }
+        let shown =
+            (!quiet && std::io::stderr().is_terminal()).then(|| Arc::new(Mutex::new((Stage::Preparing, false))));
+        if let Some(shown) = shown.clone() {
+            // The thread ends with the process. Without it nothing is shown.
+            let _ = thread::Builder::new().spawn(move || {
+                let mut seen = 0;
+                // Until it is dropped.
+                while Arc::strong_count(&shown) > 1 {
+                    thread::sleep(INTERVAL);
+                    let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                    seen = if shown.0 == Stage::Hidden { 0 } else { seen + 1 };
+                    if seen >= PATIENCE {
+                        draw(&mut shown);
+                    }
+                }
+            });
+        }
+        Self { shown }
     }
 
-    pub(crate) fn event(&mut self, event: &Event<'_>) {
-        match (event, &self.bar) {
-            (Event::Planned(plan), _) => self.begin(plan.transitions().len()),
-            (Event::Staged(_), Some((bar, _))) => bar.set_message("applying"),
-            (Event::Published(index), Some((bar, _))) => bar.set_position(*index as u64 + 1),
-            (Event::Committed(_) | Event::Failed(..), _) => {
-                if let Some((bar, over)) = self.bar.take() {
-                    over.store(true, Ordering::SeqCst);
-                    bar.finish_and_clear();
-                }
+    pub(crate) fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Planned(plan) => {
+                self.stage(|_| Stage::Files { what: "staging", done: 0, of: plan.transitions().len() })
             }
+            Event::Staged(_) => self.stage(|stage| match stage {
+                Stage::Files { of, .. } => Stage::Files { what: "applying", done: 0, of },
+                stage => stage,
+            }),
+            Event::Published(index) => self.stage(|stage| match stage {
+                Stage::Files { what, of, .. } => Stage::Files { what, done: index + 1, of },
+                stage => stage,
+            }),
+            Event::Verifying(_) | Event::Committed(_) | Event::Failed(..) => self.hide(),
             _ => {}
         }
     }
 
-    fn begin(&mut self, files: usize) {
-        if !self.wanted || files < LEAST {
-            return;
+    /// Takes the line away, before others write to the terminal.
+    pub(crate) fn hide(&self) {
+        self.stage(|_| Stage::Hidden);
+    }
+
+    fn stage(&self, next: impl FnOnce(Stage) -> Stage) {
+        let Some(shown) = &self.shown else { return };
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.0 = next(shown.0);
+        if shown.0 == Stage::Hidden {
+            draw(&mut shown);
         }
-        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} files");
-        bar.set_style(style.expect("the template is constant").progress_chars("#>-"));
-        bar.set_message("staging");
-        let over = Arc::new(AtomicBool::new(false));
-        let (late, is_over) = (bar.clone(), over.clone());
-        // The thread ends with the process when the commit is quicker. Without it there is no bar.
-        let _ = thread::Builder::new().spawn(move || {
-            thread::sleep(PATIENCE);
-            if !is_over.load(Ordering::SeqCst) {
-                late.set_draw_target(ProgressDrawTarget::stderr());
-                late.tick();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.hide();
+    }
+}
+
+fn draw((stage, is_shown): &mut (Stage, bool)) {
+    let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+    let text = line(*stage, width);
+    if *is_shown || !text.is_empty() {
+        // Nothing can be done about a closed standard error.
+        let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K{text}");
+    }
+    *is_shown = !text.is_empty();
+}
+
+/// A stage in a line that is shorter than `width`.
+fn line(stage: Stage, width: usize) -> String {
+    let text = match stage {
+        Stage::Hidden => String::new(),
+        Stage::Preparing => "preparing …".to_owned(),
+        Stage::Files { what, done, of } => {
+            let counts = format!("{done}/{of} files");
+            let room = width.saturating_sub(what.len() + counts.len() + 5).min(LONGEST);
+            let full = (room * done).checked_div(of).unwrap_or(0).min(room);
+            match room {
+                ..5 => format!("{what} {counts}"),
+                _ => format!("{what} [{}{}] {counts}", "#".repeat(full), "-".repeat(room - full)),
             }
-        });
-        self.bar = Some((bar, over));
+        }
+    };
+    text.chars().take(width.saturating_sub(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_fits_into_the_terminal() {
+        let stage = |done| Stage::Files { what: "applying", done, of: 2000 };
+        assert_eq!(line(stage(0), 80), format!("applying [{}] 0/2000 files", "-".repeat(30)));
+        assert_eq!(line(stage(1000), 80), format!("applying [{}{}] 1000/2000 files", "#".repeat(15), "-".repeat(15)));
+        assert_eq!(line(stage(2000), 80), format!("applying [{}] 2000/2000 files", "#".repeat(30)));
+        assert_eq!(line(stage(1000), 40), "applying [######------] 1000/2000 files");
+        assert_eq!(line(Stage::Preparing, 80), "preparing …");
+        assert_eq!(line(Stage::Hidden, 80), "");
+        for width in 0..90 {
+            for stage in [stage(0), stage(7), stage(2000), Stage::Preparing, Stage::Hidden] {
+                assert!(line(stage, width).chars().count() < width.max(1), "{width}: {stage:?}");
+            }
+        }
+        let none = Stage::Files { what: "staging", done: 0, of: 0 };
+        assert!(line(none, 80).ends_with("] 0/0 files"));
     }
 }

@@ -5,12 +5,20 @@ use std::ops::Range;
 use pest_itself::Parser as _;
 
 use crate::ast::{Patch, Section};
+use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{PatchParser, Rule};
 use crate::lower::{self, Lowering};
 use crate::marker::Marker;
 use crate::options::ParseOptions;
 use crate::parse::{decode, parse};
+use crate::wrapper;
+
+/// How much there may be around a patch: a heredoc and a fence.
+const MAX_WRAPPERS: usize = 2;
+
+/// How many lines that look wrong are looked at. One is enough, where the parser agrees.
+const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
@@ -137,6 +145,10 @@ pub struct PatchStream {
     open: bool,
     ended: bool,
     counted: (usize, usize),
+    /// How many lines opened what may be around a patch.
+    wrappers: usize,
+    /// How often a line looked wrong.
+    checks: usize,
     failed: Option<ParseError>,
     /// The bytes are no text; what follows is not even kept.
     undecodable: bool,
@@ -170,6 +182,8 @@ impl PatchStream {
             open: false,
             ended: false,
             counted: (0, 0),
+            wrappers: 0,
+            checks: 0,
             failed: None,
             undecodable: false,
         }
@@ -287,10 +301,7 @@ impl PatchStream {
         let line = &self.text[start..end];
         let trimmed = line.trim_matches(BLANKS);
         if self.begin.is_none() {
-            if trimmed == Marker::Begin.as_str() {
-                self.begin = Some((start, number));
-            }
-            return;
+            return self.look_for_begin(start..end, number, events);
         }
         let updates = |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
         if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
@@ -321,10 +332,15 @@ impl PatchStream {
             return;
         }
         if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
-            return self.check_so_far(end, events);
+            return self.check_so_far(end, false, events);
         }
         let header = |operation: &StreamOperation| trimmed.strip_prefix(operation.header());
         let Some(operation) = StreamOperation::ALL.into_iter().find(|operation| header(operation).is_some()) else {
+            // Of an unfinished last line the parser says what it is.
+            if line.ends_with('\n') && !self.may_stand(line) && self.checks < MAX_CHECKS {
+                self.checks += 1;
+                self.check_so_far(end, true, events);
+            }
             return;
         };
         let rest = header(&operation).unwrap_or_default().trim_matches(BLANKS).to_owned();
@@ -344,6 +360,38 @@ impl PatchStream {
         (self.open, self.counted) = (true, (0, 0));
     }
 
+    /// Looks at a line before the first marker, where only empty lines may stand, and what is around a patch.
+    fn look_for_begin(&mut self, range: Range<usize>, number: u32, events: &mut Vec<StreamEvent>) {
+        let line = &self.text[range.clone()];
+        let trimmed = line.trim_matches(BLANKS);
+        let fail = |kind| diagnose::at(&self.text, range.start, kind, vec![Marker::Begin.symbol()]);
+        let error = if trimmed == Marker::Begin.as_str() {
+            self.begin = Some((range.start, number));
+            return;
+        } else if trimmed.is_empty() || line.trim() == Marker::Begin.as_str() || !line.ends_with('\n') {
+            return;
+        } else if wrapper::may_open(trimmed) && self.options.strip_wrappers && self.wrappers < MAX_WRAPPERS {
+            self.wrappers += 1;
+            return;
+        } else {
+            fail(ParseErrorKind::NoBegin)
+        };
+        self.fail(error, events);
+    }
+
+    /// Whether a line that is no header, and not of the content of a section, may stand where it does.
+    fn may_stand(&self, line: &str) -> bool {
+        let trimmed = line.trim_matches(BLANKS);
+        let in_content = match self.sections.last().filter(|_| self.open).map(|part| part.operation) {
+            None | Some(StreamOperation::Delete) => false,
+            Some(StreamOperation::Add) => line.starts_with("\\ "),
+            Some(StreamOperation::Update | StreamOperation::Move) => {
+                line.starts_with("\\ ") || line.starts_with("@@") || trimmed == Marker::EndOfFile.as_str()
+            }
+        };
+        in_content || trimmed.is_empty() || trimmed == Marker::End.as_str()
+    }
+
     /// Ends the open section, if there is one, before the line at `end`.
     fn finish_section(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
         let section = self.sections.len().wrapping_sub(1);
@@ -356,17 +404,21 @@ impl PatchStream {
             events.push(StreamEvent::Finished { section, inserted, deleted });
             return;
         }
-        self.check_so_far(end, events);
+        self.check_so_far(end, false, events);
     }
 
-    /// Finds what is wrong with the text up to `end` as the parser finds it. This happens once or twice.
-    fn check_so_far(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
+    /// Finds what is wrong with the text up to `end` as the parser finds it; with `within`, only what is wrong before the marker
+    /// that is added. This happens a few times.
+    fn check_so_far(&mut self, end: usize, within: bool, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
         if let Err(mut error) = parse(&text, &self.options)
             && error.kind != ParseErrorKind::NoSections
         {
             error.span = error.span.start + begin..error.span.end + begin;
+            if within && error.span.start >= end {
+                return;
+            }
             // What stands there, and not the marker that was added.
             if error.span.start >= end {
                 let line = self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');

@@ -92,6 +92,12 @@ fn last_line(text: &str, range: &Range<usize>) -> Range<usize> {
     range.start + start..range.end
 }
 
+/// Whether a line can open a heredoc or a fence.
+pub(crate) fn may_open(line: &str) -> bool {
+    let line = line.trim();
+    heredoc_tag(line).is_some() || line.starts_with("```") || line.starts_with("~~~")
+}
+
 /// Recognises a heredoc or a fence around `body` and gives what is inside.
 fn unwrap_once(text: &str, body: &Range<usize>) -> Option<(WarningKind, Range<usize>)> {
     let (first, last) = (first_line(text, body), last_line(text, body));

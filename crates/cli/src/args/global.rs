@@ -10,8 +10,8 @@ pub(crate) struct GlobalArgs {
     /// Workspace root; nothing outside it is touched
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", global = true)]
+    /// When to use colours: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
     pub(crate) color: Option<When>,
     /// Do not use a pager
     #[arg(long, global = true)]

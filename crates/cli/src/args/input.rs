@@ -22,7 +22,7 @@ pub(crate) struct From {
     /// Of several patches in the input: take the N-th, or `all`, in order and as one
     #[arg(long, value_name = "N", value_parser = part)]
     pub(crate) part: Option<Part>,
-    /// Of a diff: leave out so many leading parts of each path, as patch(1) does. Unless set: the prefixes that git writes
+    /// Of a diff: leave out so many leading parts of each path, as patch(1) does [default: the prefixes that git writes]
     #[arg(short = 'p', long, value_name = "N")]
     pub(crate) strip: Option<usize>,
     /// Take the patch back: from the files as it left them to the files that it was made for

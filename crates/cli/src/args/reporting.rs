@@ -11,16 +11,17 @@ pub(crate) struct Reporting {
     /// notifications of the Agent Client Protocol, version 1 (`acp`) or 2 (`acp-v2`)
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub(crate) events: Option<Events>,
-    /// Id of the call in the events; random unless given
+    /// Id of the call in the events [default: a random one]
     #[arg(long, value_name = "ID", requires = "events")]
     pub(crate) call_id: Option<String>,
 }
 
 /// How much a JSON answer shows.
 #[derive(Debug, Args)]
+#[command(next_help_heading = None)]
 pub(crate) struct Detail {
-    /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or all of it. Unless given: `none`, or
-    /// `full` where nothing is written
+    /// With `--json`: how much of the diff each changed file has: nothing, its number of lines, or all of it [default: none, or
+    /// full where nothing is written]
     #[arg(long, value_name = "DETAIL", value_parser = super::choice::one_of(DiffDetail::ALL, DiffDetail::as_str))]
     pub(crate) diff: Option<DiffDetail>,
 }

@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
-    /// Preset of all rules below; `strict` unless set (`codex` for `ops`). `codex` applies what the OpenAI models were trained
-    /// to write
+    /// Preset of all rules below; `codex` applies what the OpenAI models were trained to write [default: strict; codex for `ops`]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
     /// The environment that this is: a patch that names another one, or one at all without this, is refused
@@ -31,10 +30,10 @@ pub(crate) struct Rules {
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
-    /// Whether the patch may delete files; true unless set
+    /// Whether the patch may delete files [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) allow_delete: Option<bool>,
-    /// Whether the patch may move files; true unless set
+    /// Whether the patch may move files [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) allow_move: Option<bool>,
     /// Create missing parent directories
@@ -43,11 +42,11 @@ pub(crate) struct Rules {
     /// Let added and moved files replace existing ones
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// What to do with a hunk that fits in several places; `reject` unless set
+    /// What to do with a hunk that fits in several places [default: reject]
     #[arg(long, value_name = "WHAT")]
     pub(crate) ambiguous: Option<Ambiguous>,
     /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both ends (`blanks`), or also typographic
-    /// punctuation (`unicode`)
+    /// punctuation (`unicode`) [default: none; unicode with `--profile codex`]
     #[arg(long, value_name = "FUZZ")]
     pub(crate) fuzz: Option<Fuzz>,
     /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`); UTF-16 with a byte-order mark
@@ -68,12 +67,12 @@ pub(crate) fn charset(text: &str) -> Result<String, String> {
 /// Options of the guard beside patterns.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Guard {
-    /// Which names new files may have: those that every system accepts (`portable`, unless set), or all that this system
-    /// accepts (`native`)
+    /// Which names new files may have: those that every system accepts (`portable`), or all that this system accepts
+    /// (`native`) [default: portable]
     #[arg(long, value_name = "NAMES")]
     pub(crate) names: Option<Names>,
-    /// What to do with a file that has several hard links: refuse it (`refuse`, unless set), or replace the patched
-    /// name only (`break`)
+    /// What to do with a file that has several hard links: refuse it (`refuse`), or replace the patched name only
+    /// (`break`) [default: refuse]
     #[arg(long, value_name = "WHAT")]
     pub(crate) hard_links: Option<HardLinks>,
 }

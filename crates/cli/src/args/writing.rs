@@ -8,19 +8,21 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Writing {
-    /// What a change survives: power loss (`full`, unless set), a kill of this process (`process`), or neither for sure (`none`)
+    /// What a change survives: power loss (`full`), a kill of this process (`process`), or neither for sure (`none`)
+    /// [default: full]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) durability: Option<Durability>,
-    /// How long to wait for another process that changes the workspace; 10 unless set
+    /// How long to wait for another process that changes the workspace [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) lock_timeout: Option<Duration>,
 }
 
 /// Who approves what a program asks for, and what this process may reach meanwhile.
 #[derive(Debug, Args)]
+#[command(next_help_heading = None)]
 pub(crate) struct Caution {
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
-    /// guarded (`auto`); `never` unless set
+    /// guarded (`auto`) [default: never]
     #[arg(long, value_name = "WHEN")]
     pub(crate) approve: Option<Approve>,
     /// Confine this process to the workspace and its state before the input is read (Linux with Landlock; an error elsewhere)

@@ -1,5 +1,6 @@
 //! `apply-patch apply` and `apply-patch check`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, conflicts_with_all = ["file", "from", "strip", "reverse", "quiet"])]
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
-    /// guarded (`auto`). Unless set: `auto` on a terminal, else `never`
+    /// guarded (`auto`) [default: auto if a person is at the terminal, else never]
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
     pub(crate) approve: Option<args::Approve>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
@@ -269,13 +270,14 @@ fn run(
         });
     }
     if args.interactive {
-        input = match choose(input, &options)? {
+        input = match choose(input, session, &options)? {
             Some(chosen) => chosen,
             None => return Err(Failure::Refused("nothing was taken; nothing was changed".into())),
         };
     }
     // An editor is another program, and has to read and write elsewhere.
     let prompt = Prompt::new(!args.no_atomic && !args.sandbox);
+    prompt.deletes_approved(args.interactive);
     loop {
         // A person may want to edit it.
         let again = asks.then(|| input.clone());
@@ -285,7 +287,10 @@ fn run(
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
-            None => input = approve::edit(&again.expect("only who is asked edits"))?,
+            None => {
+                input = approve::edit(&again.expect("only who is asked edits"))?;
+                prompt.deletes_approved(false);
+            }
         }
     }
 }
@@ -326,10 +331,13 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
 }
 
 /// Lets the person choose, and prints what is left out.
-fn choose(input: Input, options: &Options) -> Result<Option<Input>, Failure> {
+fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
     let (mut chosen, form) = (Ok(None), interactive::Form::of(&input));
     with_input(input, options, |patch| {
-        chosen = interactive::choose(patch, form).map(Some);
+        // What is expected of the files of the whole patch is checked when that is planned.
+        let alone = Options { expected: BTreeMap::new(), ..options.clone() };
+        let plan = |patch: &Patch<'_>| patch_engine::plan(session.workspace().root(), patch, &alone);
+        chosen = interactive::choose(patch, form, &plan).map(Some);
         Ok(())
     })?;
     let Some(chosen) = chosen? else { return Ok(None) };
@@ -372,6 +380,7 @@ fn attempt(
         }
         (ApplyError::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
+            Some(Instead::Nothing(why)) if failed.reports.is_empty() => Err(Rest::Refused(approve::no_answer(why))),
             Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(Rest::no_terminal()),
             _ => Err(Rest::Failed(failed)),
         },
@@ -408,7 +417,8 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
             render::notes(&report.plan);
         }
         // The commit is done, but a file was changed again since: then the names have to do.
-        if !args.stat || render::stat(report.images()).is_err() {
+        let shown = args.stat && render::stat(report.images()).is_ok();
+        if !shown && !global.quiet {
             render::names(&report.plan);
         }
     }

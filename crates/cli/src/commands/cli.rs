@@ -1,8 +1,10 @@
 //! The command line as it is written. Nothing is decided here.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
-use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;
@@ -11,7 +13,7 @@ use super::git::GitArgs;
 use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
 use super::history::{LogArgs, ShowArgs};
 use super::intercept::InterceptArgs;
-use super::manual::{CompletionsArgs, ManArgs};
+use super::manual::{CompletionsArgs, HelpArgs, ManArgs};
 use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
@@ -23,6 +25,7 @@ use super::trash::{GcArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
 use crate::args::{Approve, GlobalArgs, InputArgs, Profile};
+use crate::outside;
 use crate::settings::Layer;
 
 /// Applies the patches of language models: all or nothing, never a guess, undoable.
@@ -32,10 +35,12 @@ use crate::settings::Layer;
     version,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "`apply` is the default command: `apply-patch -C DIR < patch`.\n\
+    override_usage = "apply-patch [OPTIONS] [FILE]\n       apply-patch [OPTIONS] <COMMAND>",
+    after_help = "More commands: completions, grammar, intercept, man, ops, parse, prompt, tool,\n\
+        tool-spec. `apply-patch help COMMAND` prints the help of any.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
         5 I/O or lock, 6 changed in part, 7 not a call of apply_patch (`intercept`),\n\
-        129/130/143 interrupted."
+        8 not verified, 129/130/143 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -46,21 +51,18 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Apply a patch to the workspace
+    /// Apply a patch to the workspace; the default command
     Apply(Box<ApplyArgs>),
     /// Check whether a patch would apply; nothing is written
     Check(Box<CheckArgs>),
     /// Print the syntax tree of a patch as JSON; no other file is read
+    #[command(hide = true)]
     Parse(ParseArgs),
     /// Explain what each hunk does, where it goes and why
     Explain(Box<CheckArgs>),
     /// Apply a patch to a commit in git, without a checkout
-    ///
-    /// Makes a commit, moves the branch to it if it is where it was, and prints the id of the commit.
     Git(Box<GitArgs>),
-    /// Undo a transaction
-    ///
-    /// Its files get back the bytes and modes that they had before it.
+    /// Undo a transaction: its files get back their bytes and modes
     Undo(UndoArgs),
     /// Redo what was undone
     Redo(RedoArgs),
@@ -80,39 +82,41 @@ pub(crate) enum Command {
     /// Remove old undo history
     Gc(GcArgs),
     /// Call a file tool with JSON, as an agent does
+    #[command(hide = true)]
     Tool(Box<ToolArgs>),
     /// Finish or revert a transaction that was interrupted
-    ///
-    /// Every command that writes does so, too.
     Recover(RecoverArgs),
     /// Apply `apply_patch_call` items of the Responses API
-    ///
-    /// Reads the items of a response and prints an output item for each call.
+    #[command(hide = true)]
     Ops(Box<OpsArgs>),
     /// Convert a patch to another form
     Convert(Box<ConvertArgs>),
     /// Print the grammar of patches, for constrained decoding
+    #[command(hide = true)]
     Grammar(GrammarArgs),
     /// Print the request fields that offer the tool to a model
+    #[command(hide = true)]
     ToolSpec(ToolSpecArgs),
     /// Print the instructions for the model
+    #[command(hide = true)]
     Prompt(PromptArgs),
-    /// Check whether a command is a call of apply_patch; nothing is run
-    ///
-    /// Prints its patch as JSON.
+    /// Check whether a command is a call of apply_patch, and print its patch as JSON; nothing is run
+    #[command(hide = true)]
     Intercept(InterceptArgs),
-    /// Serve the file tools over the Model Context Protocol
-    ///
-    /// The client is on standard input and output.
+    /// Serve the file tools over MCP, on standard input and output
     Serve(Box<ServeArgs>),
     /// Print the configuration for an MCP client, or write it
     McpConfig(McpConfigArgs),
     /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),
     /// Print completions for a shell
+    #[command(hide = true)]
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands
+    #[command(hide = true)]
     Man(ManArgs),
+    /// Print this help, or that of a command
+    Help(HelpArgs),
 }
 
 impl Command {
@@ -209,6 +213,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "doctor",
     "completions",
     "man",
+    "help",
 ];
 
 /// Whether the version is all that is asked for. To build the definitions takes a hundred times as long as to print it.
@@ -218,11 +223,87 @@ pub(crate) fn asks_version(args: &[OsString]) -> bool {
 
 /// Reads the command line.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let args = with_default_command(args);
-    match parse_apply(&args) {
-        Some(cli) => Ok(cli),
-        None => Cli::try_parse_from(args),
+    let (args, by_default) = with_default_command(args);
+    // Where more words follow it, they are no arguments of `apply`.
+    if let Some(word) = by_default.as_ref().filter(|word| is_mistaken(word)) {
+        return Err(unknown(word));
     }
+    let cli = match parse_apply(&args) {
+        Some(cli) => cli,
+        None => parse_whole(args)?,
+    };
+    match cli.command.input().and_then(|input| input.file.as_deref()).map(Path::as_os_str) {
+        Some(word) if by_default.is_some() && is_mistaken(word) => Err(unknown(word)),
+        _ => Ok(cli),
+    }
+}
+
+/// Reads a command line with the definitions of all commands.
+fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let cli = match Cli::try_parse_from(&args) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            return shown().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+        }
+        cli => cli?,
+    };
+    let Command::Help(help) = &cli.command else { return Ok(cli) };
+    let (mut args, mut within) = (vec![OsString::from("apply-patch")], Cli::command());
+    for word in &help.command {
+        let Some(command) = within.find_subcommand(word).cloned() else { return Err(unknown(word.as_ref())) };
+        (within, args) = (command, [args, vec![word.into()]].concat());
+    }
+    args.push("--help".into());
+    parse_whole(args)
+}
+
+/// The definitions as the help shows them: with what is used most of `apply`, and without what a command does not heed.
+pub(super) fn shown() -> clap::Command {
+    /// Commands that print a text, and open no workspace.
+    const TEXTS: [&str; 6] = ["grammar", "tool-spec", "prompt", "completions", "man", "help"];
+    /// The global options that they do not heed.
+    const UNUSED: [&str; 4] = ["root", "no_pager", "json", "verbose"];
+    /// Of `apply`.
+    const USUAL: [&str; 3] = ["from", "dry_run", "interactive"];
+    let mut globals = GlobalArgs::augment_args(clap::Command::new("globals"));
+    globals = globals.mut_args(|arg| arg.hide(true));
+    let unused: Vec<_> =
+        globals.get_arguments().filter(|arg| UNUSED.contains(&arg.get_id().as_str())).cloned().collect();
+    let command = TEXTS.into_iter().fold(with_apply(), |command, name| {
+        command.mut_subcommand(name, |command| command.args(unused.iter().cloned()))
+    });
+    command.mut_args(|arg| {
+        let usual = USUAL.contains(&arg.get_id().as_str());
+        let arg = if arg.is_global_set() || usual { arg } else { arg.hide(true) };
+        match arg.get_id().as_str() {
+            "from" => arg.help("Form of the input; `auto` finds out").hide_possible_values(true),
+            "interactive" => arg.help("Ask about every file and hunk"),
+            _ => arg,
+        }
+    })
+}
+
+/// The definitions with those of `apply` beside the commands, where it is the default.
+pub(super) fn with_apply() -> clap::Command {
+    let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
+    Cli::command().args(apply.get_arguments())
+}
+
+/// Whether a word can only be meant as a command: it is no file, and looks like no path.
+fn is_mistaken(word: &OsStr) -> bool {
+    let looks = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    word.to_str().is_some_and(|word| !word.starts_with('-') && looks(word)) && !outside::exists(Path::new(word))
+}
+
+/// The error about a word that is no command.
+fn unknown(word: &OsStr) -> clap::Error {
+    let word = word.to_string_lossy();
+    let near = |name: &&&str| strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word);
+    let nearest = COMMANDS.iter().filter(near).min_by_key(|name| strsim::osa_distance(&word, name));
+    let hint = match nearest {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`apply-patch help` lists the commands".to_owned(),
+    };
+    clap::Error::raw(ErrorKind::InvalidSubcommand, format!("unknown command or file `{word}`; {hint}\n"))
 }
 
 /// Reads a command line that is a valid `apply`: to build the definitions of all other commands takes half of the
@@ -240,8 +321,9 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
 
-/// Puts `apply` before arguments that name no command.
-fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+/// Puts `apply` before arguments that name no command. Then the first that is no global option is given too; it is empty when
+/// there is none.
+fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     let mut at = 1;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
         match arg {
@@ -249,19 +331,19 @@ fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
             "--json" | "-q" | "--quiet" | "-v" | "--verbose" | "--no-pager" => at += 1,
             _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
             _ if arg.starts_with("-C") => at += 1,
-            "-h" | "--help" | "-V" | "--version" => return args,
-            _ if COMMANDS.contains(&arg) => return args,
+            "-h" | "--help" | "-V" | "--version" => return (args, None),
+            _ if COMMANDS.contains(&arg) => return (args, None),
             _ => break,
         }
     }
+    let word = args.get(at).cloned().unwrap_or_default();
     args.insert(1.min(args.len()), "apply".into());
-    args
+    (args, Some(word))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_definitions_hold_together() {
@@ -310,6 +392,60 @@ mod tests {
     }
 
     #[test]
+    fn the_help_names_the_commands_that_it_does_not_list() {
+        let hidden: Vec<_> = Cli::command()
+            .get_subcommands()
+            .filter(|command| command.is_hide_set())
+            .map(|command| command.get_name().to_owned())
+            .collect();
+        let mut sorted = hidden.clone();
+        sorted.sort_unstable();
+        let after = Cli::command().get_after_help().expect("it has one").to_string();
+        let (named, _) = after.split_once(". `apply-patch help").expect("a sentence of names");
+        let named = named.trim_start_matches("More commands: ").replace('\n', " ");
+        assert_eq!(named.split(", ").map(str::trim).collect::<Vec<_>>(), sorted);
+    }
+
+    #[test]
+    fn a_word_that_is_no_command_and_no_file_is_refused() {
+        for (line, wanted) in [
+            ("apply-patch chekc", "unknown command or file `chekc`; did you mean `check`?"),
+            ("apply-patch -n unod", "unknown command or file `unod`; did you mean `undo`?"),
+            ("apply-patch --json -C d mcp x", "unknown command or file `mcp`; did you mean `mcp-config`?"),
+            ("apply-patch whatever", "unknown command or file `whatever`; `apply-patch help` lists the commands"),
+            ("apply-patch help chekc", "unknown command or file `chekc`; did you mean `check`?"),
+        ] {
+            let args = line.split(' ').map(OsString::from).collect();
+            let error = parse(args).expect_err("it is refused");
+            assert_eq!(error.to_string(), format!("error: {wanted}\n"), "{line}");
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+        for line in [
+            "apply-patch x.patch",
+            "apply-patch ./chekc",
+            "apply-patch -",
+            "apply-patch src",
+            "apply-patch apply chekc",
+        ] {
+            assert!(parse(line.split(' ').map(OsString::from).collect()).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_global_options_are_the_last_in_every_help() {
+        fn check(command: &mut clap::Command) {
+            let help = command.render_help().to_string();
+            let headings: Vec<_> = help.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+            let last = headings.iter().rposition(|heading| !heading.starts_with("Examples")).expect("a heading");
+            assert!(headings[last].starts_with("Global options"), "{headings:?}");
+            command.get_subcommands_mut().for_each(check);
+        }
+        let mut command = shown();
+        command.build();
+        check(&mut command);
+    }
+
+    #[test]
     fn apply_is_the_default_command() {
         for (line, wanted) in [
             ("apply-patch", "apply-patch apply"),
@@ -321,7 +457,7 @@ mod tests {
             ("apply-patch --help", "apply-patch --help"),
             ("apply-patch ./check", "apply-patch apply ./check"),
         ] {
-            let args = with_default_command(line.split(' ').map(OsString::from).collect());
+            let (args, _) = with_default_command(line.split(' ').map(OsString::from).collect());
             let found: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
             assert_eq!(found.join(" "), wanted);
         }

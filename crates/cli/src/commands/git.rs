@@ -25,32 +25,34 @@ use crate::host::TerminalHost;
 use crate::{approve, args, events, form, input, json, render};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    after_help = "Makes a commit, moves the branch to it if the branch is where it was, and prints the id of the commit.\n\nExamples:\n  \
     apply-patch git --onto main < answer.patch              commit on top of main, and move main\n  \
     apply-patch git --onto v1.2 --branch fix -m 'Fix it' answer.patch\n  \
     apply-patch git --git-dir project.git --onto main -n answer.patch\n  \
     apply-patch git --batch < requests.jsonl > answers.jsonl\n\n\
     A line of --batch is an object: `patch`, and optionally `id`, `onto`, `branch`, `message`, `author` and `carry`, which go before\n\
-    the flags. Each line gets one as an answer, with its `id`.")]
+    the flags. Each line gets one as an answer, with its `id`."
+)]
 pub(crate) struct GitArgs {
     #[command(flatten)]
     pub(crate) input: args::InputArgs,
     #[command(flatten)]
     pub(crate) from: args::From,
-    /// The repository: its git directory, or its work tree. Unless set: that of `-C`
+    /// The repository: its git directory, or its work tree [default: that of `-C`]
     #[arg(long, value_name = "DIR")]
     pub(crate) git_dir: Option<PathBuf>,
     /// The commit that the patch is for: a branch, a tag, an id, `HEAD~2`
     #[arg(long, value_name = "REV", required_unless_present = "batch")]
     pub(crate) onto: Option<String>,
-    /// Branch to move to the new commit; it is created if there is none. Unless set: the branch that `--onto` names, if it
-    /// names one; else no branch is moved
+    /// Branch to move to the new commit; it is created if there is none [default: the branch that `--onto` names;
+    /// if it names none, no branch is moved]
     #[arg(long, value_name = "NAME")]
     pub(crate) branch: Option<String>,
-    /// Message of the commit; unless set, it names the files
+    /// Message of the commit [default: one that names the files]
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// Author of the commit; unless set, the one that git would take
+    /// Author of the commit [default: the one that git would take]
     #[arg(long, value_name = "NAME <ADDRESS>")]
     pub(crate) author: Option<String>,
     /// When the branch has moved on from `--onto`: carry the hunks to its newest commit, where it is certain where they belong
@@ -71,7 +73,7 @@ pub(crate) struct GitArgs {
     /// Read requests as JSON lines from standard input, and answer each with a line
     #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "reverse", "events"])]
     pub(crate) batch: bool,
-    /// When to ask at the terminal before anything is changed; `never` unless set
+    /// When to ask at the terminal before anything is changed [default: never]
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain"])]
     pub(crate) approve: Option<args::Approve>,
     #[command(flatten)]

@@ -1,9 +1,10 @@
-//! `apply-patch completions` and `apply-patch man`: from the definitions of the arguments, like the help.
+//! `apply-patch completions`, `man` and `help`: from the definitions of the arguments, like the help.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::completion::Shell;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
@@ -11,11 +12,13 @@ use crate::render;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     apply-patch completions bash > ~/.local/share/bash-completion/completions/apply-patch\n  \
-    apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish")]
+    apply-patch completions zsh > ~/.zfunc/_apply-patch     with ~/.zfunc in $fpath before compinit\n  \
+    apply-patch completions fish > ~/.config/fish/completions/apply-patch.fish\n  \
+    apply-patch completions powershell >> $PROFILE")]
 pub(crate) struct CompletionsArgs {
     /// Shell to complete for
     #[arg(value_name = "SHELL")]
-    pub(crate) shell: clap_complete::Shell,
+    pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
@@ -28,10 +31,15 @@ pub(crate) struct ManArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs, mut program: clap::Command) -> Exit {
-    let mut out = Vec::new();
-    clap_complete::generate(args.shell, &mut program, "apply-patch", &mut out);
-    render::raw(&out);
+#[derive(Debug, Args)]
+pub(crate) struct HelpArgs {
+    /// Command, and one of its own commands
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
+    render::raw(&args.shell.script());
     Exit::Done
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct McpConfigArgs {
     /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own way (`auto`), or no one (`never`)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) approve: Approve,
-    /// Configure it for you, in all projects; the default but for claude, cursor and vscode
+    /// Configure it for you, in all projects [default, but for claude, cursor and vscode]
     #[arg(long, conflicts_with = "project")]
     pub(crate) user: bool,
     /// Configure it for everyone in the project that `-C` names

@@ -24,20 +24,18 @@ mod workspace;
 pub(crate) use apply::options_without_base;
 pub(crate) use workspace::session;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
-
-use self::cli::{Cli, Command};
 use file_tools::Hint;
 
+use self::cli::{Cli, Command};
 use crate::args::When;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::{Layer, Sources};
-use crate::{elsewhere, input, json, render};
+use crate::{completion, elsewhere, input, json, render};
 
 fn color(when: Option<When>) {
     match when {
@@ -59,7 +57,13 @@ fn uses_config(command: &Command) -> bool {
             | Command::Doctor(_)
             | Command::Completions(_)
             | Command::Man(_)
+            | Command::Help(_)
     )
+}
+
+/// Answers a shell that completes a command line.
+pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
+    completion::answer(shell, args, cli::with_apply().mut_subcommands(|command| command.hide(false)))
 }
 
 /// Reads the command line and runs the command.
@@ -99,7 +103,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             return report(&Failure::Usage(message.into()), &global);
         }
         // Nothing can be done about a closed standard error.
-        let _ = write!(anstream::stderr(), "{}", Cli::command().render_help().ansi());
+        let _ = write!(anstream::stderr(), "{}", cli::shown().render_help().ansi());
         return Exit::Usage;
     }
     if uses_config(&command) {
@@ -140,8 +144,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Serve(args) => serve::serve(&global, &args),
         Command::McpConfig(args) => mcp_config::config(&global, &args),
         Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
-        Command::Completions(args) => Ok(manual::completions(&args, Cli::command())),
-        Command::Man(args) => manual::man(&args, Cli::command()),
+        Command::Completions(args) => Ok(manual::completions(&args)),
+        Command::Man(args) => manual::man(&args, cli::shown().mut_subcommands(|command| command.hide(false))),
+        Command::Help(_) => unreachable!("BUG: the parser prints the help"),
     };
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
     if changes && exit == Exit::Done {

@@ -17,7 +17,7 @@ use crate::input::{self, Input};
 use crate::json;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = "Reads the items of a response and prints an output item for each call.\n\nExamples:\n  \
     apply-patch ops response.json > outputs.json")]
 pub(crate) struct OpsArgs {
     #[command(flatten)]

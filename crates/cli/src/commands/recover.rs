@@ -11,7 +11,7 @@ use crate::global::Global;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = "Every command that writes does so, too.\n\nExamples:\n  \
     apply-patch recover")]
 pub(crate) struct RecoverArgs {
     #[command(flatten)]

@@ -30,15 +30,15 @@ pub(crate) struct ServeArgs {
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`,
-    /// unless set), or no one (`never`)
+    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`),
+    /// or no one (`never`) [default: auto]
     #[arg(long, value_name = "WHEN")]
     pub(crate) approve: Option<args::Approve>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,
     /// Longest message that is taken, in bytes; a longer one is answered with an error
-    #[arg(long, value_name = "BYTES", default_value_t = apply_patch_mcp::MAX_MESSAGE, hide_default_value = true)]
+    #[arg(long, value_name = "BYTES", default_value_t = apply_patch_mcp::MAX_MESSAGE)]
     pub(crate) max_message: usize,
     #[command(flatten)]
     pub(crate) writing: args::Writing,

@@ -1,44 +1,30 @@
 //! Where long answers go: to a pager when a person sits at the terminal, else to standard output.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::print::message;
+
 /// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
 pub(crate) struct Pager {
-    out: Option<Box<dyn Write>>,
+    out: Box<dyn Write>,
     /// What reads it is no person, and gets the bytes.
     plain: bool,
-    child: Option<Child>,
 }
 
 impl Pager {
     /// Starts the pager of that name, or `$PAGER`, or `less -FRX`. An empty name or `cat` is none.
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
-        let child = command(wanted, name).and_then(|command| {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &command]).stdin(Stdio::piped());
-            // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
-            if std::env::var_os("LESS").is_none() {
-                shell.env("LESS", "FRX");
-            }
-            // Interrupting is for the pager; this process ends when the pager does.
-            let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
-            shell.spawn().ok()
-        });
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-        let (raw, child): (Box<dyn Write>, _) = match child {
-            Some(mut child) => match child.stdin.take() {
-                Some(stdin) => (Box::new(stdin), Some(child)),
-                None => (Box::new(io::stdout()), Some(child)),
-            },
-            None => (Box::new(io::stdout()), None),
+        let reader = command(wanted, name).and_then(Reader::start);
+        let plain = !colour && reader.is_none() && !io::stdout().is_terminal();
+        let raw: Box<dyn Write> = match reader {
+            Some(reader) => Box::new(io::BufWriter::new(reader)),
+            None => Box::new(io::BufWriter::new(io::stdout())),
         };
-        let raw: Box<dyn Write> = Box::new(io::BufWriter::new(raw));
-        let out = if colour { raw } else { Box::new(anstream::StripStream::new(raw)) };
-        let plain = !colour && child.is_none() && !io::stdout().is_terminal();
-        Self { out: Some(out), plain, child }
+        Self { out: if colour { raw } else { Box::new(anstream::StripStream::new(raw)) }, plain }
     }
 
     /// Writes a line of text from elsewhere.
@@ -59,21 +45,87 @@ impl Pager {
 
 impl Write for Pager {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.as_mut().map_or(Ok(bytes.len()), |out| out.write(bytes))
+        self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.as_mut().map_or(Ok(()), Write::flush)
+        self.out.flush()
     }
 }
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        if let Some(mut out) = self.out.take() {
-            let _ = out.flush();
+        let _ = self.out.flush();
+    }
+}
+
+/// How much is kept of what a pager got: more than a pipe takes that no one reads.
+const KEPT: usize = 2 << 20;
+
+/// A pager that runs. When it turns out that it cannot be run, what it got goes to standard output.
+struct Reader {
+    command: String,
+    child: Child,
+    /// Until the pager has ended.
+    stdin: Option<ChildStdin>,
+    /// What it got, until that is more than a pipe takes: then it is being read.
+    kept: Option<Vec<u8>>,
+}
+
+impl Reader {
+    fn start(command: String) -> Option<Self> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).stdin(Stdio::piped());
+        // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
+        if std::env::var_os("LESS").is_none() {
+            shell.env("LESS", "FRX");
         }
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
+        // Interrupting is for the pager; this process ends when the pager does.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+        let mut child = shell.spawn().ok()?;
+        let stdin = child.stdin.take();
+        Some(Self { command, child, stdin, kept: Some(Vec::new()) })
+    }
+
+    /// Waits for its end. Gives whether it was never there, and standard output is to be written to.
+    fn end(&mut self) -> bool {
+        // It reads to the end of this.
+        drop(self.stdin.take());
+        let code = self.child.wait().ok().and_then(|status| status.code());
+        let Some(kept) = self.kept.take().filter(|_| matches!(code, Some(126 | 127))) else { return false };
+        message(&format!("warning: the pager cannot be run: `{}`", self.command));
+        // A broken pipe is a quiet end.
+        let _ = io::stdout().write_all(&kept);
+        true
+    }
+}
+
+impl Write for Reader {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(stdin) = &mut self.stdin else { return io::stdout().write(bytes) };
+        match stdin.write(bytes) {
+            Ok(count) => {
+                self.kept.take_if(|kept| kept.len() + count > KEPT);
+                if let Some(kept) = &mut self.kept {
+                    kept.extend_from_slice(&bytes[..count]);
+                }
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(_) if self.end() => io::stdout().write(bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if self.stdin.is_some() {
+            self.end();
         }
     }
 }
