@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Undo(UndoArgs),
     /// Redo what was undone
     Redo(RedoArgs),
-    /// Show what was interrupted, what was done last, and how large the history is
+    /// Show what is unfinished, the last change, and the size of the history
     Status(StatusArgs),
     /// List transactions, newest first
     Log(LogArgs),
