@@ -148,6 +148,30 @@ fn what_was_taken_back_in_part_is_not_taken_back_again() {
 }
 
 #[test]
+fn what_the_top_of_a_project_forbids_is_forbidden_in_its_directories() {
+    let dir = project();
+    let toml = "forbidden = [\"src/b.py\", \"doc/**\"]\nguarded = [\"src/a*\"]\nallow-delete = false\n";
+    fs::write(dir.path().join("w/.apply-patch.toml"), toml).expect("written");
+    fs::write(dir.path().join("w/src/z.py"), "z\n").expect("written");
+    fs::write(dir.path().join("w/src/.apply-patch.toml"), "forbidden = [\"own\"]\n").expect("written");
+    for (below, body, reason) in [
+        ("src", "*** Update File: b.py\n@@\n-b\n+B\n", "forbidden"),
+        ("src", "*** Add File: own\n+o\n", "forbidden"),
+        ("src", A, "guarded"),
+        ("doc", "*** Update File: c\n@@\n-c\n+C\n", "forbidden"),
+        ("doc", "*** Add File: new\n+n\n", "forbidden"),
+        ("src", "*** Delete File: z.py\n", "delete_not_allowed"),
+    ] {
+        let refused = at(&dir, below, &["--json", "--approve", "never"], &patch(body)).json().expect("JSON");
+        assert_eq!(refused["error"]["details"]["reason"], reason, "{below} {body}: {refused}");
+    }
+    // Its patterns are relative to it, and not to the directory.
+    assert_eq!(at(&dir, "", &[], &patch("*** Add File: b.py\n+b\n")).code, 0);
+    fs::create_dir(dir.path().join("w/src/src")).expect("a folder");
+    assert_eq!(at(&dir, "src", &[], &patch("*** Add File: src/b.py\n+b\n")).code, 0);
+}
+
+#[test]
 fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let dir = project();
     let first = apply(&dir, "", "*** Update File: top\n@@\n-t\n+T\n");

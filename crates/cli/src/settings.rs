@@ -2,16 +2,18 @@
 //!
 //! A value is looked for in flags, then in `APPLY_PATCH_*`, then in `$XDG_CONFIG_HOME/apply-patch/config.toml` (or
 //! `~/.config/…`). What comes out is held within the bounds that `.apply-patch.toml` in the workspace sets: everyone
-//! who writes to the workspace can write that file, so it can only make the program stricter.
+//! who writes to the workspace can write that file, so it can only make the program stricter. That of the project's
+//! top holds in each of its directories, with patterns that are relative to the top.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use fs_guard::{Access, Error, Globs, Policy, Root};
-use patch_engine::transaction::StatePlace;
+use patch_engine::transaction::{self, Prefix, StatePlace};
 use patch_engine::{Encodings, Options};
 use toml::de::{DeTable, DeValue};
 use workspace_trash::Retention;
@@ -47,6 +49,10 @@ trait Value: Clone + PartialEq {
     }
     /// The value within a bound.
     fn within(self, _: &Self) -> Self {
+        self
+    }
+    /// The same in a file of a directory above, from where `prefix` leads to the root.
+    fn seen_through(self, _: &Prefix) -> Self {
         self
     }
     /// Whether a bound made something else of it.
@@ -260,9 +266,16 @@ impl Value for Option<String> {
     }
 }
 
+/// A glob of paths, and the path to the root from the directory to which it is relative.
+#[derive(Debug, Clone, PartialEq)]
+struct Pattern {
+    from: String,
+    glob: String,
+}
+
 /// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Patterns<const DENY: bool>(Vec<String>);
+pub(crate) struct Patterns<const DENY: bool>(Vec<Pattern>);
 
 impl<const DENY: bool> Patterns<DENY> {
     fn checked(globs: Vec<String>) -> Result<Self, Wrong> {
@@ -278,7 +291,17 @@ impl<const DENY: bool> Patterns<DENY> {
                 return because(format!("glob {} is malformed", nth + 1));
             }
         }
-        Ok(Self(globs))
+        Ok(Self::of(globs))
+    }
+
+    fn of(globs: Vec<String>) -> Self {
+        Self(globs.into_iter().map(|glob| Pattern { from: String::new(), glob }).collect())
+    }
+
+    fn push_to(&self, globs: &mut Globs) -> Result<(), Failure> {
+        let mut each = self.0.iter();
+        let pushed = each.try_for_each(|pattern| globs.push_from(&pattern.from, &pattern.glob));
+        pushed.map_err(|error| Failure::Usage(error.to_string()))
     }
 }
 
@@ -296,11 +319,16 @@ impl<const DENY: bool> Value for Patterns<DENY> {
     }
 
     fn text(&self) -> String {
-        self.0.join(", ")
+        self.0.iter().map(|pattern| &*pattern.glob).collect::<Vec<_>>().join(", ")
     }
 
     fn tightens(&self) -> bool {
         DENY
+    }
+
+    fn seen_through(mut self, prefix: &Prefix) -> Self {
+        self.0.iter_mut().for_each(|pattern| pattern.from = prefix.as_str().to_owned());
+        self
     }
 
     fn within(mut self, bound: &Self) -> Self {
@@ -411,6 +439,19 @@ macro_rules! settings {
                     return Some($key);
                 })*
                 None
+            }
+
+            /// The bounds of a file in a directory above, from where `prefix` leads to the root.
+            fn seen_through(self, prefix: &Prefix) -> Self {
+                Self { $($field: self.$field.map(|value| value.seen_through(prefix)),)* }
+            }
+
+            /// These bounds and those.
+            fn and(self, more: Self) -> Self {
+                Self { $($field: match (self.$field, more.$field) {
+                    (Some(one), Some(other)) => Some(one.within(&other)),
+                    (one, other) => one.or(other),
+                },)* }
             }
 
             /// This, and from `below` what this leaves open.
@@ -538,17 +579,11 @@ impl Settings {
         let mut policy = patch_engine::policy();
         // Before the patterns that are added: what the workspace forbids stays forbidden.
         for pattern in &self.allow_forbidden.0 {
-            policy.forbidden.except(pattern).map_err(|error| Failure::Usage(error.to_string()))?;
+            policy.forbidden.except(&pattern.glob).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        for (globs, more) in [
-            (&mut policy.forbidden, &self.forbidden.0),
-            (&mut policy.guarded, &self.guarded.0),
-            (&mut policy.allow, &self.allow.0),
-        ] {
-            more.iter()
-                .try_for_each(|pattern| globs.push(pattern))
-                .map_err(|error| Failure::Usage(error.to_string()))?;
-        }
+        self.forbidden.push_to(&mut policy.forbidden)?;
+        self.guarded.push_to(&mut policy.guarded)?;
+        self.allow.push_to(&mut policy.allow)?;
         policy.names = match self.names {
             Names::Native => fs_guard::NamePolicy::Native,
             Names::Portable => fs_guard::NamePolicy::Portable,
@@ -582,7 +617,7 @@ impl Layer {
 
     /// The setting from `--allow`.
     pub(crate) fn of_allow(allow: &[String]) -> Self {
-        Self { allow: Some(Patterns(allow.to_vec())), ..Self::default() }
+        Self { allow: Some(Patterns::of(allow.to_vec())), ..Self::default() }
     }
 
     /// This with the settings from the flags of writing.
@@ -625,18 +660,12 @@ impl Sources {
             let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
             sources.environment.read(key, Raw::Text(text)).map_err(wrong)?;
         }
-        if let Some(bytes) = read_workspace_file(root)? {
-            let path = root.join(WORKSPACE_FILE);
-            sources.bounds = parse(&path, &bytes)?;
-            if let Some(key) = sources.bounds.loosens() {
-                let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
-                return Err(Failure::Usage(format!(
-                    "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
-                     or into ${}, or give the flag",
-                    path.display(),
-                    variable(key)
-                )));
-            }
+        let Some(root) = open_workspace(root)? else { return Ok(sources) };
+        sources.bounds = bounds(&root)?;
+        // What holds for a project holds for each of its directories.
+        let (top, prefix) = transaction::project(&root);
+        if !prefix.is_empty() {
+            sources.bounds = bounds(&top)?.seen_through(&prefix).and(sources.bounds);
         }
         Ok(sources)
     }
@@ -689,19 +718,40 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(config.join("apply-patch/config.toml"))
 }
 
-/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A writer of the
-/// workspace must not choose another file that this process reads.
-fn read_workspace_file(root: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    let root = match Root::open(root, patch_engine::policy()) {
-        Ok(root) => root,
+/// The bounds of the file in a directory.
+fn bounds(root: &Root) -> Result<Layer, Failure> {
+    let Some(bytes) = read_workspace_file(root)? else { return Ok(Layer::default()) };
+    let path = root.path().join(WORKSPACE_FILE);
+    let bounds = parse(&path, &bytes)?;
+    if let Some(key) = bounds.loosens() {
+        let place = user_file().map_or("the user's config.toml".into(), |path| path.display().to_string());
+        return Err(Failure::Usage(format!(
+            "{}: this `{key}` loosens, and a file in the workspace can only tighten; put it into {place}, \
+             or into ${}, or give the flag",
+            path.display(),
+            variable(key)
+        )));
+    }
+    Ok(bounds)
+}
+
+/// Opens the workspace; `None` where there is none.
+fn open_workspace(root: &Path) -> Result<Option<Arc<Root>>, Failure> {
+    match Root::open(root, patch_engine::policy()) {
+        Ok(root) => Ok(Some(Arc::new(root))),
         Err(Error::Io { source, .. })
             if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             // The command itself reports that, if it needs a workspace.
-            return Ok(None);
+            Ok(None)
         }
-        Err(error) => return Err(unreadable(error)),
-    };
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A writer of the
+/// workspace must not choose another file that this process reads.
+fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
     match root.read(&path, MAX_FILE) {
         Ok((_, seen)) if seen.nlink > 1 => {
@@ -790,8 +840,8 @@ mod tests {
     #[test]
     fn globs_add_up_and_a_variable_replaces_the_users_file() {
         let layer = |text: &str| Layer {
-            allow: Some(Patterns(vec![text.into()])),
-            forbidden: Some(Patterns(vec![text.into()])),
+            allow: Some(Patterns::of(vec![text.into()])),
+            forbidden: Some(Patterns::of(vec![text.into()])),
             ..Layer::default()
         };
         let bounds = Layer { allow: None, ..layer("bound") };

@@ -42,7 +42,15 @@ impl Globs {
             // The matcher is built later; this checks that it can be.
             build(pattern)?;
         }
-        self.patterns.push(Pattern { text: pattern.into(), shape, lifts: false });
+        self.patterns.push(Pattern { text: pattern.into(), shape, lifts: false, prefix: None });
+        Ok(())
+    }
+
+    /// Adds a pattern for paths that are relative to a directory above: `prefix` leads from there to the paths that are matched.
+    pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
+        self.push(pattern)?;
+        let last = self.patterns.last_mut().expect("it was added");
+        last.prefix = (!prefix.is_empty()).then(|| fold(&format!("{prefix}/")).into());
         Ok(())
     }
 
@@ -64,7 +72,7 @@ impl Globs {
 
     /// As [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
-        let found = self.patterns.iter().rfind(|pattern| pattern.shape.matches(key));
+        let found = self.patterns.iter().rfind(|pattern| pattern.matches(key));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 
@@ -86,6 +94,17 @@ struct Pattern {
     shape: Shape,
     /// What it matches is not matched.
     lifts: bool,
+    /// What stands before a path when it is compared, folded.
+    prefix: Option<Box<str>>,
+}
+
+impl Pattern {
+    fn matches(&self, key: &str) -> bool {
+        match &self.prefix {
+            None => self.shape.matches(key),
+            Some(prefix) => self.shape.matches(&format!("{prefix}{key}")),
+        }
+    }
 }
 
 /// How a pattern is compared; all texts are folded.

@@ -23,6 +23,12 @@ pub enum StatePlace {
     User,
 }
 
+/// Finds the project that a directory is a part of: its top, and the path from there to the directory.
+#[must_use]
+pub fn project(root: &Arc<Root>) -> (Arc<Root>, Prefix) {
+    find(root, StatePlace::Project, &KeyPlace::Nowhere)
+}
+
 /// The directory whose state it is, and the path from there to the root.
 pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) -> (Arc<Root>, Prefix) {
     let here = || (Arc::clone(root), Prefix::default());
