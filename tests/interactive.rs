@@ -272,6 +272,51 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 }
 
 #[test]
+fn what_is_printed_fits_into_the_terminal() {
+    let twice = "*** Begin Patch\n*** Update File: twice\n@@\n-same\n+other\n*** End Patch\n";
+    let absent = "*** Begin Patch\n*** Update File: twice\n@@\n def one():\n-    start\n+    go\n*** End Patch\n";
+    let prose = "I would change it.\n";
+    for (columns, patch, line) in [
+        (40, twice, "$it --check ../p"),
+        (40, prose, "$it --check --from envelope ../p"),
+        (40, absent, "$it --check ../p"),
+        (40, PATCH, "$it explain ../p"),
+        (60, PATCH, "$it --approve never ../p"),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("w/twice"), "def one():\n    begin\n\nsame\nfirst\nsame\n").expect("a file");
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal =
+            on_terminal(dir.path(), &format!("stty rows 24 cols {columns}; {line}"), &[("NO_COLOR", "1")]);
+        let shown = terminal.exp_eof().expect("it ends");
+        for line in shown.lines().filter(|line| !line.contains("undo 2")) {
+            assert!(line.chars().count() <= columns, "{columns}: {line}\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn that_nothing_was_changed_is_said_once() {
+    for (patch, flags, exit) in [
+        ("*** Begin Patch\n*** Delete File: none\n*** End Patch\n", &["--check"][..], 1),
+        (PATCH, &["--approve", "ask"], 3),
+        (PATCH, &["--verify", "false"], 8),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let args = [&["-w", env!("CARGO_BIN_EXE_apply-patch")], flags, &["../p"]].concat();
+        let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
+        assert_eq!((run.code, run.stderr.matches("nothing was changed").count()), (exit, 1), "{flags:?}: {run:?}");
+    }
+    let dir = place(FILES);
+    let mut terminal = on_terminal(dir.path(), "$it ../p", &[]);
+    terminal.exp_string("?] ").expect("a question");
+    terminal.send_line("n").expect("sent");
+    let shown = terminal.exp_eof().expect("it ends");
+    assert!(shown.matches("nothing was changed").count() == 1 && shown.contains("exit 3"), "{shown}");
+}
+
+#[test]
 fn a_pager_that_cannot_be_run_loses_nothing() {
     let long: String = (0..200_000).map(|line| format!("+line {line}\n")).collect();
     let long = format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n");

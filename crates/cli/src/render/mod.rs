@@ -21,7 +21,7 @@ pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use html::page;
 pub(crate) use pager::Pager;
-pub(crate) use print::{line, message, name, raw};
+pub(crate) use print::{line, message, name, paragraph, raw};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.
@@ -50,7 +50,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             message(&error.message);
             error.suggested_next_action.iter().for_each(|next| message(next));
             if error.class != FailureClass::Partial {
-                message("nothing was changed");
+                unchanged(&error.message);
             }
         }
         Failure::Workspace(error) => {
@@ -69,7 +69,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                 advise(error);
             }
             if error.is_rolled_back() {
-                message("nothing was changed");
+                unchanged(&error.to_string());
             }
         }
         Failure::Failed(failed) => {
@@ -91,7 +91,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
             let incomplete = matches!(error, ApplyError::Commit(error) if !error.is_rolled_back());
             if reports.is_empty() && !incomplete {
-                message("nothing was changed");
+                unchanged(&error.to_string());
             } else if !reports.is_empty() {
                 message("stopped half way; the changes listed above stay");
                 hint(reports);
@@ -102,6 +102,13 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         message(&format!(
             "the patch is kept: send the sections of some files again with `--amend {id}`, and it has the others"
         ));
+    }
+}
+
+/// Says that nothing was changed, unless this message did.
+fn unchanged(said: &str) {
+    if !said.contains("nothing was changed") {
+        message("nothing was changed");
     }
 }
 
