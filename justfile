@@ -17,6 +17,10 @@ grammar:
     cp grammar/apply_patch.pest crates/patch-grammar/src/apply_patch.pest
     cargo run -q -p patch-grammar --example generate
 
+# Draws the pictures of the README anew.
+pictures:
+    UPDATE_PICTURES=1 cargo test -q -p apply-patch --test runner pictures
+
 # Builds, installs and tries every package.
 package:
     .ci/package/run

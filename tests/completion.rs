@@ -39,6 +39,15 @@ impl Place {
         self.dir.path()
     }
 
+    /// A line of [`LINES`] with the id.
+    fn named(&self, typed: &str, wanted: &str) -> (String, String) {
+        let typed = match typed.strip_suffix(" I") {
+            Some(line) => format!("{line} {}", &self.id[..2]),
+            None => typed.to_owned(),
+        };
+        (typed, wanted.replace("ID", &self.id))
+    }
+
     /// The shell, without the files of whoever runs the tests.
     fn shell(&self, program: &str, args: &[&str]) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
@@ -66,7 +75,7 @@ fn is_there(shell: &str) -> bool {
     there
 }
 
-/// What is typed before the key, and what stands there after it. `ID` is the transaction.
+/// What is typed before the key, and what stands there after it. `ID` is the transaction, and `I` its beginning.
 const LINES: &[(&str, &str)] = &[
     ("apply-patch expl", "apply-patch explain"),
     ("apply-patch gramm", "apply-patch grammar"),
@@ -81,10 +90,10 @@ const LINES: &[(&str, &str)] = &[
     ("apply-patch --fuzz zeb", "apply-patch --fuzz zeb"),
     ("apply-patch tool move_f", "apply-patch tool move_file"),
     ("apply-patch help mcp", "apply-patch help mcp-config"),
-    ("apply-patch undo 2", "apply-patch undo ID"),
-    ("apply-patch show 2", "apply-patch show ID"),
-    ("apply-patch redo -C . 2", "apply-patch redo -C . ID"),
-    ("apply-patch trash restore 2", "apply-patch trash restore ID/0"),
+    ("apply-patch undo I", "apply-patch undo ID"),
+    ("apply-patch show I", "apply-patch show ID"),
+    ("apply-patch redo -C . I", "apply-patch redo -C . ID"),
+    ("apply-patch trash restore I", "apply-patch trash restore ID/0"),
     ("apply-patch undo zeb", "apply-patch undo zeb"),
     ("apply-patch check zebra.", "apply-patch check zebra.patch"),
     ("apply-patch zebra.", "apply-patch zebra.patch"),
@@ -95,7 +104,7 @@ const LINES: &[(&str, &str)] = &[
 fn check(place: &Place, shell: &str, terminal: &mut PtySession) {
     let before = fs::read_dir(place.path().join("w")).expect("a folder").count();
     for (typed, wanted) in LINES {
-        let wanted = wanted.replace("ID", &place.id);
+        let (typed, wanted) = place.named(typed, wanted);
         terminal.send(&format!("{typed}\t")).expect("sent");
         // To the beginning of the line.
         terminal.send("\u{1}echo '<''<'").expect("sent");
@@ -146,18 +155,22 @@ fn fish_completes() {
     let place = Place::new();
     // Of fish the command that completes without a terminal: its line editor asks the terminal what it can, and waits.
     for (typed, wanted) in LINES {
-        let wanted = wanted.replace("ID", &place.id);
+        let (typed, wanted) = place.named(typed, wanted);
         let script = format!("source $bin/a.fish; complete --do-complete '{typed}'");
         let output = place.shell("fish", &["--private", "-c", &script]).output().expect("fish runs");
         let found = String::from_utf8(output.stdout).expect("UTF-8");
         let words: Vec<_> = found.lines().map(|line| line.split('\t').next().unwrap_or_default()).collect();
         let word = wanted.rsplit(' ').next().expect("a word");
-        let unfinished = wanted == *typed;
+        let unfinished = wanted == typed;
         assert_eq!(words, if unfinished { vec![] } else { vec![word] }, "fish: {typed}: {found}");
     }
-    let script = "source $bin/a.fish; complete --do-complete 'apply-patch undo 2'";
-    let output = place.shell("fish", &["--private", "-c", script]).output().expect("fish runs");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\tf\n", place.id), "with what it did");
+    let script = format!("source $bin/a.fish; complete --do-complete 'apply-patch undo {}'", &place.id[..2]);
+    let output = place.shell("fish", &["--private", "-c", &script]).output().expect("fish runs");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        format!("{}\t1 file: f  (apply)\n", place.id),
+        "with what it did"
+    );
 }
 
 #[test]
@@ -167,7 +180,7 @@ fn powershell_completes() {
     }
     let place = Place::new();
     for (typed, wanted) in LINES {
-        let wanted = wanted.replace("ID", &place.id);
+        let (typed, wanted) = place.named(typed, wanted);
         let script = format!(
             ". $env:bin/a.ps1; [System.Management.Automation.CommandCompletion]::CompleteInput('{typed}', {}, \
              $null).CompletionMatches.CompletionText",
@@ -176,7 +189,7 @@ fn powershell_completes() {
         let output = place.shell("pwsh", &["-NoProfile", "-Command", &script]).output().expect("it runs");
         let found = String::from_utf8(output.stdout).expect("UTF-8");
         let word = wanted.rsplit(' ').next().expect("a word");
-        if wanted != *typed {
+        if wanted != typed {
             assert_eq!(found.trim(), word, "pwsh: {typed}");
         }
     }

@@ -177,6 +177,20 @@ fn console_blocks_do_what_they_show() {
     }
 }
 
+#[test]
+fn what_the_page_for_git_users_names_is_run() {
+    let page = read("docs/coming-from-git.md");
+    let run: BTreeSet<_> =
+        steps(&page).into_iter().map(|step| step.command.replace(" last", " ID").replace("@1", "ID")).collect();
+    let rows = page.lines().filter(|line| line.starts_with("| `git "));
+    let named: Vec<_> = rows.filter_map(|row| row.split(" | ").nth(1)).map(|cell| cell.replace("\\|", "|")).collect();
+    assert!(named.len() >= 20, "{named:?}");
+    for command in named.iter().map(|cell| cell.trim_matches('`')) {
+        // It asks at a terminal; tests/interactive.rs answers.
+        assert!(run.contains(command) || command == "apply-patch -i fix.diff", "`{command}` is not run");
+    }
+}
+
 /// The first and the last cells of the tables below the headings that `wanted` takes.
 fn cells(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let mut on = false;
@@ -325,7 +339,11 @@ fn pages_are_linked_and_links_lead_somewhere() {
     for page in pages() {
         assert!(readme.contains(&format!("({page})")), "README.md does not link {page}");
     }
-    for page in pages().into_iter().chain(["README.md".to_owned(), "packaging/README.md".to_owned()]) {
+    for page in pages().into_iter().chain([
+        "README.md".to_owned(),
+        "packaging/README.md".to_owned(),
+        "editors/vscode/README.md".to_owned(),
+    ]) {
         let text = read(&page);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.contains("://")) {

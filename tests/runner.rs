@@ -4,7 +4,7 @@
 //! on other appliers, where they are at hand; replay writes the commits of this repository as
 //! patches and applies them; hostile has attacks, as data too (`tests/hostile`); races swap directories meanwhile;
 //! unsafe_code looks into the manifests, imports into the sources; forms has the instructions' examples, diffs, operations
-//! and extreme texts; docs runs what the documentation shows; faults lets every system call go wrong; large has files that leave
+//! and extreme texts; docs runs what the documentation shows, and pictures draws it; faults lets every system call go wrong; large has files that leave
 //! no room in memory for others.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files behind the guard's back")]
@@ -24,6 +24,7 @@ mod docs;
 mod faults;
 mod forms;
 mod git;
+mod history;
 mod hostile;
 mod imports;
 mod interactive;
@@ -32,6 +33,7 @@ mod large;
 mod memory;
 mod obeyed;
 mod obeyed_tools;
+mod pictures;
 mod program;
 mod races;
 mod replay;

@@ -3,7 +3,7 @@
 // usage: node make.mjs OUT TARGET=PROGRAM[,LIBRARY]…
 //
 // OUT/apply-patch-cli is the launcher and the library. For each TARGET (as rustc names it) PROGRAM is put into the package of its
-// platform, and LIBRARY, the native half of the library (crates/node).
+// platform, and LIBRARY, the native half of the library (crates/node). Either may be empty.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -85,9 +85,11 @@ for (const argument of programs) {
   const libc = target.endsWith("-gnu") ? { libc: ["glibc"] } : {};
   const description = `The program of ${LAUNCHER} for ${os} on ${cpu}`;
   write(packageOf(platform), { description, os: [os], cpu: [cpu], ...libc, files: ["apply-patch", "apply-patch.node"] }, (folder) => {
-    const place = join(folder, "apply-patch");
-    copyFileSync(program, place);
-    chmodSync(place, 0o755);
+    if (program) {
+      const place = join(folder, "apply-patch");
+      copyFileSync(program, place);
+      chmodSync(place, 0o755);
+    }
     if (library) copyFileSync(library, join(folder, "apply-patch.node"));
     writeFileSync(join(folder, "README.md"), `# ${packageOf(platform)}\n\n${description}. Install \`${LAUNCHER}\`.\n`);
   });

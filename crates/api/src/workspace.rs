@@ -71,7 +71,8 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace = transaction::Workspace::open(root, policy)?;
+        let workspace =
+            transaction::Workspace::open_with(root, policy, options.state.map_or_else(Default::default, Into::into))?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
@@ -226,7 +227,7 @@ impl Workspace {
     /// When they cannot be read.
     pub fn log(&self, max_count: Option<usize>, with_diff: bool) -> Result<Value, ToolError> {
         self.tidy();
-        Ok(history::log(self.session.workspace(), max_count, with_diff)?)
+        Ok(history::log(self.session.workspace(), &history::Wanted { max_count, ..Default::default() }, with_diff)?)
     }
 
     /// Calls a file tool: its answer, also when it failed.

@@ -4,6 +4,7 @@ use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
 use fs_guard::Policy;
 use patch_engine::Encodings;
+use patch_engine::transaction::StatePlace;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -56,6 +57,8 @@ pub struct WorkspaceOptions {
     /// What to do with a file that has several hard links: `refuse` it, the default, or `break` them.
     #[serde(alias = "hard_links")]
     pub hard_links: Option<HardLinks>,
+    /// Where the state directory is: in the `project`, the default, or with the `user`, out of reach of `git clean`.
+    pub state: Option<StateWord>,
     /// The state directory may be one that others may enter.
     #[serde(alias = "accept_open_state")]
     pub accept_open_state: bool,
@@ -88,6 +91,24 @@ pub enum ApproveWord {
 pub enum Names {
     Portable,
     Native,
+}
+
+/// Where the state directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "they are those of the setting `state`")]
+pub enum StateWord {
+    Project,
+    User,
+}
+
+impl From<StateWord> for StatePlace {
+    fn from(word: StateWord) -> Self {
+        match word {
+            StateWord::Project => Self::Project,
+            StateWord::User => Self::User,
+        }
+    }
 }
 
 /// What to do with a file that has several hard links.

@@ -130,6 +130,16 @@ impl Prompt {
     }
 }
 
+/// Asks a question at the terminal that `y` answers with yes.
+pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
+    let gone = |error: std::io::Error| Failure::Refused(format!("there is no terminal to ask at: {error}"));
+    let mut terminal = BufReader::new(outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?);
+    write!(terminal.get_mut(), "{question} [y/N] ").map_err(gone)?;
+    let mut answer = String::new();
+    terminal.read_line(&mut answer).map_err(gone)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// Shows what would change, and at most `limit` lines of how.
 fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::Result<()> {
     let mut text = Vec::new();

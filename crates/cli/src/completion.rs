@@ -12,6 +12,7 @@ use file_tools::Tool;
 use patch_engine::transaction::{LogEntry, Workspace};
 
 use crate::exit::Exit;
+use crate::render;
 
 /// The variable with the name of the shell that asks; the words of the line follow `--`.
 pub(crate) const VARIABLE: &str = "_APPLY_PATCH_COMPLETE";
@@ -111,6 +112,7 @@ fn with_values(command: Command, root: &Path) -> Command {
             match value.as_deref().filter(|_| arg.get_action().takes_values()) {
                 Some("DIR") => arg.value_hint(ValueHint::DirPath),
                 Some("FILE" | "FILE.json") => arg.value_hint(ValueHint::FilePath),
+                Some("PATH") => arg.value_hint(ValueHint::AnyPath),
                 Some("COMMAND") => values(arg, commands.clone()),
                 Some("NAME,…") => values(arg, tools()),
                 Some("NAME") if arg.is_positional() => values(arg, tools()),
@@ -147,7 +149,8 @@ fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -
 fn transaction_ids(root: &Path) -> Vec<(String, String)> {
     let history = Workspace::open(root, patch_engine::policy()).ok().and_then(|workspace| workspace.log().ok());
     let entries = history.unwrap_or_default().into_iter().take(MAX_TRANSACTIONS);
-    entries.map(|entry| (entry.journal.header.id.to_string(), what(&entry))).collect()
+    let what = |entry: &LogEntry| render::sanitize(&render::what(entry, 1)).into_owned();
+    entries.map(|entry| (entry.journal.header.id.short(), what(&entry))).collect()
 }
 
 /// The displaced files of the workspace at `root`, the newest first, and where each was.
@@ -155,20 +158,8 @@ fn trash_entries(root: &Path) -> Vec<(String, String)> {
     let trash = Workspace::open(root, patch_engine::policy()).ok().and_then(|workspace| workspace.trash().ok());
     let deleted = trash.unwrap_or_default().into_iter().filter(|entry| entry.deleted).take(MAX_TRANSACTIONS);
     deleted
-        .map(|entry| (format!("{}/{}", entry.id, entry.slot), file_tools::shown::sanitize(&entry.path).into_owned()))
+        .map(|entry| (format!("{}/{}", entry.id.short(), entry.slot), render::sanitize(&entry.path).into_owned()))
         .collect()
-}
-
-/// What a transaction did, in a few words.
-fn what(entry: &LogEntry) -> String {
-    let records = &entry.journal.records;
-    let files = match &records[..] {
-        [] => "no files".to_owned(),
-        [one] => one.path.clone(),
-        [first, rest @ ..] => format!("{} files: {}, +{} more", records.len(), first.path, rest.len()),
-    };
-    let undone = if entry.undone_by.is_some() { ", undone" } else { "" };
-    file_tools::shown::sanitize(&format!("{files}{undone}")).into_owned()
 }
 
 #[cfg(test)]

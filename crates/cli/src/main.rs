@@ -10,6 +10,7 @@ mod clients;
 mod commands;
 mod completion;
 mod drop_in;
+mod elsewhere;
 mod events;
 mod exit;
 mod expect;

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use fs_guard::{Access, Error, Globs, Policy, Root};
+use patch_engine::transaction::StatePlace;
 use patch_engine::{Encodings, Options};
 use toml::de::{DeTable, DeValue};
+use workspace_trash::Retention;
 
 use crate::args::{self, Ambiguous, Approve, Durability, Fuzz, HardLinks, Names, Profile, Rules, When, Writing};
 use crate::failure::Failure;
@@ -92,17 +94,66 @@ fn name<T: ValueEnum>(word: &T) -> String {
     word.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-impl Value for When {
+/// Implements [`Value`] for words of which none is stricter.
+macro_rules! free_words {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn wanted() -> String {
+                format!("one of {}", Self::value_variants().iter().map(name).collect::<Vec<_>>().join(", "))
+            }
+            fn from_text(text: &str) -> Result<Self, Wrong> {
+                Self::from_str(text, false).map_err(|_| Wrong::Type)
+            }
+            fn text(&self) -> String {
+                name(self)
+            }
+        }
+    )*};
+}
+
+free_words!(When, StateWord);
+
+/// Where the state is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateWord {
+    Project,
+    User,
+}
+
+impl From<StateWord> for StatePlace {
+    fn from(word: StateWord) -> Self {
+        match word {
+            StateWord::Project => Self::Project,
+            StateWord::User => Self::User,
+        }
+    }
+}
+
+/// How long displaced files are kept: an age, a size or both, as `30d, 1GiB`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct TrashKeep {
+    text: Option<String>,
+    retention: Retention,
+}
+
+impl TrashKeep {
+    pub(crate) fn retention(&self) -> Retention {
+        self.retention
+    }
+}
+
+impl Value for TrashKeep {
     fn wanted() -> String {
-        format!("one of {}", Self::value_variants().iter().map(name).collect::<Vec<_>>().join(", "))
+        "an age, a size, or both, as \"30d, 1GiB\"".into()
     }
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
-        Self::from_str(text, false).map_err(|_| Wrong::Type)
+        let retention = args::keep(text).map_err(|_| Wrong::Type)?;
+        Ok(Self { text: Some(text.to_owned()), retention })
     }
 
     fn text(&self) -> String {
-        name(self)
+        self.text.clone().unwrap_or_default()
     }
 }
 
@@ -399,6 +450,8 @@ settings! {
     accept_open_state: bool, "accept-open-state";
     pager: Option<String>, "pager";
     max_snapshots: Mebibytes, "max-snapshots";
+    state: StateWord, "state";
+    trash_keep: TrashKeep, "trash-keep";
 }
 
 /// A value as it stands in a source.
@@ -475,6 +528,8 @@ impl Settings {
             accept_open_state: false,
             pager: None,
             max_snapshots: Mebibytes(file_tools::MAX_SNAPSHOTS >> 20),
+            state: StateWord::Project,
+            trash_keep: TrashKeep::default(),
         }
     }
 

@@ -215,7 +215,7 @@ impl ToolError {
             let rejected = Self::rejected(rejects);
             let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
-                _ if rejects[0].path.starts_with(patch_engine::STATE_DIR) => rejected.hints([hints::doctor()]),
+                _ if hints::is_state(&rejects[0].path) => rejected.hints([hints::doctor()]),
                 Some(there) => rejected.hints([hints::choose(&there.path, "one where nothing is")]),
                 None => rejected,
             };
@@ -229,6 +229,9 @@ impl ToolError {
             | transaction::Error::NotInTransaction { .. }
             | transaction::Error::Aborted(_) => {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
+            }
+            transaction::Error::Elsewhere { paths, project, .. } => {
+                (FailureClass::Refused, json!({ "reason": "elsewhere", "paths": paths, "project": project }))
             }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {

@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 use fs_guard::Policy;
 use git_tree::{BranchMove, Change, Id, Kind, NewCommit, OpenOptions, Repository, Resolved, Role, Signature};
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{Durability, Locked, TransactionId, Workspace};
+use patch_engine::transaction::{Durability, Locked, StatePlace, TransactionId, Workspace};
 use patch_engine::{
     ApplyError, ChangedFile, CommitLog as _, ErrorKind, Event, Files, Host, Options, Patch, Plan, Rejects, Report, plan,
 };
@@ -159,7 +159,8 @@ impl GitSession {
     pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
         let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
         let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
-        let workspace = Workspace::open(repository.git_dir(), policy.clone()).map_err(|e| ToolError::workspace(&e))?;
+        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root);
+        let workspace = workspace.map_err(|error| ToolError::workspace(&error))?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
     }
@@ -223,7 +224,8 @@ impl GitSession {
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
         let durable = self.settings.durability == Durability::Full;
-        let mut log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable);
+        let mut log =
+            Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable).of_patch(options.profile);
         // Once is enough. The next session can do it too; and where the log cannot be written, this change is refused.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
         let mut locked = None;
@@ -231,9 +233,8 @@ impl GitSession {
         let committed: Vec<TransactionId> =
             result.iter().filter_map(|found| found.commit.and(found.report.transaction)).collect();
         let error = result.as_ref().err().map(ToolError::from);
-        let failure = error.as_ref().map(|error| (error.kind, error.path.as_deref()));
         // The intent is in the log; that the outcome is missing shows there.
-        if let Err(error) = log.finish(&committed, failure) {
+        if let Err(error) = log.finish(&committed, error.as_ref()) {
             host.event(&Event::Unlogged(&error.to_string()));
         }
         result
@@ -317,9 +318,9 @@ impl GitSession {
             let place = self.place(request, seen)?;
             seen = Some(place.seen);
             match self.once(patch, options, request, &place, (log, locked), host) {
-                Err(GitError::Moved(_)) if request.carry && place.branch.is_some() => {
+                Err(error @ GitError::Moved(_)) if request.carry && place.branch.is_some() => {
                     // What was intended did not happen.
-                    let _ = log.finish(&[], Some((ErrorKind::StaleFile, None)));
+                    let _ = log.finish(&[], Some(&ToolError::from(&error)));
                     *locked = None;
                 }
                 result => return result,

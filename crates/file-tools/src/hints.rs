@@ -397,6 +397,9 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
             let ids = error.to_be_trusted();
             ids.iter().take(PLACES).map(|id| ask(format!("take it back with `apply-patch undo {id} --trust`, if they know that change: it was made with a key that is not here, or without one"), None)).collect()
         }
+        transaction::Error::Elsewhere { id, project, .. } => {
+            vec![ask(format!("take it back with `apply-patch -C {project} undo {id}`"), None)]
+        }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]
         }
@@ -409,12 +412,18 @@ fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
     use fs_guard::Error;
     match error {
         Error::NotFound { path } | Error::NotAFile { path, .. } | Error::NotADirectory { path, .. }
-            if path.starts_with(patch_engine::STATE_DIR) =>
+            if is_state(path) =>
         {
             vec![doctor()]
         }
         error => guard_hints(error),
     }
+}
+
+/// Whether a path is one of the program's own, as it names them in messages.
+pub(crate) fn is_state(path: &str) -> bool {
+    path.trim_start_matches("../").starts_with(patch_engine::STATE_DIR)
+        || workspace_trash::parse_stored_path(path).is_some()
 }
 
 /// The state directory is not as the program left it.
@@ -426,7 +435,7 @@ pub(crate) fn doctor() -> Hint {
 pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
     match error {
         // A displaced file that is another one by now.
-        CommitError::Stale(drift) if drift.path.starts_with(patch_engine::STATE_DIR) => {
+        CommitError::Stale(drift) if is_state(&drift.path) => {
             vec![doctor()]
         }
         CommitError::Stale(drift) => vec![read_again(&drift.path)],

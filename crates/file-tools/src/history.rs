@@ -1,22 +1,150 @@
 //! The transactions of a workspace as data.
 
-use patch_engine::transaction::{Error, LogEntry, Unverified, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use patch_engine::ErrorKind;
+use patch_engine::transaction::{Error, LogEntry, TransactionId, Unverified, Workspace};
 use serde_json::{Value, json};
-use workspace_trash::{Carried, Record, format_time, stored_path};
+use workspace_trash::{Carried, Journal, Prefix, Record, format_time};
 
 use crate::changes::{CarriedHunk, LineRange};
-use crate::error::journal_problem;
+use crate::error::{FailureClass, ToolError, journal_problem};
+use crate::hints::{self, Hint};
+use crate::reason::Reason;
 
-/// The newest transactions, at most `max_count` of them, and those whose journals are not trusted.
+/// Which transactions are listed.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// At most so many, the newest.
+    pub max_count: Option<usize>,
+    /// Those that began at that time, or later.
+    pub since: Option<SystemTime>,
+    /// Those that did something to one of these paths, or beneath it; none: all.
+    pub paths: Vec<String>,
+}
+
+impl Wanted {
+    /// The transactions of `newest_first` that are wanted.
+    #[must_use]
+    pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
+        let beneath = |path: &str, dir: &str| match dir {
+            "" => !Prefix::leads_out(path),
+            dir => path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        };
+        newest_first.retain(|entry| {
+            let Journal { header, records, created_dirs, removed_dirs, .. } = &entry.journal;
+            let dirs = created_dirs.iter().map(|(dir, _)| dir).chain(removed_dirs.iter().map(|(dir, _)| dir));
+            let paths: Vec<&String> = records.iter().map(|record| &record.path).chain(dirs).collect();
+            self.since.is_none_or(|since| header.id.time() >= since)
+                && (self.paths.is_empty()
+                    || self.paths.iter().any(|wanted| {
+                        let wanted = wanted.trim_end_matches('/').trim_start_matches("./");
+                        let wanted = if wanted == "." { "" } else { wanted };
+                        paths.iter().any(|path| beneath(path, wanted))
+                    }))
+        });
+        newest_first.truncate(self.max_count.unwrap_or(usize::MAX));
+        newest_first
+    }
+}
+
+/// Finds the transaction that a name means: the whole of it, a beginning or an end that no other has, `last`, or `@N` for the
+/// N-th newest of the log.
+///
+/// # Errors
+///
+/// When it means none, or several, or the journals cannot be read.
+pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolError> {
+    if let Ok(id) = name.parse() {
+        return Ok(id);
+    }
+    let none = |message: String| {
+        ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+            .details(json!({ "reason": Reason::NoTransaction.reason() }))
+            .hints([Hint::UseCommand { command: "apply-patch log".into() }])
+    };
+    let nth = if name == "last" { Some(1) } else { name.strip_prefix('@').and_then(|nth| nth.parse().ok()) };
+    if let Some(nth) = nth {
+        let entries = workspace.log().map_err(|error| ToolError::workspace(&error))?;
+        let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
+        return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
+            1 => none(format!("there is no transaction {name}: there is one")),
+            count => none(format!("there is no transaction {name}: there are {count}")),
+        });
+    }
+    let store = workspace.store().map_err(|error| ToolError::workspace(&error))?;
+    let all =
+        store.map(|store| store.transactions()).transpose().map_err(|error| ToolError::workspace(&error.into()))?;
+    let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(none(format!("there is no transaction {name:?}"))),
+        count => {
+            let named: Vec<_> = found.iter().take(hints::PLACES).map(ToString::to_string).collect();
+            let more = if count > named.len() { ", …" } else { "" };
+            Err(none(format!(
+                "{name:?} is the beginning or the end of {count} transactions: {}{more}",
+                named.join(", ")
+            )))
+        }
+    }
+}
+
+/// What a transaction did to a file.
+#[derive(Debug, Clone, Copy)]
+pub struct FileChange<'j> {
+    /// `A`, `M`, `D` or `R`.
+    pub letter: char,
+    /// Where it was, or is.
+    pub before: &'j Record,
+    /// Where it moved to.
+    pub moved_to: Option<&'j Record>,
+}
+
+impl FileChange<'_> {
+    /// The path, or both.
+    #[must_use]
+    pub fn paths(&self) -> String {
+        match self.moved_to {
+            Some(to) => format!("{} -> {}", self.before.path, to.path),
+            None => self.before.path.clone(),
+        }
+    }
+}
+
+/// What a transaction did to each file, in the order of the journal.
+#[must_use]
+pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
+    let slots: BTreeMap<u32, &Record> = match journal.moved.is_empty() {
+        true => BTreeMap::new(),
+        false => journal.records.iter().map(|record| (record.slot, record)).collect(),
+    };
+    let to_of: BTreeMap<u32, u32> = journal.moved.iter().copied().collect();
+    let came: BTreeSet<u32> = to_of.values().copied().collect();
+    let change = |before| {
+        let Record { slot, before: old, after, .. }: &Record = before;
+        let moved_to = to_of.get(slot).and_then(|to| slots.get(to)).copied();
+        let letter = match (old, after) {
+            _ if moved_to.is_some() => 'R',
+            (None, _) => 'A',
+            (_, None) => 'D',
+            _ => 'M',
+        };
+        FileChange { letter, before, moved_to }
+    };
+    journal.records.iter().filter(|record| !came.contains(&record.slot)).map(change).collect()
+}
+
+/// Transactions, and those whose journals are not trusted.
 ///
 /// # Errors
 ///
 /// When the journals, or files that a diff needs, cannot be read.
-pub fn log(workspace: &Workspace, max_count: Option<usize>, with_diff: bool) -> Result<Value, Error> {
-    let (mut entries, unverified) = workspace.history()?;
-    entries.truncate(max_count.unwrap_or(usize::MAX));
+pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Value, Error> {
+    let (entries, unverified) = workspace.history()?;
     let transactions: Result<Vec<_>, Error> =
-        entries.iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
+        wanted.of(entries).iter().map(|entry| transaction(workspace, entry, with_diff)).collect();
     let not_verified = unverified.iter().map(|one| {
         let mut value = json!({
             "id": one.id.to_string(),
@@ -40,17 +168,24 @@ pub fn log(workspace: &Workspace, max_count: Option<usize>, with_diff: bool) -> 
 /// When files that its diff needs cannot be read.
 pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> Result<Value, Error> {
     let header = &entry.journal.header;
-    let file = |record: &Record| {
-        json!({
+    let file = |change: &FileChange<'_>| {
+        let FileChange { letter, before: record, moved_to } = change;
+        let after = moved_to.unwrap_or(record);
+        let mut value = json!({
             "path": record.path,
-            "operation": match (&record.before, &record.after) { (None, _) => "create", (_, None) => "delete", _ => "update" },
+            "operation": match letter { 'A' => "create", 'D' => "delete", 'R' => "move", _ => "update" },
             "beforeSha256": record.before.as_ref().map(|state| state.sha256.to_string()),
-            "afterSha256": record.after.as_ref().map(|state| state.sha256.to_string()),
-            "trashedTo": record.before.as_ref().map(|_| stored_path(workspace.root(), header.id, record.slot)),
-        })
+            "afterSha256": after.after.as_ref().map(|state| state.sha256.to_string()),
+            "trashedTo": record.before.as_ref().map(|_| workspace.stored_path(header.id, record.slot)),
+        });
+        if let Some(to) = moved_to {
+            value["toPath"] = to.path.clone().into();
+        }
+        value
     };
     let mut value = json!({
         "id": header.id.to_string(),
+        "shortId": header.id.short(),
         "timestamp": format_time(header.id.time()),
         "tool": header.tool,
         "agent": header.agent,
@@ -58,7 +193,7 @@ pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> 
         "undoOf": header.undo_of.map(|id| id.to_string()),
         "undoneBy": entry.undone_by.map(|id| id.to_string()),
         "rolledBack": entry.aborted,
-        "files": entry.journal.records.iter().map(file).collect::<Vec<_>>(),
+        "files": changes(&entry.journal).iter().map(file).collect::<Vec<_>>(),
     });
     if !entry.journal.carried.is_empty() {
         let lines = |(first, last): (usize, usize)| LineRange { start_line: first, end_line: last };

@@ -8,6 +8,7 @@ use std::time::Duration;
 use fs_guard::{Dir, Error, Sha256};
 use patch_engine::ErrorKind;
 use patch_engine::transaction::{self, Workspace};
+use workspace_trash::Prefix;
 
 use crate::session_name::SessionName;
 
@@ -49,10 +50,10 @@ impl Ledger {
                 Ok((bytes, _)) => {
                     // A line that a crash cut off is skipped.
                     for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
-                        read_line(line, &mut seen);
+                        read_line(line, workspace.prefix(), &mut seen);
                     }
                     if bytes.len() as u64 > COMPACT_SIZE {
-                        compact(&dir, session, &seen, lock_timeout)?;
+                        compact(&dir, session, (&seen, workspace.prefix()), lock_timeout)?;
                     }
                 }
                 Err(Error::NotFound { .. }) => {}
@@ -82,8 +83,8 @@ impl Ledger {
                 continue;
             }
             match hash {
-                Some(hash) => writeln!(lines, "{hash} {path}"),
-                None => writeln!(lines, "- {path}"),
+                Some(hash) => writeln!(lines, "{hash} {}", workspace.prefix().join(path)),
+                None => writeln!(lines, "- {}", workspace.prefix().join(path)),
             }
             .expect("a string takes all");
         }
@@ -100,16 +101,8 @@ impl Ledger {
     }
 }
 
-/// Makes the state directory if it is missing, complete with what keeps it out of git.
-pub(crate) fn ensure_state(workspace: &Workspace, timeout: Duration) -> Result<(), transaction::Error> {
-    if workspace.root().state_dir()?.is_none() {
-        workspace.lock(timeout)?.locked_store().keep();
-    }
-    Ok(())
-}
-
 fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
-    match workspace.root().state_dir()? {
+    match workspace.state_dir()? {
         Some(state) => state.open_dir(FOLDER),
         None => Ok(None),
     }
@@ -121,9 +114,8 @@ fn append(
     lines: &str,
     lock_timeout: Duration,
 ) -> Result<(), transaction::Error> {
-    ensure_state(workspace, lock_timeout)?;
-    let (state, _) = workspace.root().create_state_dir()?;
-    let dir = state.open_or_create_dir(FOLDER)?;
+    workspace.make_state(lock_timeout)?;
+    let dir = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
     let _lock = dir.spot("lock").lock(lock_timeout)?;
     Ok(dir.spot(&file_name(session)).append()?.append(lines.as_bytes())?)
 }
@@ -131,13 +123,13 @@ fn append(
 fn compact(
     dir: &Dir,
     session: &SessionName,
-    seen: &BTreeMap<String, Sha256>,
+    (seen, prefix): (&BTreeMap<String, Sha256>, &Prefix),
     lock_timeout: Duration,
 ) -> Result<(), Error> {
     let _lock = dir.spot("lock").lock(lock_timeout)?;
     let mut text = String::new();
     for (path, hash) in seen {
-        writeln!(text, "{hash} {path}").expect("a string takes all");
+        writeln!(text, "{hash} {}", prefix.join(path)).expect("a string takes all");
     }
     dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
@@ -146,12 +138,13 @@ fn file_name(session: &SessionName) -> String {
     format!("{session}.reads")
 }
 
-/// Paths have no control characters, so a line is a line.
-fn read_line(line: &str, seen: &mut BTreeMap<String, Sha256>) {
+/// Paths have no control characters, so a line is a line. They are the project's.
+fn read_line(line: &str, prefix: &Prefix, seen: &mut BTreeMap<String, Sha256>) {
     let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else { return };
+    let path = prefix.relative(path);
     if hash == "-" {
-        seen.remove(path);
+        seen.remove(&path);
     } else if let Ok(hash) = hash.parse() {
-        seen.insert(path.to_owned(), hash);
+        seen.insert(path, hash);
     }
 }

@@ -25,18 +25,20 @@ impl Session {
         trust: bool,
     ) -> Result<Plan, transaction::Error> {
         let events = OnceCell::new();
-        let left =
-            |left: &Left<'_>| rebuilt(events.get_or_init(|| audit::events(self.workspace()).unwrap_or_default()), left);
+        let left = |left: &Left<'_>| {
+            let events = events.get_or_init(|| audit::events(self.workspace()).unwrap_or_default());
+            rebuilt(events, &self.workspace().prefix().join(left.path), left)
+        };
         self.workspace().plan_undo_with(id, paths, &UndoOptions { carry, trust, left: &left })
     }
 }
 
-/// The file that comes out of a logged diff; it may be another than is wanted.
-fn rebuilt(events: &[Event], left: &Left<'_>) -> Option<Vec<u8>> {
+/// The file that comes out of the logged diff of a path of the project; it may be another than is wanted.
+fn rebuilt(events: &[Event], path: &str, left: &Left<'_>) -> Option<Vec<u8>> {
     let (id, after) = (left.id.to_string(), left.sha256.to_string());
     let wanted = |event: &Event| {
         event.phase == Phase::Outcome
-            && event.path == left.path
+            && event.path == path
             && event.transaction_id.as_ref() == Some(&id)
             && event.after_sha256.as_ref() == Some(&after)
     };

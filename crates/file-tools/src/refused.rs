@@ -58,15 +58,23 @@ impl Session {
         if text.len() as u64 > MAX_SIZE || (self.settings().traceless && !self.workspace().has_state()) {
             return None;
         }
-        let bytes = [form.line().as_bytes(), text].concat();
+        let bytes = [self.directory_line().as_bytes(), form.line().as_bytes(), text].concat();
         let id = id_of(&bytes);
         let keep = || -> Result<(), Error> {
-            let (state, _) = self.workspace().root().create_state_dir()?;
-            let folder = state.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+            let folder = self.workspace().create_state_dir()?;
+            let folder = folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
             folder.spot(&id).write(&bytes, false)?;
             prune(&folder)
         };
         keep().is_ok().then_some(id)
+    }
+
+    /// The line that says for which directory of the project a patch is kept: its paths are relative to that.
+    fn directory_line(&self) -> String {
+        match self.workspace().prefix() {
+            top if top.is_empty() => String::new(),
+            prefix => format!("in {}\n", prefix.as_str()),
+        }
     }
 
     /// A patch that was refused in this session.
@@ -76,7 +84,7 @@ impl Session {
     /// When there is none of that name, or not any more, or it is not what was kept.
     pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
         let read = || -> Result<Option<Vec<u8>>, Error> {
-            let Some(state) = self.workspace().root().state_dir()? else { return Ok(None) };
+            let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
             let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
             let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
             match folder.spot(id).read(MAX_SIZE + 64) {
@@ -87,14 +95,24 @@ impl Session {
         };
         let kept = if is_id(id) { read()? } else { None };
         // Its name is its hash: what was changed, or cut off, is not it.
+        let mut elsewhere = false;
         let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
+            let directory = self.directory_line();
+            if directory.is_empty() == bytes.starts_with(b"in ") || !bytes.starts_with(directory.as_bytes()) {
+                elsewhere = true;
+                return None;
+            }
+            bytes.drain(..directory.len());
             let end = memchr::memchr(b'\n', &bytes)?;
             let form = RefusedForm::of_line(std::str::from_utf8(&bytes[..end]).ok()?)?;
             bytes.drain(..=end);
             Some((form, bytes))
         });
         kept.ok_or_else(|| {
-            let message = format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are");
+            let message = match elsewhere {
+                true => format!("the refused patch {id:?} is for another directory of the project"),
+                false => format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are"),
+            };
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .details(json!({ "reason": "not_kept" }))
                 .hints([hints::omit("--amend"), hints::give("the patch", "whole, with all its sections")])

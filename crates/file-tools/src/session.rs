@@ -11,12 +11,14 @@ use patch_engine::{
     Reject, Report, Settings,
 };
 
+use workspace_trash::Retention;
+
 use crate::audit::recorder::Recorder;
 use crate::audit::{Audit, AuditError, Operation};
 use crate::envelope::ToolResult;
 use crate::error::ToolError;
 use crate::hints;
-use crate::ledger::{Ledger, ensure_state};
+use crate::ledger::Ledger;
 use crate::reason::Reason;
 use crate::session_name::SessionName;
 use crate::snapshots::Snapshots;
@@ -53,6 +55,8 @@ pub struct SessionSettings {
     /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be carried when the file has
     /// changed since. When there are more, the oldest go.
     pub max_snapshots: u64,
+    /// How long what commits displace is kept.
+    pub retention: Retention,
     /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
     pub traceless: bool,
     /// What has to accept every change, once its files are published and before it counts.
@@ -69,6 +73,7 @@ impl Default for SessionSettings {
             encodings: Encodings::default(),
             max_output: None,
             max_snapshots: MAX_SNAPSHOTS,
+            retention: Retention::default(),
             traceless: false,
             verify: None,
         }
@@ -330,7 +335,7 @@ impl Session {
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         let settings = Settings { options, commit: self.commit_options(tool), atomic };
-        let mut log = self.recorder(tool, Operation::Patch);
+        let mut log = self.recorder(tool, Operation::Patch).of_patch(settings.options.profile);
         let result = self.workspace.apply_logged(patch, &settings, &mut log, host);
         let (reports, error) = match &result {
             Ok(reports) => (reports, None),
@@ -395,6 +400,7 @@ impl Session {
             session: Some(self.audit.session.to_string()),
             lock_timeout: self.settings.lock_timeout,
             verify: self.settings.verify.clone(),
+            retention: self.settings.retention,
             ..CommitOptions::default()
         }
     }
@@ -407,13 +413,12 @@ impl Session {
         if error.is_some() && reports.is_empty() && !log.has_begun() {
             let traceless = self.settings.traceless && !self.workspace.has_state();
             // It changed nothing. That this cannot be written down is no second failure.
-            if traceless || ensure_state(&self.workspace, self.settings.lock_timeout).is_err() {
+            if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
                 return;
             }
         }
         let committed: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
-        let failure = error.map(|error| (error.kind, error.path.as_deref()));
-        let mut unlogged = log.finish(&committed, failure).err().map(|error| error.to_string());
+        let mut unlogged = log.finish(&committed, error).err().map(|error| error.to_string());
         let touched: Vec<_> = reports.iter().flat_map(|report| self.touched(report)).collect();
         if let Err(error) = self.ledger.note(&self.workspace, &touched) {
             unlogged.get_or_insert(error.to_string());

@@ -14,8 +14,6 @@ use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, KeyPlace, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 
-use crate::ledger::ensure_state;
-
 /// The folder of the snapshots in the state directory.
 const FOLDER: &str = "snapshots";
 
@@ -56,11 +54,11 @@ impl Snapshots {
         /// Tells the drafts of one process apart.
         static DRAFTS: AtomicU32 = AtomicU32::new(0);
         let Some(packed) = packed(bytes) else { return Ok(()) };
-        let state = match workspace.root().state_dir()? {
+        let state = match workspace.state_dir()? {
             Some(state) => state,
             None => {
-                ensure_state(workspace, self.lock_timeout)?;
-                workspace.root().create_state_dir()?.0
+                workspace.make_state(self.lock_timeout)?;
+                workspace.create_state_dir()?
             }
         };
         let folder = state.open_or_create_dir(FOLDER)?;
@@ -90,8 +88,13 @@ impl Snapshots {
 
     /// Where the bytes of versions are looked for.
     pub(crate) fn source(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
-        let (root, key_place) = (workspace.root().clone(), workspace.key_place().clone());
-        Arc::new(Source { root, key_place, max_file_size: self.max_file_size })
+        Arc::new(Source {
+            #[cfg(feature = "git")]
+            root: workspace.root().clone(),
+            home: workspace.home().clone(),
+            key_place: workspace.key_place().clone(),
+            max_file_size: self.max_file_size,
+        })
     }
 }
 
@@ -99,20 +102,22 @@ impl Snapshots {
 /// newest commits of the git repository around the workspace, where the crate has its feature `git`.
 #[derive(Debug)]
 struct Source {
+    #[cfg(feature = "git")]
     root: Arc<Root>,
+    home: Arc<Root>,
     key_place: KeyPlace,
     max_file_size: u64,
 }
 
 impl Source {
     fn kept(&self, sha256: Sha256) -> Option<Vec<u8>> {
-        let folder = self.root.state_dir().ok()??.open_dir(FOLDER).ok()??;
+        let folder = self.home.state_dir().ok()??.open_dir(FOLDER).ok()??;
         let (packed, _) = folder.spot(&sha256.to_string()).read(self.max_file_size).ok()?;
         unpacked(&packed, self.max_file_size).filter(|bytes| Sha256::of(bytes) == sha256)
     }
 
     fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
-        let store = Store::open(&self.root, self.key_place.clone()).ok()??;
+        let store = Store::open(&self.home, self.key_place.clone()).ok()??;
         let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
         newest.into_iter().find_map(|id| {
             let journal = store.journal(id).ok()?;

@@ -6,6 +6,7 @@ mod append;
 mod digest;
 mod dir;
 mod dirs;
+mod enclosing;
 mod error;
 mod fold;
 mod globs;

@@ -35,8 +35,8 @@ pub struct Policy {
     /// The name, in the root, of a directory of the program's own that no checked path reaches: a dot, and then ASCII
     /// letters, digits, `-` and `_`.
     pub private_dir: Box<str>,
-    /// Ends of paths that are never touched, as `app/key`: for what the program keeps elsewhere, in the case that the
-    /// root is the user's home.
+    /// Paths in any directory that are never touched, nor what lies beneath them, as `app/key`: for what the program keeps
+    /// elsewhere, in the case that the root is the user's home.
     pub reserved: Vec<Box<str>>,
     /// Which names may be created.
     pub names: NamePolicy,
@@ -147,14 +147,16 @@ impl Policy {
             };
             return Err(Error::Forbidden { path: path.into(), rule });
         }
-        let name = rest.rsplit('/').next().unwrap_or(rest);
         for reserved in &self.reserved {
-            // Every spelling of it ends in one of these; the rest is spared the folding.
-            if name.is_ascii() && !reserved.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name)) {
+            // Every spelling of it has one of these names; the rest is spared the folding.
+            let last = reserved.rsplit('/').next().unwrap_or(reserved);
+            if rest.split('/').all(|name| name.is_ascii() && !name.eq_ignore_ascii_case(last)) {
                 continue;
             }
             let folded = fold(rest);
-            if folded.strip_suffix(&**reserved).is_some_and(|above| above.is_empty() || above.ends_with('/')) {
+            let ends = |end: usize| matches!(folded.as_bytes().get(end), None | Some(b'/'));
+            let begins = |at: usize| at == 0 || folded[..at].ends_with('/');
+            if folded.match_indices(&**reserved).any(|(at, found)| begins(at) && ends(at + found.len())) {
                 return Err(Error::Forbidden { path: path.into(), rule: Rule::StateDirectory });
             }
         }

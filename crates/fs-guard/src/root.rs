@@ -23,6 +23,10 @@ pub struct Root {
     pub(crate) handle: sys::Fd,
     path: PathBuf,
     policy: Policy,
+    /// The private directory, where it is not in the root.
+    pub(crate) private_dir: Option<PathBuf>,
+    /// How messages name the private directory in the root: it may be looked at from below.
+    pub(crate) private_dir_shown: Option<String>,
     /// What the root directory was when it was opened.
     pub(crate) metadata: Metadata,
     /// Who opened it.
@@ -52,6 +56,8 @@ impl Root {
             handle,
             path: dir.to_path_buf(),
             policy,
+            private_dir: None,
+            private_dir_shown: None,
             metadata,
             user: sys::user(),
             walk: AtomicBool::new(false),
@@ -68,6 +74,18 @@ impl Root {
         self
     }
 
+    /// Has the private directory elsewhere: `dir`, which is made when it is needed.
+    #[must_use]
+    pub fn with_private_dir(self, dir: PathBuf) -> Self {
+        Self { private_dir: Some(dir), ..self }
+    }
+
+    /// Names the private directory by another path in messages: as it is seen from a directory beneath.
+    #[must_use]
+    pub fn showing_private_dir(self, path: String) -> Self {
+        Self { private_dir_shown: Some(path), ..self }
+    }
+
     /// Returns the rules.
     #[must_use]
     pub fn policy(&self) -> &Policy {
@@ -78,6 +96,12 @@ impl Root {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the device of its file system.
+    #[must_use]
+    pub fn device(&self) -> u64 {
+        self.metadata.dev
     }
 
     /// Returns the modification time the root directory had when it was opened.

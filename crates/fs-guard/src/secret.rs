@@ -1,7 +1,6 @@
 //! Secrets of the user, kept outside every workspace.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "the user's own directory, by its own path")]
 
-use std::fs::DirBuilder;
 use std::path::Path;
 
 use crate::dir::Dir;
@@ -56,16 +55,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     let handle = match sys::open_root(dir) {
         Ok(handle) => handle,
         Err(error) if error.raw_os_error() == Some(code::NOENT) => {
-            let mut builder = DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            let there = dir.ancestors().skip(1).take_while(|above| std::fs::symlink_metadata(above).is_err()).count();
-            builder.create(dir).at("create", &shown)?;
-            for above in dir.ancestors().skip(1).take(there + 1) {
-                // A directory that may not be listed cannot be synced.
-                let _ = sys::open_root(above).and_then(|above| sys::sync(&above));
-            }
+            crate::state::create_private(dir).at("create", &shown)?;
             sys::open_root(dir).at("open", &shown)?
         }
         Err(error) => return Err(error).at("open", &shown),

@@ -1,4 +1,5 @@
-//! The private directory in the root, which no checked path reaches.
+//! The private directory, in the root or elsewhere, which no checked path reaches.
+#![allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 
 use std::path::Path;
 
@@ -15,13 +16,17 @@ impl Root {
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
     /// user's that others may not enter (unless the policy accepts that).
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
+        if let Some(dir) = &self.private_dir {
+            return self.state_elsewhere(dir);
+        }
         let name = &*self.policy().private_dir;
-        let untrusted = |problem| Error::UntrustedState { path: name.into(), problem };
+        let shown = self.private_dir_shown.as_deref().unwrap_or(name);
+        let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
         // Over no mount point either, unlike an ordinary open.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => {
-                let dir = Dir::new(handle, name).accepting_open(self.policy().accept_open_private_dir);
+                let dir = Dir::new(handle, shown).accepting_open(self.policy().accept_open_private_dir);
                 dir.require_own(&dir.metadata()?)?;
                 Ok(Some(dir))
             }
@@ -34,11 +39,47 @@ impl Root {
         }
     }
 
+    /// Opens the private directory that is not in the root.
+    fn state_elsewhere(&self, dir: &Path) -> Result<Option<Dir>, Error> {
+        let shown = self.state_path();
+        match sys::open_root(dir) {
+            Ok(handle) => {
+                let dir = Dir::new(handle, &shown).accepting_open(self.policy().accept_open_private_dir);
+                dir.require_own(&dir.metadata()?)?;
+                Ok(Some(dir))
+            }
+            Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
+            Err(error) => Err(error).at("open", shown),
+        }
+    }
+
+    /// Returns the path of the private directory: beneath the root, or, where it is elsewhere, of its own.
+    #[must_use]
+    pub fn state_path(&self) -> String {
+        self.private_dir.as_ref().map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
+    }
+
+    /// Opens the directory that the private directory is in, to be synced.
+    pub fn state_parent(&self) -> Result<Dir, Error> {
+        let Some(dir) = &self.private_dir else {
+            // The handle that is open: a process that is confined to a directory of the project may open no other.
+            return Ok(Dir::new(self.handle.try_clone().at("open", ".")?, ""));
+        };
+        let parent = dir.parent().unwrap_or(dir);
+        let shown = parent.display().to_string();
+        Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))
+    }
+
     /// Opens the private directory, which is created when missing. When it was, the root directory's
     /// modification time from before comes with it, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
+        }
+        if let Some(dir) = &self.private_dir {
+            create_private(dir).at("create", self.state_path())?;
+            let made = self.state_dir()?.ok_or_else(|| Error::Changed { path: self.state_path() })?;
+            return Ok((made, Some(self.mtime())));
         }
         let root = self.as_dir("")?.accepting_open(self.policy().accept_open_private_dir);
         let before = root.metadata()?.mtime;
@@ -56,6 +97,9 @@ impl Root {
     /// Removes the private directory if it is empty, and gives the root directory the modification
     /// time back that it had before.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
+        if let Some(dir) = &self.private_dir {
+            return Ok(std::fs::remove_dir(dir).is_ok());
+        }
         let root = self.as_dir("")?;
         let removed = root.remove_dir(&self.policy().private_dir)?;
         if removed {
@@ -92,6 +136,21 @@ impl Root {
         let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
         Ok(Dir::new(handle, path))
     }
+}
+
+/// Makes a directory of this user's alone, with those above it.
+pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let there = dir.ancestors().skip(1).take_while(|above| std::fs::symlink_metadata(above).is_err()).count();
+    builder.create(dir)?;
+    for above in dir.ancestors().skip(1).take(there + 1) {
+        // A directory that may not be listed cannot be synced.
+        let _ = sys::open_root(above).and_then(|above| sys::sync(&above));
+    }
+    Ok(())
 }
 
 /// Reads the index of the repository that `git` is, or names.

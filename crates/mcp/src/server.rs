@@ -215,8 +215,7 @@ impl Shared {
         // What is guarded is asked about like everything else, where a person sees every plan.
         let policy = self.approvals().take_guarded(settings.policy.clone());
         let open = |root: &Path, policy| {
-            let workspace = Workspace::open(root, policy)?;
-            Ok::<_, ToolError>(workspace.with_key_place(settings.key_place.clone()))
+            Ok::<_, ToolError>(Workspace::open_keyed(root, policy, settings.state, settings.key_place.clone())?)
         };
         let mut workspace = open(&settings.root, policy.clone())?;
         if names_roots(context) {

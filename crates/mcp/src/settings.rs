@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use file_tools::{SessionSettings, Tool};
 use fs_guard::Policy;
-use patch_engine::transaction::KeyPlace;
+use patch_engine::transaction::{KeyPlace, StatePlace};
 
 /// About how many bytes an answer has at most: some ten thousand tokens are what clients pass on to a model without a
 /// warning.
@@ -46,6 +46,8 @@ pub struct ServerSettings {
     pub origin: Origin,
     /// What may be touched in it.
     pub policy: Policy,
+    /// Where the state directory is.
+    pub state: StatePlace,
     /// Where the key of the journals is kept.
     pub key_place: KeyPlace,
     /// The tools that are offered.
@@ -68,6 +70,7 @@ impl ServerSettings {
             root: root.into(),
             origin: Origin::default(),
             policy: patch_engine::policy(),
+            state: StatePlace::default(),
             key_place: patch_engine::key_place(),
             tools: Tool::ALL.to_vec(),
             approval: Approval::default(),

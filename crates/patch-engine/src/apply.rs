@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Root, Sha256};
 use patch_grammar::Patch;
+use workspace_trash::Prefix;
 
 use crate::host::{CommitLog, Decision, Event, Host, Request};
 use crate::kind::ErrorKind;
@@ -111,8 +112,8 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
-/// What a patch is known by: its text, and what is read of it. `None` for a long one: to hash it would take too long.
-fn hash_of(patch: &Patch<'_>) -> Option<Sha256> {
+/// What a patch is known by: its text, what is read of it, and the directory of the project that it is for. `None` for a long one: to hash it would take too long.
+fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
     /// Longer patches are not recognised.
     const MAX_SIZE: usize = 1 << 20;
     if patch.text.len() > MAX_SIZE {
@@ -120,6 +121,10 @@ fn hash_of(patch: &Patch<'_>) -> Option<Sha256> {
     }
     let mut hasher = Hasher::new();
     hasher.update(&[u8::from(patch.reversed)]);
+    if !prefix.is_empty() {
+        hasher.update(&(prefix.as_str().len() as u64).to_be_bytes());
+        hasher.update(prefix.as_str().as_bytes());
+    }
     hasher.update(patch.text);
     // The same text may be about other paths: where it is applied beneath a directory, or leading parts are left out.
     for section in &patch.sections {
@@ -174,7 +179,7 @@ impl Workspace {
         host: &mut dyn Host,
     ) -> Result<Vec<Report>, Failed> {
         if settings.atomic {
-            let text = hash_of(patch);
+            let text = hash_of(patch, self.prefix());
             let verified = settings.commit.verify.is_some();
             if let Some(report) = text.and_then(|text| self.replayed(&text, patch, &settings.options, verified)) {
                 return Ok(vec![report]);
@@ -221,7 +226,7 @@ impl Workspace {
     /// A preview asks this first, so that it does not differ from the commit.
     #[must_use]
     pub fn already_applied(&self, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {
-        self.replayed(&hash_of(patch)?, patch, options, verified)
+        self.replayed(&hash_of(patch, self.prefix())?, patch, options, verified)
     }
 
     fn replayed(&self, text: &Sha256, patch: &Patch<'_>, options: &Options, verified: bool) -> Option<Report> {

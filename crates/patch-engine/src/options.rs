@@ -104,6 +104,8 @@ pub trait Snapshots: fmt::Debug + Send + Sync {
 /// All rules of planning.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// The profile that the rules began as: it is logged, and decides nothing.
+    pub profile: Profile,
     /// What is tolerated around and in the patch text.
     pub parse: ParseOptions,
     /// Where hunks go.
@@ -154,6 +156,7 @@ impl Options {
     pub fn new(profile: Profile) -> Self {
         let codex = profile == Profile::Codex;
         Self {
+            profile,
             parse: ParseOptions { strip_wrappers: codex, bare_first_hunk: codex, ..ParseOptions::default() },
             placement: Rules {
                 order: if codex { Order::File } else { Order::PostState },

@@ -9,6 +9,9 @@ pub const STATE_DIR: &str = ".apply-patch";
 /// The directory of the key, in that of the user's state.
 const KEY_DIR: &str = "apply-patch";
 
+/// The directory, in the same, of the states that are kept outside their projects.
+pub(crate) const USER_STATES: &str = "workspaces";
+
 /// The patterns of paths that are never touched.
 pub const DEFAULT_FORBIDDEN: &[&str] = &[
     "**/.env",
@@ -59,7 +62,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
 pub fn policy() -> Policy {
     let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
     let mut policy = Policy::new(STATE_DIR);
-    policy.reserved = vec![format!("{KEY_DIR}/key").into()];
+    policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
     policy.forbidden = globs(DEFAULT_FORBIDDEN);
     NOT_FORBIDDEN.iter().for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
     policy.guarded = globs(DEFAULT_GUARDED);

@@ -41,6 +41,19 @@ impl TransactionId {
         self.time() > now + AHEAD
     }
 
+    /// Tells whether its name begins or ends with a text.
+    #[must_use]
+    pub fn is_named(self, part: &str) -> bool {
+        let name = self.to_string();
+        !part.is_empty() && (name.starts_with(part) || name.ends_with(part))
+    }
+
+    /// Returns the end of its name, by which people call it: `9f3ac1d2`.
+    #[must_use]
+    pub fn short(self) -> String {
+        format!("{:08x}", self.tail)
+    }
+
     /// Returns when the transaction began.
     #[must_use]
     pub fn time(self) -> SystemTime {

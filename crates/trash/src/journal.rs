@@ -11,6 +11,7 @@
 //! add 0 - file:2cf24d…:5:644:131:1795225353.5 src/new/a.txt
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
 //! delete 2 file:…:9:600:78:… - old.txt
+//! moved 2 0
 //! checksum 84983e…
 //! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
@@ -41,6 +42,8 @@ pub struct Journal {
     pub removed_dirs: Vec<(String, u32)>,
     /// What it does to files, in the order in which it is done.
     pub records: Vec<Record>,
+    /// The files that got another path: the number of what went, and of what came.
+    pub moved: Vec<(u32, u32)>,
     /// The hunks that were located in another version of a file, and brought to the one that was there.
     pub carried: Vec<Carried>,
 }
@@ -206,7 +209,14 @@ impl Journal {
     /// A transaction that makes and removes no directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {
-        Self { header, created_dirs: Vec::new(), removed_dirs: Vec::new(), records, carried: Vec::new() }
+        Self {
+            header,
+            created_dirs: Vec::new(),
+            removed_dirs: Vec::new(),
+            records,
+            moved: Vec::new(),
+            carried: Vec::new(),
+        }
     }
 
     /// Writes it, signed when there is a signer.
@@ -265,6 +275,9 @@ impl Journal {
             if let Some(sibling) = &record.sibling {
                 writeln!(text, "sibling {}", escape(sibling))?;
             }
+        }
+        for (from, to) in &self.moved {
+            writeln!(text, "moved {from} {to}")?;
         }
         for Carried { path, hunk, from, to, already_there } in &self.carried {
             let word = if *already_there { "already" } else { "carried" };
@@ -395,6 +408,10 @@ fn read_body(body: &str) -> Option<Journal> {
                 journal.removed_dirs.push((unescape(dir)?, u32::from_str_radix(mode, 8).ok()?));
             }
             "sibling" => journal.records.last_mut()?.sibling = Some(unescape(rest)?),
+            "moved" => {
+                let (from, to) = rest.split_once(' ')?;
+                journal.moved.push((from.parse().ok()?, to.parse().ok()?));
+            }
             "carried" | "already" => {
                 let mut parts = rest.splitn(4, ' ');
                 let hunk = parts.next()?.parse().ok()?;
@@ -461,6 +478,7 @@ mod tests {
                 },
                 record(2, "d", Some(FileState { link: true, ..state("target", 4) }), None),
             ],
+            moved: vec![(2, 0)],
             carried: vec![
                 Carried { path: "b c".into(), hunk: 1, from: (3, 5), to: (8, 10), already_there: false },
                 Carried { path: "d".into(), hunk: 0, from: (1, 0), to: (2, 1), already_there: true },

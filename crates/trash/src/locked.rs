@@ -9,6 +9,7 @@ use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256};
 use crate::error::Error;
 use crate::id::TransactionId;
 use crate::key::KeyPlace;
+use crate::prefix::Prefix;
 use crate::store::{APPLIED, MAX_APPLIED, PENDING, Store, TRASH};
 
 const LOCK: &str = "lock";
@@ -84,9 +85,16 @@ impl<'r> LockedStore<'r> {
         self.root_mtime.is_some()
     }
 
+    /// Sees it from a directory of the project.
+    #[must_use]
+    pub fn seen_from(mut self, prefix: Prefix) -> Self {
+        self.store.prefix = prefix;
+        self
+    }
+
     /// Opens the directory that the state directory is in, to be synced.
-    pub fn root_dir(&self) -> Result<Dir, Error> {
-        Ok(self.root.as_dir("")?)
+    pub fn parent_dir(&self) -> Result<Dir, Error> {
+        Ok(self.root.state_parent()?)
     }
 
     /// Tells whether journals are signed here: there is a key, which is made for that, or there is no place for one.

@@ -149,7 +149,11 @@ impl<'s> Pending<'s> {
 
     /// Writes the journal; it is not durable yet.
     pub fn write_journal(&self, journal: &Journal) -> Result<StagedFile, Error> {
-        let text = journal.to_text(self.store.signer()?);
+        let signer = self.store.signer()?;
+        let text = match self.store.prefix.is_empty() {
+            true => journal.to_text(signer),
+            false => self.store.prefix.joined(journal).to_text(signer),
+        };
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
         file.write(text.as_bytes())?;
         Ok(file.finish(None, None, true)?)

@@ -50,6 +50,7 @@ impl LockedStore<'_> {
         let mut purged = Purged::default();
         let mut kept_bytes = 0_u64;
         let mut index = 0;
+        let mut over = false;
         for id in self.transactions()? {
             let bytes = match self.journal(id) {
                 Ok(journal) => journal.kept_bytes(),
@@ -57,9 +58,10 @@ impl LockedStore<'_> {
                 Err(error) => return Err(error),
             };
             let age = now.duration_since(id.time()).unwrap_or_default();
-            let over = index >= retention.max_count
+            // From the first that goes, all older ones go: a history has no gaps.
+            over |= index >= retention.max_count
                 || age > retention.max_age
-                || kept_bytes.saturating_add(bytes) > retention.max_bytes;
+                || (index >= retention.keep_last && kept_bytes.saturating_add(bytes) > retention.max_bytes);
             if index < retention.keep_last || !over {
                 kept_bytes = kept_bytes.saturating_add(bytes);
             } else {

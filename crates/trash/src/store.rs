@@ -9,6 +9,7 @@ use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::{Journal, Signature};
 use crate::key::{KeyPlace, Keys};
+use crate::prefix::Prefix;
 use crate::signer::Signer;
 use crate::tracked::tracks;
 
@@ -26,11 +27,12 @@ pub(crate) const PENDING: &str = "pending";
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// The state directory of a workspace.
+/// The state directory of a project, as it is seen from one of its directories: all paths are relative to that.
 #[derive(Debug)]
 pub struct Store<'r> {
     pub(crate) root: &'r Root,
     pub(crate) dir: Dir,
+    pub(crate) prefix: Prefix,
     key_place: KeyPlace,
     signer: OnceCell<Option<Signer>>,
     keys: RefCell<Keys>,
@@ -70,27 +72,27 @@ pub struct TrashEntry {
 }
 
 impl TrashEntry {
-    /// Returns the path of the kept file beneath the root.
+    /// Returns the path of the kept file.
     #[must_use]
     pub fn stored_path(&self) -> &str {
         &self.stored
     }
 }
 
-/// Returns the path, beneath the root, of a file that a transaction displaced.
+/// Returns the path of a file that a transaction displaced, as it is seen from a directory of the project with this top.
 #[must_use]
-pub fn stored_path(root: &Root, id: TransactionId, slot: u32) -> String {
-    format!("{}/{TRASH}/{id}/{slot}", root.policy().private_dir)
+pub fn stored_path(home: &Root, prefix: &Prefix, id: TransactionId, slot: u32) -> String {
+    let path = format!("{}/{TRASH}/{id}/{slot}", home.state_path());
+    if path.starts_with('/') { path } else { prefix.relative(&path) }
 }
 
 /// Reads what [`stored_path`] gives, in any root.
 #[must_use]
 pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let (private_dir, rest) = path.split_once('/')?;
-    let rest = rest.strip_prefix(TRASH)?.strip_prefix('/').filter(|_| private_dir.starts_with('.'))?;
-    let (id, slot) = rest.split_once('/')?;
-    Some((id.parse().ok()?, slot.parse().ok()?))
+    let (rest, slot) = path.rsplit_once('/')?;
+    let (rest, id) = rest.rsplit_once('/')?;
+    let (_, trash) = rest.rsplit_once('/')?;
+    Some((id.parse().ok()?, slot.parse().ok()?)).filter(|_| trash == TRASH)
 }
 
 impl<'r> Store<'r> {
@@ -101,7 +103,25 @@ impl<'r> Store<'r> {
 
     pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
         let keys = RefCell::new(Keys::new(key_place.clone()));
-        Self { root, dir, key_place, signer: OnceCell::new(), keys }
+        Self { root, dir, prefix: Prefix::default(), key_place, signer: OnceCell::new(), keys }
+    }
+
+    /// Sees it from a directory of the project.
+    #[must_use]
+    pub fn seen_from(self, prefix: Prefix) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// Returns the directory that it is seen from.
+    #[must_use]
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// Returns the path of a file that a transaction displaced.
+    #[must_use]
+    pub fn stored_path(&self, id: TransactionId, slot: u32) -> String {
+        stored_path(self.root, &self.prefix, id, slot)
     }
 
     /// Returns the state directory.
@@ -196,7 +216,7 @@ impl<'r> Store<'r> {
         let journal = self.journal(id)?;
         let aborted = self.is_aborted(id)?;
         let mut entries = Vec::new();
-        for entry in entries_of(self.root, &journal) {
+        for entry in self.entries_of(&journal) {
             // After a roll-back most slots are empty or hold the new file.
             if !aborted || self.slot(id, entry.slot)?.hash()? == Some(entry.sha256) {
                 entries.push(entry);
@@ -279,7 +299,7 @@ impl<'r> Store<'r> {
         if !authentic && self.is_tracked() {
             return Err(refuse(JournalProblem::Tracked));
         }
-        Ok(Some(FoundJournal { journal, aborted, authentic }))
+        Ok(Some(FoundJournal { journal: self.prefix.relative_to(journal), aborted, authentic }))
     }
 
     /// Whether a key that is here shows that this user's program signed a journal. Where there is no place for a key that
@@ -298,6 +318,25 @@ impl<'r> Store<'r> {
         })
     }
 
+    fn entries_of(&self, journal: &Journal) -> impl Iterator<Item = TrashEntry> {
+        let id = journal.header.id;
+        journal.records.iter().filter_map(move |record| {
+            let before = record.before.as_ref()?;
+            Some(TrashEntry {
+                id,
+                slot: record.slot,
+                path: record.path.clone(),
+                time: id.time(),
+                deleted: record.after.is_none(),
+                link: before.link,
+                size: before.size,
+                mode: before.mode,
+                sha256: before.sha256,
+                stored: self.stored_path(id, record.slot),
+            })
+        })
+    }
+
     fn is_tracked(&self) -> bool {
         let indexes = self.root.git_indexes(INDEX_LIMIT);
         indexes.iter().any(|index| tracks(index, &format!("{}/", self.root.policy().private_dir)))
@@ -309,23 +348,4 @@ pub(crate) fn transactions_of(names: &[String]) -> Vec<TransactionId> {
     let mut ids: Vec<TransactionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids
-}
-
-fn entries_of(root: &Root, journal: &Journal) -> impl Iterator<Item = TrashEntry> {
-    let id = journal.header.id;
-    journal.records.iter().filter_map(move |record| {
-        let before = record.before.as_ref()?;
-        Some(TrashEntry {
-            id,
-            slot: record.slot,
-            path: record.path.clone(),
-            time: id.time(),
-            deleted: record.after.is_none(),
-            link: before.link,
-            size: before.size,
-            mode: before.mode,
-            sha256: before.sha256,
-            stored: stored_path(root, id, record.slot),
-        })
-    })
 }

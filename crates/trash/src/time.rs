@@ -12,6 +12,31 @@ pub fn format_time(time: SystemTime) -> String {
     )
 }
 
+/// Reads a date, `2026-11-21`, or a time as [`format_time`] writes it, with or without the part of a second; UTC. `None` when it
+/// is neither.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<SystemTime> {
+    let (date, time) = match text.split_once('T') {
+        Some((date, time)) => (date, time.strip_suffix('Z')?),
+        None => (text, "00:00:00"),
+    };
+    let (time, part) = time.split_once('.').unwrap_or((time, "0"));
+    let numbers = |text: &str, separator: char, widths: [usize; 3]| {
+        let mut parts = text.split(separator);
+        let mut next = |width: usize| {
+            let part = parts.next().filter(|part| part.len() == width)?;
+            part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u64>().ok())?
+        };
+        let found = [next(widths[0])?, next(widths[1])?, next(widths[2])?];
+        parts.next().is_none().then_some(found)
+    };
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    let digits = !part.is_empty() && part.len() <= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let micro = format!("{part:0<6}").parse().ok().filter(|_| digits)?;
+    Fields { year, month, day, hour, minute, second, micro }.time()
+}
+
 pub(crate) fn micros(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
@@ -80,6 +105,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn dates_and_times_are_read() {
+        let day = parse_time("2026-11-21").unwrap();
+        assert_eq!(format_time(day), "2026-11-21T00:00:00.000000Z");
+        assert_eq!(parse_time("2026-11-21T00:00:01Z"), Some(day + Duration::from_secs(1)));
+        assert_eq!(parse_time("2026-11-21T00:00:00.5Z"), Some(day + Duration::from_millis(500)));
+        for wrong in ["", "2026-11", "2026-02-30", "2026-11-21T", "2026-11-21T00:00:00", "+026-11-21", "2026-11-21-01"]
+        {
+            assert_eq!(parse_time(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn known_times() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00.000000Z"),
@@ -89,6 +126,7 @@ mod tests {
         ] {
             let time = UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(format_time(time), text);
+            assert_eq!(parse_time(text), Some(time));
             assert_eq!(Fields::of(micros(time)).time(), Some(time));
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
 use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, LockedStore, Record, Retention, Signer, Store, TransactionId,
+    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store, TransactionId,
     parse_stored_path, stored_path,
 };
 
@@ -68,7 +68,7 @@ fn displaced_files_are_listed_the_newest_first() {
     let seen: Vec<_> = entries.iter().map(|entry| (&*entry.path, entry.size, entry.deleted)).collect();
     assert_eq!(seen, [("d/b", 5, true), ("a", 3, true)]);
     assert_eq!(fs::read_to_string(fixture.dir.path().join(entries[1].stored_path())).unwrap(), "one");
-    assert_eq!(parse_stored_path(&stored_path(&root, ids[0], 7)), Some((ids[0], 7)));
+    assert_eq!(parse_stored_path(&stored_path(&root, &Prefix::default(), ids[0], 7)), Some((ids[0], 7)));
     for wrong in ["", "a/b", ".kept/trash/x/0", ".kept/trash/../../x", ".kept/lock"] {
         assert_eq!(parse_stored_path(wrong), None, "{wrong}");
     }

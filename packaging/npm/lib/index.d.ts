@@ -97,6 +97,8 @@ export interface WorkspaceOptions {
   allow?: string[];
   names?: "portable" | "native";
   hardLinks?: "refuse" | "break";
+  /** Where the state directory is: in the project (the default), or with the user, out of reach of `git clean`. */
+  state?: "project" | "user";
   acceptOpenState?: boolean;
 }
 

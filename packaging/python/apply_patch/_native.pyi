@@ -48,6 +48,7 @@ class _WorkspaceOptions(TypedDict, total=False):
     allow: Sequence[str]
     names: Literal["portable", "native"] | None
     hard_links: Literal["refuse", "break"] | None
+    state: Literal["project", "user"] | None
     accept_open_state: bool
 
 class _SpecOptions(TypedDict, total=False):

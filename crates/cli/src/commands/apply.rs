@@ -10,7 +10,7 @@ use file_tools::envelope;
 use file_tools::events::Events;
 use file_tools::{Session, SessionName, SessionSettings, refused};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{CommitError, Verify, Workspace};
+use patch_engine::transaction::{CommitError, Verify};
 use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
 
 use super::workspace;
@@ -242,7 +242,7 @@ fn run(
         Arc::new(VerifyCommand { command, timeout }) as Arc<dyn Verify>
     });
     let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
-    let session = &*session.insert(workspace::session_in(Workspace::open(&global.root, guard)?, settings));
+    let session = &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
     let source = input::open(args.input.file.as_deref())?;
     if args.sandbox {
         workspace::confine(global, session.workspace())?;

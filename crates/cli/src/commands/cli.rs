@@ -19,8 +19,9 @@ use super::ops::OpsArgs;
 use super::parse::ParseArgs;
 use super::recover::RecoverArgs;
 use super::serve::ServeArgs;
+use super::status::StatusArgs;
 use super::tool::ToolArgs;
-use super::trash::TrashCommand;
+use super::trash::{GcArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
 use crate::args::{Approve, GlobalArgs, InputArgs, Profile};
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Undo(UndoArgs),
     /// Redo what was undone
     Redo(RedoArgs),
+    /// Show what is unfinished, the last change, and the size of the history
+    Status(StatusArgs),
     /// List transactions, newest first
     Log(LogArgs),
     /// Show a transaction with its diff
@@ -72,10 +75,12 @@ pub(crate) enum Command {
     /// List, show, restore or purge displaced files
     #[command(
         subcommand,
-        after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 20261121-014233-123456-9f3ac1d2/0\n  \
+        after_help = "Examples:\n  apply-patch trash list\n  apply-patch trash restore 9f3ac1d2/0\n  \
             apply-patch trash purge --older-than 30"
     )]
     Trash(TrashCommand),
+    /// Remove old undo history
+    Gc(GcArgs),
     /// Call a file tool with JSON, as an agent does
     #[command(hide = true)]
     Tool(Box<ToolArgs>),
@@ -157,6 +162,7 @@ impl Command {
             Self::Undo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
             Self::Redo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
             Self::Recover(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
+            Self::Gc(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
             Self::Trash(TrashCommand::Restore { writing, .. } | TrashCommand::Purge { writing, .. }) => {
                 (nothing.and_writing(writing), Profile::Strict, Approve::Never)
             }
@@ -189,9 +195,11 @@ pub(crate) const COMMANDS: &[&str] = &[
     "git",
     "undo",
     "redo",
+    "status",
     "log",
     "show",
     "trash",
+    "gc",
     "tool",
     "recover",
     "ops",

@@ -65,6 +65,8 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     }
     match workspace::open(global) {
         Ok(workspace) => {
+            let place = workspace.state_path();
+            found.add("state directory", place.clone(), place);
             file_system(&workspace, &mut found);
             state(&workspace, &mut found);
         }

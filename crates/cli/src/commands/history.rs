@@ -1,11 +1,15 @@
 //! `apply-patch log` and `apply-patch show`.
 
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
 use clap::Args;
 use file_tools::audit::{self, Status};
 use file_tools::changes::carried_text;
 use file_tools::envelope::{self, Success};
+use file_tools::history::Wanted;
 use file_tools::{BadSessionName, ErrorKind, FailureClass, Hint, ToolError, history};
-use patch_engine::transaction::{LogEntry, Workspace};
+use patch_engine::transaction::Workspace;
 use serde_json::json;
 use workspace_trash::Carried;
 
@@ -19,21 +23,32 @@ use crate::{json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch log -n 5\n  \
-    apply-patch log -p\n  \
-    apply-patch log --verify")]
+    apply-patch log -n 5                the last five, each in a line\n  \
+    apply-patch log -p src/             what was done beneath src, with diffs\n  \
+    apply-patch log --since '2 days'    what was done since then\n  \
+    apply-patch log --stats --since 4w  what was refused, and why\n  \
+    apply-patch log --verify            whether the audit logs are as they were written")]
 pub(crate) struct LogArgs {
+    /// Only transactions that changed one of these paths, or something beneath it
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
     /// Print the diff of each transaction
     #[arg(short, long)]
     pub(crate) patch: bool,
     /// Print at most so many transactions
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
+    /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01` (UTC)
+    #[arg(long, value_name = "TIME", value_parser = args::since)]
+    pub(crate) since: Option<SystemTime>,
+    /// Count what was committed and what was refused, by reason, profile, agent and day, from the audit logs
+    #[arg(long, conflicts_with_all = ["patch", "max_count", "state", "verify", "paths"])]
+    pub(crate) stats: bool,
     /// Check that no line of the audit logs was changed or removed; print the first that was
-    #[arg(long, conflicts_with_all = ["patch", "max_count", "state"])]
+    #[arg(long, conflicts_with_all = ["patch", "max_count", "state", "paths", "since"])]
     pub(crate) verify: bool,
     /// Compare each file with its last hash in the audit logs
-    #[arg(long, conflicts_with_all = ["patch", "max_count"])]
+    #[arg(long, conflicts_with_all = ["patch", "max_count", "paths", "since"])]
     pub(crate) state: bool,
     /// Check the audit log of this session only
     #[arg(long, value_name = "NAME", requires = "verify")]
@@ -42,10 +57,10 @@ pub(crate) struct LogArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch show 20261121-014233-123456-9f3ac1d2\n  \
-    apply-patch show --format html 20261121-014233-123456-9f3ac1d2 > change.html")]
+    apply-patch show last\n  \
+    apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
-    /// The transaction
+    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The diff as text, or as one self-contained HTML page
@@ -62,14 +77,18 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     if args.state {
         return state(global, workspace);
     }
+    if args.stats {
+        return stats(global, workspace, args.since);
+    }
+    let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
     if global.json {
-        let data = history::log(workspace, args.max_count, args.patch)?;
+        let data = history::log(workspace, &wanted, args.patch)?;
         let count = data["transactions"].as_array().map_or(0, Vec::len);
         json::done(format!("{count} transactions"), data);
         return Ok(Exit::Done);
     }
-    let (mut entries, unverified) = workspace.history()?;
-    entries.truncate(args.max_count.unwrap_or(usize::MAX));
+    let (entries, unverified) = workspace.history()?;
+    let entries = wanted.of(entries);
     for one in &unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
         let todo =
@@ -79,12 +98,48 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     for entry in &entries {
-        out.line(&headline(entry));
+        out.line(&render::cut(&render::one_line(entry), render::width()));
         for one in &entry.journal.carried {
             out.line(&format!("  {}", carried(one)));
         }
         if args.patch {
             out.diff(&workspace.transaction_diff(entry)?);
+        }
+    }
+    drop(out);
+    super::status::hint_size(global);
+    Ok(Exit::Done)
+}
+
+/// Counts what the audit logs tell.
+fn stats(global: &Global, workspace: &Workspace, since: Option<SystemTime>) -> Result<Exit, Failure> {
+    let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH)).map_err(fs_guard::Error::from)?;
+    let (committed, failed) = (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
+    let output = match stats.since.get(..10) {
+        Some(day) => format!("{committed} committed, {failed} refused, since {day}"),
+        None => "the audit logs have nothing".to_owned(),
+    };
+    if global.json {
+        json::done(output, stats);
+        return Ok(Exit::Done);
+    }
+    render::line(&output);
+    let refused = |title: &str, counts: &BTreeMap<String, usize>| {
+        let mut rows: Vec<_> = counts.iter().collect();
+        rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+        if !rows.is_empty() {
+            render::line(&format!("\n{title:<24} {:>9}", "refused"));
+        }
+        rows.iter().for_each(|(name, count)| render::line(&format!("{name:<24} {count:>9}")));
+    };
+    refused("reason", &stats.by_reason);
+    refused("profile", &stats.by_profile);
+    for (title, counts) in [("agent", &stats.by_agent), ("day", &stats.by_day)] {
+        if !counts.is_empty() {
+            render::line(&format!("\n{title:<24} {:>9} {:>9}", "committed", "refused"));
+        }
+        for (name, count) in counts {
+            render::line(&format!("{name:<24} {:>9} {:>9}", count.transactions, count.failed));
         }
     }
     Ok(Exit::Done)
@@ -163,20 +218,20 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let entry = workspace.show(workspace::id(&args.id)?)?;
+    let entry = workspace.show(workspace::id(workspace, &args.id)?)?;
     if global.json {
-        json::done(headline(&entry), history::transaction(workspace, &entry, true)?);
+        json::done(render::headline(&entry), history::transaction(workspace, &entry, true)?);
         return Ok(Exit::Done);
     }
     let diff = workspace.transaction_diff(&entry)?;
     if args.format == DiffFormat::Html {
-        render::raw(render::page(&headline(&entry), &diff).as_bytes());
+        render::raw(render::page(&render::headline(&entry), &diff).as_bytes());
         return Ok(Exit::Done);
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    out.line(&headline(&entry));
-    for record in &entry.journal.records {
-        out.line(&format!("{} {}", letter(record), record.path));
+    out.line(&render::headline(&entry));
+    for change in history::changes(&entry.journal) {
+        out.line(&format!("{} {}", change.letter, change.paths()));
     }
     for one in &entry.journal.carried {
         out.line(&carried(one));
@@ -185,40 +240,8 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn letter(record: &workspace_trash::Record) -> char {
-    match (&record.before, &record.after) {
-        (None, _) => 'A',
-        (_, None) => 'D',
-        _ => 'M',
-    }
-}
-
 /// Where a hunk was carried.
 fn carried(one: &Carried) -> String {
     let lines = |(first, last): (usize, usize)| first..=last;
     format!("{}: hunk {} {}", one.path, one.hunk + 1, carried_text(&lines(one.from), &lines(one.to), one.already_there))
-}
-
-/// A transaction in one line.
-fn headline(entry: &LogEntry) -> String {
-    let header = &entry.journal.header;
-    let time = workspace_trash::format_time(header.id.time());
-    let mut line = format!("{} {} {}", header.id, time, header.tool.as_deref().unwrap_or("-"));
-    let count = |wanted: char| entry.journal.records.iter().filter(|record| letter(record) == wanted).count();
-    for (wanted, what) in [('A', "added"), ('M', "modified"), ('D', "deleted")] {
-        match count(wanted) {
-            0 => {}
-            count => line += &format!(" {count} {what}"),
-        }
-    }
-    if let Some(undone) = header.undo_of {
-        line += &format!(" (undoes {}{undone})", if header.partial { "part of " } else { "" });
-    }
-    if let Some(by) = entry.undone_by {
-        line += &format!(" (undone by {by})");
-    }
-    if entry.aborted {
-        line += " (rolled back)";
-    }
-    line
 }

@@ -15,6 +15,7 @@ mod ops;
 mod parse;
 mod recover;
 mod serve;
+mod status;
 mod tool;
 mod trash;
 mod undo;
@@ -26,13 +27,15 @@ pub(crate) use workspace::session;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
+use file_tools::Hint;
+
 use self::cli::{Cli, Command};
 use crate::args::When;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::{Layer, Sources};
-use crate::{completion, input, json, render};
+use crate::{completion, elsewhere, input, json, render};
 
 fn color(when: Option<When>) {
     match when {
@@ -116,6 +119,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         color(Some(settings.color));
         global.settings = settings;
     }
+    let changes = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_));
     let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
@@ -124,6 +128,8 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Git(args) => git::git(&global, &args),
         Command::Undo(undo) => undo::undo(&global, &undo),
         Command::Redo(redo) => undo::redo(&global, &redo),
+        Command::Status(_) => status::status(&global),
+        Command::Gc(gc) => trash::gc(&global, &gc),
         Command::Log(log) => history::log(&global, &log),
         Command::Show(show) => history::show(&global, &show),
         Command::Trash(command) => trash::trash(&global, &command),
@@ -143,6 +149,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Help(_) => unreachable!("BUG: the parser prints the help"),
     };
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
+    if changes && exit == Exit::Done {
+        status::hint_size(&global);
+    }
     // A broken pipe is a quiet end.
     let _ = std::io::stdout().flush();
     exit
@@ -150,11 +159,23 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
 
 /// Prints what went wrong, for a person or for a program, and gives the exit code.
 fn report(failure: &Failure, global: &Global) -> Exit {
-    let error = failure.error();
+    let mut error = failure.error();
     let exit = error.class.into();
+    let elsewhere = elsewhere::directory(failure, global);
     match global.json {
-        true => json::failed(error, global.verbose),
-        false => render::failure(failure, global),
+        true => {
+            if let Some(dir) = elsewhere {
+                let others = std::mem::take(&mut error.hints);
+                error = error.hints([Hint::UseFlag { flag: format!("-C {dir}") }].into_iter().chain(others));
+            }
+            json::failed(error, global.verbose);
+        }
+        false => {
+            render::failure(failure, global);
+            if let Some(dir) = elsewhere {
+                render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
+            }
+        }
     }
     exit
 }

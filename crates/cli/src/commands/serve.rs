@@ -85,11 +85,13 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
         settings = settings.read_only();
     }
     settings.policy = global.settings.policy()?;
+    settings.state = global.settings.state.into();
     settings.approval = global.settings.approve.into();
     settings.max_message = args.max_message;
     settings.brief = args.brief;
     settings.tool_settings.durability = workspace::durability(&global.settings);
     settings.tool_settings.lock_timeout = global.settings.lock_timeout;
+    settings.tool_settings.retention = global.settings.trash_keep.retention();
     settings.tool_settings.max_snapshots = global.settings.max_snapshots.bytes();
     settings.tool_settings.profile = global.settings.profile.into();
     settings.tool_settings.encodings = global.settings.encoding.encodings();

@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
 use file_tools::{Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue};
 use patch_engine::approval::Approvals;
-use patch_engine::transaction::Workspace;
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE};
 use serde_json::{Value, json};
 
@@ -121,7 +120,7 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
     let policy = global.settings.policy().map_err(|failure| failure.error())?;
-    let workspace = Workspace::open(&global.root, policy)?;
+    let workspace = super::workspace::open_with(global, policy).map_err(|failure| failure.error())?;
     if args.caution.sandbox {
         workspace::confine(global, &workspace).map_err(|failure| failure.error())?;
     }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use fs_guard::{Access, Sha256};
 use patch_engine::approval::ApprovalPolicy;
-use patch_engine::transaction::TransactionId;
+use patch_engine::transaction::{self, TransactionId, Workspace};
 use serde_json::json;
-use workspace_trash::Retention;
+use workspace_trash::{Purged, Retention};
 
-use super::undo;
-use super::workspace;
-use crate::args;
+use super::{undo, workspace};
+use crate::approve::{self, preset};
+use crate::args::{self, Approve};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -58,6 +58,57 @@ pub(crate) enum TrashCommand {
     },
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "The last transaction always stays. Logs are never removed.\n\n\
+    Examples:\n  \
+    apply-patch gc -n               what would be removed\n  \
+    apply-patch gc --keep 7d,100MiB remove what is older, or more")]
+pub(crate) struct GcArgs {
+    /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or both, as `30d,1GiB`. Unless given:
+    /// the setting `trash-keep`, else 30 days and 1 GiB, and always the last 20 transactions
+    #[arg(long, value_name = "KEEP", value_parser = args::keep)]
+    pub(crate) keep: Option<Retention>,
+    /// Print what would be removed; nothing is removed
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask, at a terminal, after showing what would be removed
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) writing: args::Writing,
+}
+
+/// Removes old undo history: what would go is shown first.
+pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
+    let retention = args.keep.unwrap_or_else(|| global.settings.trash_keep.retention());
+    let timeout = global.settings.lock_timeout;
+    let asks = !args.force && !args.dry_run && !global.json && preset() != Approve::Never;
+    if !asks {
+        return purge(global, &retention, args.dry_run, timeout);
+    }
+    let session = workspace::recovered(global)?;
+    let workspace = session.workspace();
+    let found = match workspace.has_state() {
+        true => workspace.lock(timeout)?.purge(&retention, true)?,
+        false => Purged::default(),
+    };
+    if found.transactions.is_empty() {
+        render::line("there is nothing to remove");
+        return Ok(Exit::Done);
+    }
+    let log = workspace.log()?;
+    for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
+        render::line(&render::cut(&render::one_line(entry), render::width()));
+    }
+    let count = render::count(found.transactions.len(), "transaction");
+    let question = format!("Remove {count} with {} for good?", render::size(found.bytes));
+    if !approve::confirm(&question)? {
+        render::message("nothing was removed");
+        return Ok(Exit::Refused);
+    }
+    purge(global, &retention, false, timeout)
+}
+
 /// The largest displaced file that is printed.
 const MAX_SHOWN: u64 = 256 << 20;
 
@@ -66,12 +117,16 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
         TrashCommand::List { all } => list(global, *all),
         TrashCommand::Show { entry } => show(global, entry),
         TrashCommand::Restore { entry, target, .. } => {
-            let session = workspace::recovered(global)?;
-            let workspace = session.workspace();
-            let (id, slot) = parse_entry(entry)?;
-            let target = target.as_deref().map(|path| workspace.root().check(path, Access::Create)).transpose()?;
+            let mut session = workspace::recovered(global)?;
+            let (id, slot) = parse_entry(session.workspace(), entry)?;
+            let root = session.workspace().root();
+            let target = target.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
+            let files = [(slot, target)];
+            if let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_restore(id, &files) {
+                session = workspace::project(global, &session);
+            }
             undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, || {
-                workspace.plan_restore(id, &[(slot, target.clone())])
+                session.workspace().plan_restore(id, &files)
             })
         }
         TrashCommand::Purge { older_than, max_size, dry_run, .. } => {
@@ -113,8 +168,8 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     for entry in entries {
-        let time = workspace_trash::format_time(entry.time);
-        render::line(&format!("{}/{} {time} {:>9} {}", entry.id, entry.slot, entry.size, entry.path));
+        let (age, size) = (render::age(entry.time), render::size(entry.size));
+        render::line(&format!("{}/{}  {age:>10}  {size:>9}  {}", entry.id.short(), entry.slot, entry.path));
     }
     Ok(Exit::Done)
 }
@@ -122,7 +177,7 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
 fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let (id, slot) = parse_entry(entry)?;
+    let (id, slot) = parse_entry(workspace, entry)?;
     let store = workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(patch_engine::transaction::Error::from)?;
     let slot = store.slot(id, slot).map_err(patch_engine::transaction::Error::from)?;
@@ -155,7 +210,10 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
         (0, 0)
     };
     let verb = if dry_run { "would be removed" } else { "removed" };
-    let output = format!("{count} transactions with {bytes} bytes {verb}");
+    let output = match count {
+        0 => "there is nothing to remove".to_owned(),
+        count => format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes)),
+    };
     if global.json {
         json::done(output, json!({ "transactions": count, "bytes": bytes, "dryRun": dry_run }));
     } else {
@@ -165,12 +223,13 @@ fn purge(global: &Global, retention: &Retention, dry_run: bool, timeout: Duratio
 }
 
 /// Reads `ID/NUMBER`, or the path of the kept file.
-fn parse_entry(entry: &str) -> Result<(TransactionId, u32), Failure> {
-    let parse = || {
-        let (id, slot) = entry.rsplit_once('/')?;
-        Some((id.parse().ok()?, slot.parse().ok()?))
-    };
-    parse().or_else(|| workspace_trash::parse_stored_path(entry)).ok_or_else(|| {
+fn parse_entry(workspace: &Workspace, entry: &str) -> Result<(TransactionId, u32), Failure> {
+    if let Some(found) = workspace_trash::parse_stored_path(entry) {
+        return Ok(found);
+    }
+    let parts = entry.rsplit_once('/').and_then(|(id, slot)| Some((id, slot.parse().ok()?)));
+    let (id, slot) = parts.ok_or_else(|| {
         Failure::Usage(format!("{entry:?} is not an entry of the trash; `apply-patch trash list` prints them"))
-    })
+    })?;
+    Ok((workspace::id(workspace, id)?, slot))
 }

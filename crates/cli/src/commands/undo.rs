@@ -4,10 +4,11 @@ use clap::Args;
 use file_tools::Session;
 use file_tools::audit::Operation;
 use file_tools::changes::{DiffDetail, restored};
-use fs_guard::Access;
+use fs_guard::{Access, RelPath};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{self, CommitError};
+use patch_engine::transaction::{self, CommitError, LogEntry, TransactionId, Workspace};
 use patch_engine::{ApplyError, Plan, Report};
+use workspace_trash::Prefix;
 
 use super::workspace;
 use crate::approve::{Prompt, preset};
@@ -22,13 +23,16 @@ use crate::{json, render};
 #[command(after_help = "Examples:\n  \
     apply-patch undo                         take back the last transaction\n  \
     apply-patch undo --carry -n              show what that is in files that changed since\n  \
-    apply-patch undo 20261121-014233-123456-9f3ac1d2 -- src/a.rs")]
+    apply-patch undo @2                      take back the one before it\n  \
+    apply-patch undo 9f3ac1d2 -- src/a.rs    take back what a transaction did to a file\n  \
+    apply-patch undo -- src/a.rs             take back the last change of a file")]
 pub(crate) struct UndoArgs {
-    /// Transaction; the last one that is not undone, unless given
+    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th of the log. Unless given: the last one that is
+    /// not undone; with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Restore only these paths of it
-    #[arg(value_name = "PATH", last = true, requires = "id")]
+    /// Restore only these paths
+    #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
     /// Carry what is taken back to files that have changed since, where that is certain
     #[arg(long)]
@@ -65,11 +69,26 @@ pub(crate) struct RedoArgs {
 
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
-    let session = workspace::session(global)?;
-    let workspace = session.workspace();
-    let paths: Result<Vec<_>, _> = args.paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect();
-    let paths = paths?;
-    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    let mut session = workspace::session(global)?;
+    let named = |workspace: &Workspace| args.id.as_deref().map(|id| workspace::id(workspace, id)).transpose();
+    let mut id = named(session.workspace())?;
+    // What lies elsewhere in the project is taken back in all of it.
+    let mut given = args.paths.clone();
+    let mut outside = given.iter().any(|path| Prefix::leads_out(path));
+    if !outside && id.is_none() && !given.is_empty() {
+        id = last_of(session.workspace(), &given)?;
+    } else if !outside {
+        let planned = session.plan_undo(id, &checked(session.workspace(), &given)?, args.carry, args.trust);
+        outside = matches!(planned, Err(transaction::Error::Elsewhere { .. }));
+    }
+    if outside {
+        given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
+        session = workspace::project(global, &session);
+        if id.is_none() && !given.is_empty() {
+            id = last_of(session.workspace(), &given)?;
+        }
+    }
+    let paths = checked(session.workspace(), &given)?;
     let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
     let mut trust = args.trust;
     let mut approval = ApprovalPolicy::Never;
@@ -86,11 +105,46 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
 
 pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
-    let session = workspace::session(global)?;
-    let workspace = session.workspace();
-    let id = args.id.as_deref().map(workspace::id).transpose()?;
+    let mut session = workspace::session(global)?;
+    let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
+    if let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_redo(id) {
+        session = workspace::project(global, &session);
+    }
     let never = ApprovalPolicy::Never;
-    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || workspace.plan_redo(id))
+    execute(global, &session, "redo", args.dry_run, args.detail.diff, never, || session.workspace().plan_redo(id))
+}
+
+fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Failure> {
+    Ok(paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect::<Result<_, _>>()?)
+}
+
+/// The last transaction that changed these paths, and that is not undone: not as a whole, and not for one of them.
+fn last_of(workspace: &Workspace, paths: &[String]) -> Result<Option<TransactionId>, Failure> {
+    let wanted: Vec<_> = checked(workspace, paths)?;
+    let touches = |entry: &LogEntry| {
+        wanted.iter().all(|path| entry.journal.records.iter().any(|record| record.path == path.as_str()))
+    };
+    let log = workspace.log()?;
+    let taken_back: Vec<_> = log
+        .iter()
+        .filter(|entry| entry.journal.header.partial && entry.undone_by.is_none() && !entry.aborted)
+        .filter(|entry| {
+            wanted.iter().any(|path| entry.journal.records.iter().any(|record| record.path == path.as_str()))
+        })
+        .filter_map(|entry| entry.journal.header.undo_of)
+        .collect();
+    let counts = |entry: &&LogEntry| {
+        let header = &entry.journal.header;
+        entry.undone_by.is_none() && !entry.aborted && header.undo_of.is_none() && !taken_back.contains(&header.id)
+    };
+    let found = log.iter().filter(counts).find(|entry| touches(entry));
+    match found {
+        Some(entry) => Ok(Some(entry.journal.header.id)),
+        None => Err(Failure::Usage(format!(
+            "no transaction that is not undone changed {}; `apply-patch log -- {0}` shows what did",
+            paths.join(" ")
+        ))),
+    }
 }
 
 /// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a transaction of one's own is approval
@@ -110,6 +164,7 @@ pub(super) fn execute(
         if global.json {
             json::print(&json::planned(&plan, detail)?);
         } else {
+            note_project(global, session);
             if !global.quiet {
                 render::notes(&plan);
             }
@@ -136,21 +191,37 @@ pub(super) fn execute(
         }
         Err(error) => unreachable!("BUG: nothing is rejected here: {error}"),
     };
-    print_report(global, &report, detail.unwrap_or_default());
+    print_report(global, session.workspace(), &report, detail.unwrap_or_default());
     Ok(Exit::Done)
 }
 
-fn print_report(global: &Global, report: &Report, detail: DiffDetail) {
+/// Says to what the paths of a diff are relative, where that is not the directory that was named.
+pub(super) fn note_project(global: &Global, session: &Session) {
+    let workspace = session.workspace();
+    if workspace.seen("") != "" && !global.quiet {
+        render::message(&format!("note: the paths in the diff are relative to {}", workspace.home().path().display()));
+    }
+}
+
+fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail: DiffDetail) {
     let Report { transaction, plan, .. } = report;
-    let id = transaction.map(|id| id.to_string());
+    let id = transaction.map(TransactionId::short);
+    let seen = |path: &str| workspace.seen(path);
     if global.json {
-        json::done(format!("{} files restored", plan.changes().len()), restored(report, detail));
+        let mut data = restored(report, detail);
+        for file in data["changedFiles"].as_array_mut().into_iter().flatten() {
+            for key in ["path", "toPath"] {
+                let path = file.get(key).and_then(|path| path.as_str()).map(seen);
+                path.into_iter().for_each(|path| file[key] = path.into());
+            }
+        }
+        json::done(format!("{} files restored", plan.changes().len()), data);
         return;
     }
     if !global.quiet {
         render::notes(plan);
     }
-    render::names(plan);
+    render::names_seen(plan, &seen);
     match (id, global.quiet) {
         (_, true) => {}
         (Some(id), false) => render::message(&format!("done; `apply-patch undo {id}` takes this back")),

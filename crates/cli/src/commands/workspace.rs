@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use file_tools::audit::Audit;
 use file_tools::git::enclosing;
-use file_tools::{Session, SessionName, SessionSettings};
-use fs_guard::Root;
+use file_tools::{Session, SessionName, SessionSettings, history};
+use fs_guard::{Policy, Root};
 use patch_engine::Files;
 use patch_engine::transaction::{Durability, Recovered, TransactionId, Workspace};
 
@@ -18,7 +18,12 @@ use crate::settings::Settings;
 
 /// The workspace that `-C` names, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
-    Ok(Workspace::open(&global.root, global.settings.policy()?)?)
+    open_with(global, global.settings.policy()?)
+}
+
+/// The same under another policy.
+pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Failure> {
+    Ok(Workspace::open_with(&global.root, policy, global.settings.state.into())?)
 }
 
 /// The session of the command line, in the workspace that `-C` names.
@@ -38,6 +43,7 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
         lock_timeout: settings.lock_timeout,
         profile: settings.profile.into(),
         encodings: settings.encoding.encodings(),
+        retention: settings.trash_keep.retention(),
         traceless: true,
         // No tool shows a model anything here.
         max_snapshots: 0,
@@ -92,15 +98,27 @@ pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
     }
 }
 
-/// Reads a transaction's name.
-pub(super) fn id(text: &str) -> Result<TransactionId, Failure> {
-    text.parse().map_err(|error| Failure::Usage(format!("{error}; `apply-patch log` lists them")))
+/// Finds the transaction that a name means.
+pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Failure> {
+    history::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
+/// The session of all of the project that the workspace of another one is a part of.
+pub(super) fn project(global: &Global, session: &Session) -> Session {
+    session_in(session.workspace().project(), session_settings(&global.settings))
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
 pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
     let keys = workspace.key_place().prepare()?;
-    let also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
+    let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
+    let state = PathBuf::from(workspace.state_path());
+    if !workspace.has_own_state() {
+        // Once confined, it cannot be made above the root, and what was cut off elsewhere cannot be finished.
+        drop(workspace.recover_if_idle()?);
+        workspace.make_state(global.settings.lock_timeout)?;
+        also.push(&state);
+    }
     let confined = workspace.root().confine(&also)?;
     if global.verbose || (!confined.complete && !global.quiet) {
         render::message(&confined.to_string());

@@ -1,7 +1,9 @@
 //! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
 
 mod diff;
+mod history;
 mod html;
+mod human;
 mod pager;
 mod picture;
 mod print;
@@ -19,7 +21,9 @@ pub(crate) use diff::write_diff;
 use file_tools::changes::carried_text;
 pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
+pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
+pub(crate) use human::{age, count, cut, size, width};
 pub(crate) use pager::Pager;
 pub(crate) use print::{line, message, name, paragraph, raw};
 pub(crate) use stat::stat;
@@ -177,23 +181,31 @@ pub(crate) fn notes(plan: &Plan) {
 
 /// Prints each change in a line.
 pub(crate) fn names(plan: &Plan) {
-    print::lines(plan.changes().iter().map(name));
+    names_seen(plan, &str::to_owned);
+}
+
+/// The same with paths as they are seen from elsewhere.
+pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
+    print::lines(plan.changes().iter().map(|change| print::name_seen(change, seen)));
 }
 
 /// Prints how to take a commit back.
 pub(crate) fn hint(reports: &[Report]) {
     if let [Report { transaction: Some(id), already_done: true, .. }] = reports {
         return message(&format!(
-            "transaction {id} has done this already, and its files are as it left them; nothing was changed"
+            "transaction {} has done this already, and its files are as it left them; nothing was changed",
+            id.short()
         ));
     }
     let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
     match ids[..] {
         [] => {}
-        [id] => message(&format!("done; `apply-patch undo {id}` takes it back")),
-        [.., last] => {
-            message(&format!("done in {} transactions; `apply-patch undo` takes back the last, {last}", ids.len()))
-        }
+        [id] => message(&format!("done; `apply-patch undo {}` takes it back", id.short())),
+        [.., last] => message(&format!(
+            "done in {} transactions; `apply-patch undo` takes back the last, {}",
+            ids.len(),
+            last.short()
+        )),
     }
 }
 

@@ -86,12 +86,18 @@ pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
 
 /// A change in one line: a letter and the path or paths.
 pub(crate) fn name(change: &Change) -> String {
+    name_seen(change, &str::to_owned)
+}
+
+/// The same with paths as they are seen from elsewhere.
+pub(super) fn name_seen(change: &Change, seen: &dyn Fn(&str) -> String) -> String {
+    let path = seen(change.path.as_str());
     match (change.operation, &change.to_path) {
-        (ChangeKind::Create, _) => format!("A {}", change.path),
-        (ChangeKind::Update, _) => format!("M {}", change.path),
-        (ChangeKind::Delete, _) => format!("D {}", change.path),
-        (ChangeKind::Move, Some(to)) => format!("R {} -> {to}", change.path),
-        (ChangeKind::Move, None) => format!("R {}", change.path),
+        (ChangeKind::Create, _) => format!("A {path}"),
+        (ChangeKind::Update, _) => format!("M {path}"),
+        (ChangeKind::Delete, _) => format!("D {path}"),
+        (ChangeKind::Move, Some(to)) => format!("R {path} -> {}", seen(to.as_str())),
+        (ChangeKind::Move, None) => format!("R {path}"),
     }
 }
 

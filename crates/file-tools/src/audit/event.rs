@@ -103,6 +103,12 @@ pub struct Event {
     /// Why it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<String>,
+    /// The reason of a call that failed, from the closed set in the answer's `details`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The profile of a patch that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// What became of a commit that was cut off: `finished` or `reverted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered: Option<String>,

@@ -24,6 +24,7 @@ mod event;
 mod json;
 pub(crate) mod recorder;
 mod state;
+mod stats;
 mod strings;
 mod verify;
 
@@ -31,6 +32,7 @@ pub use error::AuditError;
 pub use event::{Event, Operation, Phase, Torn};
 pub(crate) use state::events;
 pub use state::{PathState, Status, state};
+pub use stats::{Count, Stats, stats};
 pub use verify::{BadLine, Verified, verify};
 
 use std::cell::RefCell;
@@ -111,7 +113,7 @@ impl Audit {
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<Written, AuditError> {
         let signer = workspace.key_place().signer()?;
-        let (state, _) = workspace.root().create_state_dir()?;
+        let state = workspace.create_state_dir()?;
         let mut keys = Keys::new(workspace.key_place().clone());
         signer.iter().for_each(|signer| keys.set_own(signer.clone()));
         let keys = (signer.as_ref(), RefCell::new(keys));

@@ -1,11 +1,12 @@
 //! Writes the log while a commit happens.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
 use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
-use patch_engine::{Change, CommitLog, ErrorKind, Plan};
+use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
 use super::chain::{End, Lines, Written};
@@ -16,6 +17,7 @@ use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
+use crate::error::ToolError;
 
 /// Records one call in the log.
 ///
@@ -27,6 +29,8 @@ pub(crate) struct Recorder<'r> {
     /// What the call is meant to do, for the case that it fails; and what changing a file is called.
     operation: Operation,
     durable: bool,
+    /// The profile of the patch, if it is one.
+    profile: Option<Profile>,
     /// Of a commit in a git repository, what its lines have beside those of a directory.
     git: Option<GitFields>,
     plans: Vec<Planned>,
@@ -86,6 +90,7 @@ impl<'r> Recorder<'r> {
             tool,
             operation,
             durable,
+            profile: None,
             git: None,
             plans: Vec::new(),
             begun: Vec::new(),
@@ -95,6 +100,11 @@ impl<'r> Recorder<'r> {
             unwritten: None,
             has_begun: false,
         }
+    }
+
+    /// The call is about a patch under the rules of a profile.
+    pub(crate) fn of_patch(self, profile: Profile) -> Self {
+        Self { profile: Some(profile), ..self }
     }
 
     /// The lines from now on are about this commit.
@@ -134,6 +144,15 @@ impl<'r> Recorder<'r> {
         out
     }
 
+    /// The project's path of a path in the workspace.
+    fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        let prefix = self.workspace.prefix();
+        match prefix.is_empty() || path.is_empty() || path.starts_with('/') {
+            true => path.into(),
+            false => prefix.join(path).into(),
+        }
+    }
+
     fn change(&self, out: &mut Vec<u8>, change: &Change) {
         let operation = match change.operation {
             patch_engine::ChangeKind::Create => Operation::Create,
@@ -141,9 +160,9 @@ impl<'r> Recorder<'r> {
             patch_engine::ChangeKind::Move => Operation::Move,
             patch_engine::ChangeKind::Update => self.operation,
         };
-        what(out, operation, change.path.as_str());
+        what(out, operation, &self.recorded(change.path.as_str()));
         if let Some(to) = &change.to_path {
-            json::field(out, "toPath", to.as_str());
+            json::field(out, "toPath", &self.recorded(to.as_str()));
         }
         if let Some(before) = &change.before {
             json::hash(out, "beforeSha256", before);
@@ -168,14 +187,20 @@ impl<'r> Recorder<'r> {
     pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
-        failure: Option<(ErrorKind, Option<&str>)>,
+        failure: Option<&ToolError>,
     ) -> Result<(), AuditError> {
-        let kind = failure.map_or(ErrorKind::Unknown, |(kind, _)| kind);
+        let kind = failure.map_or(ErrorKind::Unknown, |error| error.kind);
         let mut written = self.answer(committed, kind);
-        if let Some((kind, path)) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
+        if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
             let mut opening = self.opening(Phase::Failed);
-            what(&mut opening, self.operation, path.unwrap_or_default());
-            let closing = closing(Some(false), Some(kind), None, None);
+            what(&mut opening, self.operation, &self.recorded(error.path.as_deref().unwrap_or_default()));
+            let mut closing = closing(Some(false), Some(kind), None, None);
+            if let Some(reason) = error.details["reason"].as_str() {
+                json::field(&mut closing, "reason", reason);
+            }
+            if let Some(profile) = self.profile {
+                json::field(&mut closing, "profile", profile.as_str());
+            }
             let failed = self.append(|lines| lines.push(&[&opening, &closing]));
             written = written.and(failed);
         }
@@ -349,7 +374,7 @@ impl CommitLog for Recorder<'_> {
             let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
             let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
             if let Some((operation, dir)) = gone.or(made) {
-                changes.push(|out| what(out, operation, dir.as_str()));
+                changes.push(|out| what(out, operation, &self.recorded(dir.as_str())));
             }
         }
         self.plans.push(Planned { changes, diffs: Some(Diffs::begin(plan)) });

@@ -72,6 +72,7 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
         };
         let Known { transaction, hash, .. } = known;
         let actual_sha256 = actual.unwrap_or_default();
+        let path = workspace.prefix().relative(&path);
         PathState { path, status, logged_sha256: hash, actual_sha256, transaction_id: transaction }
     });
     Ok(states.collect())
@@ -139,9 +140,9 @@ fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
     paths
 }
 
-/// The hash of what is there; empty when no file or link is.
+/// The hash of what is at a path of the project; empty when no file or link is.
 fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
-    let root = workspace.root();
+    let root = workspace.home();
     let path = root.check(path, Access::Read).map_err(drop)?;
     match root.metadata(&path).map_err(drop)? {
         None => Ok(String::new()),

@@ -65,7 +65,7 @@ pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Ve
 
 /// The folder of the logs.
 pub(super) fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
-    match workspace.root().state_dir()? {
+    match workspace.state_dir()? {
         Some(state) => state.open_dir(FOLDER),
         None => Ok(None),
     }

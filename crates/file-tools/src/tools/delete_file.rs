@@ -117,7 +117,7 @@ impl Session {
                 (None, _) => None,
                 // All its files are in the transaction's folder.
                 (Some(id), Some(_)) => {
-                    let slot = workspace_trash::stored_path(self.workspace().root(), *id, 0);
+                    let slot = self.workspace().stored_path(*id, 0);
                     slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
                 }
                 (Some(_), None) => report.trashed.first().cloned().flatten(),

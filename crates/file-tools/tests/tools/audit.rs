@@ -33,6 +33,8 @@ fn event(number: usize) -> Event {
         diff: Some("@@ -1 +1 @@\n-a\n+b\n".into()),
         ok: Some(true),
         error_kind: None,
+        reason: None,
+        profile: None,
         recovered: None,
         transaction_id: None,
         onto: None,

@@ -325,10 +325,10 @@ impl Workspace {
             let after = match &record.after {
                 Some(state) => {
                     let own = || {
-                        let path = self.root().check_recorded(&record.path, true).ok()?;
+                        let (root, path) = self.locate(&record.path, true).ok()?;
                         match state.link {
-                            true => self.root().read_link(&path).ok(),
-                            false => self.root().read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+                            true => root.read_link(&path).ok(),
+                            false => root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
                         }
                     };
                     let displaced = || {

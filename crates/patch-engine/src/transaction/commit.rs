@@ -1,11 +1,11 @@
 //! One commit, from staging to the trash.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::{Access, Dirs, FileKind, RelPath, StagedFile, SyncGroup, Target};
-use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId, stored_path};
+use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
 
 use super::error::CommitError;
 use super::options::{CheckEnd, CommitOptions, Durability};
@@ -14,7 +14,7 @@ use super::siblings;
 use super::stage::Stager;
 use super::workspace::Locked;
 use crate::host::{CommitLog, Event, Host};
-use crate::plan::{Authority, Plan, PlanNote, Transition};
+use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,14 +86,14 @@ impl Commit<'_> {
         let pending = store.begin()?;
         let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside) {
             Ok(staged) => staged,
-            Err(error) => return Err(self.give_up(&dirs, pending, beside, error)),
+            Err(error) => return Err(self.give_up(pending, beside, error)),
         };
         let id = pending.id();
         let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
         let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
         // To write the intent down may have taken its time. This is the last moment.
         if let Err(refused) = intended.and_then(|()| give_up(host)) {
-            return Err(self.give_up(&dirs, pending, beside, refused));
+            return Err(self.give_up(pending, beside, refused));
         }
         host.event(&Event::Staged(id));
         let Targets { paths, created } = targets;
@@ -116,7 +116,7 @@ impl Commit<'_> {
         // It happened, and is durable. Whatever fails from here on, the next lock does.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
-            transition.before.as_ref().map(|_| stored_path(dirs.root(), id, slot_number(index)))
+            transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
         };
         let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
         let committed = Committed { id, trashed };
@@ -146,8 +146,9 @@ impl Commit<'_> {
     }
 
     /// Takes away what was staged: nothing but the folder, and files beside their places, which it lists, was written.
-    fn give_up(&self, dirs: &Dirs<'_>, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
-        if beside && siblings::remove_listed(dirs, pending.folder()).is_err() {
+    fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
+        let dirs = Dirs::new(self.locked.workspace.home());
+        if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
             // Recovery finds the list.
             self.locked.store.keep();
             let journal = pending.journal_path();
@@ -226,7 +227,7 @@ impl Commit<'_> {
             return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
         }
         let names = match beside {
-            true => siblings::choose(dirs, pending, &targets.paths, &targets.created)?,
+            true => siblings::choose(dirs, pending, self.locked.store.prefix(), &targets.paths, &targets.created)?,
             false => vec![None; transitions.len()],
         };
         let durable = self.options.durability == Durability::Full;
@@ -283,11 +284,24 @@ impl Commit<'_> {
             },
             created_dirs: self.plan.new_dirs().iter().map(|dir| (dir.path.to_string(), dir.mode)).collect(),
             removed_dirs,
+            moved: self.moved(&records),
             records,
             carried: self.plan.notes().iter().filter_map(carried).collect(),
         };
         publish::sort(&mut journal);
         Ok(journal)
+    }
+
+    /// The files that get another path.
+    fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
+        let moves = self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        let moves: Vec<_> = moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        let slots: HashMap<&str, u32> = records.iter().map(|record| (&*record.path, record.slot)).collect();
+        let slot = |path: &RelPath| slots.get(path.as_str()).copied();
+        moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
     }
 
     /// Comes to the commit point, and publishes.
@@ -313,7 +327,7 @@ impl Commit<'_> {
                 }
                 pending.add_dirs(&mut group);
                 // Whoever made the state directory may have been killed, or have promised nothing.
-                group.dir(&self.locked.store.root_dir()?);
+                group.dir(&self.locked.store.parent_dir()?);
                 if beside {
                     group.dirs_of(dirs);
                 }

@@ -60,6 +60,16 @@ pub enum Error {
         /// The path.
         path: String,
     },
+    /// It changed files outside the root, in the same project.
+    #[error("transaction {id} changed files outside this directory: {}; it can be taken back in {project:?}", .paths.join(", "))]
+    Elsewhere {
+        /// The transaction.
+        id: TransactionId,
+        /// The files, relative to the root.
+        paths: Vec<String>,
+        /// The project's top.
+        project: String,
+    },
     /// A file cannot be brought back to where it shall be.
     #[error(transparent)]
     Rejected(#[from] Rejects),
@@ -126,6 +136,7 @@ impl Error {
             Self::NotInTransaction { .. } | Self::NothingTo(_) => ErrorKind::NotFound,
             Self::Aborted(_) => ErrorKind::CommandFailed,
             Self::Doubtful { .. } => ErrorKind::PermissionDenied,
+            Self::Elsewhere { .. } => ErrorKind::OutsideWorkspace,
             Self::NotRecovered { cause, .. } => cause.kind(),
         }
     }
@@ -139,6 +150,7 @@ impl Error {
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
             Self::Rejected(rejects) => Some(&rejects[0].path),
+            Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
             Self::NotRecovered { journal, .. } => Some(journal),
             Self::NothingTo(_) | Self::Aborted(_) | Self::Doubtful { .. } => None,
         }

@@ -18,6 +18,7 @@
 mod commit;
 pub(crate) mod error;
 mod history;
+mod home;
 mod options;
 mod publish;
 mod recover;
@@ -33,6 +34,7 @@ mod workspace;
 pub use commit::Committed;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified};
+pub use home::StatePlace;
 pub use options::{CheckEnd, CommitOptions, Durability, NotVerified, Verify};
 pub use recovered::{Outcome, Recovered};
 pub use undo::{Left, UndoOptions};

@@ -151,7 +151,7 @@ impl Publication<'_> {
         }
         group.spot(self.pending.journal_spot());
         self.pending.add_dirs(&mut group);
-        group.dir(&store.root_dir()?);
+        group.dir(&store.parent_dir()?);
         group.dirs_of(self.dirs);
         Ok(group.sync(None)?)
     }

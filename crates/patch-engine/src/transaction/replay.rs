@@ -30,8 +30,8 @@ impl Workspace {
             return Ok(None);
         }
         for record in &journal.records {
-            let path = self.root().check_recorded(&record.path, true)?;
-            if is_as_left(self, &path, record, &journal)?.is_err() {
+            let (root, path) = self.locate(&record.path, true)?;
+            if is_as_left(root, &path, record, &journal)?.is_err() {
                 return Ok(None);
             }
         }

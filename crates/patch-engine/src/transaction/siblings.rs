@@ -5,7 +5,7 @@
 //! is left behind whenever the commit is cut off.
 
 use fs_guard::{Dir, Dirs, RelPath, Root, Spot, Target};
-use workspace_trash::{Journal, Pending};
+use workspace_trash::{Journal, Pending, Prefix};
 
 use super::error::CommitError;
 use super::slot::{Slot, look};
@@ -13,10 +13,11 @@ use super::slot::{Slot, look};
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";
 
-/// Chooses names beside the files, lists them, and makes the directories they will be in.
+/// Chooses names beside the files, lists them with the project's paths, and makes the directories they will be in.
 pub(super) fn choose(
     dirs: &Dirs<'_>,
     pending: &Pending<'_>,
+    prefix: &Prefix,
     paths: &[Target],
     created: &[(Target, Option<u32>)],
 ) -> Result<Vec<Option<String>>, CommitError> {
@@ -32,16 +33,13 @@ pub(super) fn choose(
             room -= 1;
         }
         let name = format!("{}.{random}{END}", &file[..room.min(file.len())]);
-        if let Some(parent) = path.parent() {
-            list.push_str(parent.as_str());
-            list.push('/');
-        }
-        list.push_str(&name);
+        let beside = path.parent().map_or_else(|| name.clone(), |parent| format!("{parent}/{name}"));
+        list.push_str(&prefix.join(&beside));
         list.push('\n');
         names.push(Some(name));
     }
     for (dir, _) in created {
-        list.push_str(dir.as_str());
+        list.push_str(&prefix.join(dir.as_str()));
         list.push_str("/\n");
     }
     let mut file = pending.folder().spot(LIST).create(0o600)?;

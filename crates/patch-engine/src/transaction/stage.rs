@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 
 use fs_guard::{Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot, StagedFile};
-use workspace_trash::{Store, stored_path};
+use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
 use crate::plan::{Image, Plan, PostImage, Splice};
@@ -44,7 +44,7 @@ impl<'p> Stager<'p> {
             }
             Image::Stored(transaction, number) => {
                 let stored = self.store.slot(*transaction, *number)?;
-                let shown = stored_path(self.dirs.root(), *transaction, *number);
+                let shown = self.store.stored_path(*transaction, *number);
                 if stored.metadata()?.is_some_and(|seen| seen.kind == FileKind::Symlink) {
                     let text = stored.read_link()?;
                     require(&shown, post.sha256, Sha256::of(&text))?;

@@ -1,10 +1,11 @@
 //! Plans that bring back what transactions displaced.
 
 use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, RelPath, Sha256};
-use workspace_trash::{FileState, Journal, Record, Store, TransactionId, TrashEntry};
+use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
+use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
 use super::history::LogEntry;
@@ -119,6 +120,9 @@ impl Workspace {
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
             }
+            if target.is_none() {
+                elsewhere(self, id, std::iter::once(&record.path))?;
+            }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
             let path = self.root().check(path, Access::Create)?;
             if let Err(mut problem) = builder.make_way(&path) {
@@ -131,6 +135,20 @@ impl Workspace {
             builder.restore(&path, None, Some(stored(before, id, slot)));
         }
         Ok(builder.finish()?)
+    }
+}
+
+/// Fails when one of the paths lies outside the root.
+fn elsewhere<'p>(
+    workspace: &Workspace,
+    id: TransactionId,
+    paths: impl Iterator<Item = &'p String>,
+) -> Result<(), Error> {
+    let outside: Vec<_> = paths.filter(|path| Prefix::leads_out(path)).cloned().collect();
+    let project = || fs_guard::real_path(workspace.home().path());
+    match outside.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Elsewhere { id, paths: outside, project: project()?.display().to_string() }),
     }
 }
 
@@ -153,16 +171,27 @@ fn plan_undo(
     if store.is_aborted(id)? {
         return Err(Error::Aborted(id));
     }
-    let records = wanted(&journal, paths)?;
+    let log = super::history::log(store)?.0;
+    let back = taken_back(&log, id);
+    let mut records = wanted(&journal, paths)?;
+    if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
+        records.retain(|record| !back.contains(&*record.path));
+    }
+    let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
+    let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
+    elsewhere(workspace, id, all)?;
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
-    builder.undoes(id, records.len() < journal.records.len(), authentic);
+    // With what was taken back of it before, this may be the rest.
+    let comes_back =
+        |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
+    builder.undoes(id, !journal.records.iter().all(comes_back), authentic);
     let mut come_back = Vec::new();
     let all_kept = OnceCell::new();
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for record in &records {
         let path = root.check_recorded(&record.path, authentic)?;
-        match is_as_left(workspace, &path, record, &journal)? {
+        match is_as_left(root, &path, record, &journal)? {
             Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
                     builder.restore(&path, now, Some(post));
@@ -185,10 +214,9 @@ fn plan_undo(
     }
     if !drifted.is_empty() {
         let carry = drifted.iter().all(|(.., carried)| *carried);
-        let history = super::history::log(store)?.0;
         let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
             let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(&history, &record.path, actual).filter(|by| *by != id);
+            let by = left_by(&log, &record.path, actual).filter(|by| *by != id);
             Drift { path: record.path.clone(), expected, actual, by }
         };
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
@@ -211,6 +239,15 @@ fn plan_undo(
         builder.remove_dir(root.check_recorded(dir, authentic)?);
     }
     Ok(builder.plan(0, Vec::new(), notes))
+}
+
+/// The paths of a transaction that were taken back one by one, and are so still.
+fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
+    let parts = newest_first.iter().filter(|entry| {
+        let header = &entry.journal.header;
+        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
+    });
+    parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
 }
 
 /// The last transaction that did something to a path, if it left it as it is now.
@@ -309,18 +346,25 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     if let Some(path) = paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str())) {
         return Err(Error::NotInTransaction { id: journal.header.id, path: path.as_str().into() });
     }
-    let chosen = |record: &&Record| paths.is_empty() || paths.iter().any(|path| path.as_str() == record.path);
-    Ok(records.iter().filter(chosen).collect())
+    let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
+    let mut slots: BTreeSet<u32> = records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
+    // A file that moved comes back as it goes.
+    for (from, to) in &journal.moved {
+        if slots.contains(from) || slots.contains(to) {
+            slots.extend([from, to]);
+        }
+    }
+    Ok(records.iter().filter(|record| paths.is_empty() || slots.contains(&record.slot)).collect())
 }
 
 /// What is at the path now: as the transaction left it, or else, as an error, changed.
 pub(super) fn is_as_left(
-    workspace: &Workspace,
+    root: &Arc<Root>,
     path: &RelPath,
     record: &Record,
     journal: &Journal,
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
-    let mut now = look(&workspace.root().into(), path)?;
+    let mut now = look(&root.into(), path)?;
     let left = record.after.as_ref();
     // The directory that it made in the place of a file goes before the file comes back.
     let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);

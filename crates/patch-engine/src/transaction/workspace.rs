@@ -5,25 +5,54 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{Policy, Root};
-use workspace_trash::{KeyPlace, LockedStore, Purged, Retention, Store};
+use fs_guard::{Dir, Policy, RelPath, Root};
+use workspace_trash::{KeyPlace, LockedStore, Prefix, Purged, Retention, Store, TransactionId};
 
 use super::error::Error;
+use super::home::{self, StatePlace};
 use super::recover::recover;
 use super::recovered::Recovered;
 use crate::kind::ErrorKind;
 
-/// A directory tree that patches may touch. Opening one writes nothing.
+/// A directory tree that patches may touch, the root, and the project around it whose transactions are recorded together.
+/// Opening one writes nothing.
+///
+/// All paths are relative to the root. Those of a record that lies elsewhere in the project begin with `..`.
 #[derive(Debug)]
 pub struct Workspace {
     root: Arc<Root>,
+    /// The project: where the state directory is.
+    home: Arc<Root>,
+    /// The path from there to the root.
+    prefix: Prefix,
+    /// The directory that was opened, from the project's top.
+    opened: Prefix,
     key_place: KeyPlace,
 }
 
 impl Workspace {
-    /// Opens a directory.
+    /// Opens a directory; its state is that of the [project](StatePlace::Project).
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        Ok(Self { root: Arc::new(Root::open(dir, policy)?), key_place: crate::policy::key_place() })
+        Self::open_with(dir, policy, StatePlace::default())
+    }
+
+    /// Opens a directory whose state is at that place.
+    pub fn open_with(dir: &Path, policy: Policy, place: StatePlace) -> Result<Self, Error> {
+        Self::open_keyed(dir, policy, place, crate::policy::key_place())
+    }
+
+    /// The same with the key of the journals, and the user's states, elsewhere.
+    pub fn open_keyed(dir: &Path, policy: Policy, place: StatePlace, key_place: KeyPlace) -> Result<Self, Error> {
+        let root = Arc::new(Root::open(dir, policy)?);
+        let (home, prefix) = home::find(&root, place, &key_place);
+        Ok(Self { root, home, opened: prefix.clone(), prefix, key_place })
+    }
+
+    /// Opens all of the project that the directory is in: what was done in any part of it can be taken back.
+    #[must_use]
+    pub fn project(&self) -> Self {
+        let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
+        Self { root, home, prefix: Prefix::default(), opened: self.opened.clone(), key_place: self.key_place.clone() }
     }
 
     /// Takes the key of the journals from elsewhere.
@@ -45,15 +74,94 @@ impl Workspace {
         &self.root
     }
 
+    /// Returns the directory that has the state: the project's top.
+    #[must_use]
+    pub fn home(&self) -> &Arc<Root> {
+        &self.home
+    }
+
+    /// Returns the path from the project's top to the root.
+    #[must_use]
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// Gives a path of this workspace relative to the directory that was opened: the same, unless it is its
+    /// [project](Self::project).
+    #[must_use]
+    pub fn seen(&self, path: &str) -> String {
+        if self.opened == self.prefix { path.to_owned() } else { self.opened.relative(path) }
+    }
+
+    /// Returns the path of the state directory, whether it is there or not; for messages, not for opening.
+    #[must_use]
+    pub fn state_path(&self) -> String {
+        let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
+        // One that is elsewhere has a path of its own, which replaces the other.
+        home.join(self.home.state_path()).display().to_string()
+    }
+
+    /// Opens the state directory; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it is not trusted, or cannot be opened.
+    pub fn state_dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
+        self.home.state_dir()
+    }
+
+    /// Opens the state directory, which is made when missing.
+    ///
+    /// # Errors
+    ///
+    /// When it is not trusted, or cannot be made.
+    pub fn create_state_dir(&self) -> Result<Dir, fs_guard::Error> {
+        Ok(self.home.create_state_dir()?.0)
+    }
+
+    /// Tells whether the state directory is, or would be, in the root itself.
+    #[must_use]
+    pub fn has_own_state(&self) -> bool {
+        Arc::ptr_eq(&self.root, &self.home)
+    }
+
+    /// Makes the state directory where it is missing, complete with what keeps it out of git, waiting at most `timeout` for the
+    /// lock. It stays.
+    ///
+    /// # Errors
+    ///
+    /// When it is not trusted, cannot be made, or is locked.
+    pub fn make_state(&self, timeout: Duration) -> Result<(), Error> {
+        if self.state_dir()?.is_none() {
+            self.lock(timeout)?.locked_store().keep();
+        }
+        Ok(())
+    }
+
     /// Tells whether there is a state directory (trusted or not).
     #[must_use]
     pub fn has_state(&self) -> bool {
-        !matches!(self.root.state_dir(), Ok(None))
+        !matches!(self.state_dir(), Ok(None))
     }
 
     /// Opens the store for reading; `None` when there is none.
     pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
-        Ok(Store::open(&self.root, self.key_place.clone())?)
+        let store = Store::open(&self.home, self.key_place.clone())?;
+        Ok(store.map(|store| store.seen_from(self.prefix.clone())))
+    }
+
+    /// Returns the path of a file that a transaction displaced.
+    #[must_use]
+    pub fn stored_path(&self, id: TransactionId, slot: u32) -> String {
+        workspace_trash::stored_path(&self.home, &self.prefix, id, slot)
+    }
+
+    /// Where a file of a record is: in the root, or elsewhere in the project.
+    pub(crate) fn locate(&self, recorded: &str, authentic: bool) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
+        match Prefix::leads_out(recorded) {
+            true => Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?)),
+            false => Ok((&self.root, self.root.check_recorded(recorded, authentic)?)),
+        }
     }
 
     /// Recovers what was cut off, unless another process is at work: for commands that only look, so
@@ -74,10 +182,11 @@ impl Workspace {
     ///
     /// The state directory is made when missing, and removed again when nothing was committed.
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
-        let store = LockedStore::lock(&self.root, self.key_place.clone(), timeout)?;
+        let store = LockedStore::lock(&self.home, self.key_place.clone(), timeout)?;
         self.root.forget();
-        let recovered = recover(&self.root, &store)?;
-        Ok(Locked { workspace: self, store, recovered })
+        self.home.forget();
+        let recovered = recover(&self.home, &store)?;
+        Ok(Locked { workspace: self, store: store.seen_from(self.prefix.clone()), recovered })
     }
 }
 

@@ -9,6 +9,7 @@ mod laws;
 mod meanwhile;
 mod power;
 mod processes;
+mod project;
 mod reorder;
 mod space;
 mod speed;

@@ -1,0 +1,124 @@
+//! `apply-patch status`: what was interrupted, what was done last, and how much room the history takes.
+
+use clap::Args;
+use file_tools::{StoreSize, history, store_size};
+use patch_engine::transaction::LogEntry;
+use serde_json::{Value, json};
+
+use super::workspace;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::settings::StateWord;
+use crate::{json, render};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    apply-patch status\n  \
+    apply-patch status --json | jq .data.last.id")]
+pub(crate) struct StatusArgs {}
+
+/// What a hint about its size begins at, in bytes: 100 MiB.
+const LARGE: u64 = 100 << 20;
+
+pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
+    let session = workspace::session(global)?;
+    let workspace = session.workspace();
+    let store = workspace.store()?;
+    // Before anything is recovered: to look changes nothing.
+    let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
+    let unfinished = unfinished.map_err(patch_engine::transaction::Error::from)?.unwrap_or(false);
+    let (entries, unverified) = workspace.history()?;
+    let size = store_size(workspace)?;
+    let state = workspace.state_path();
+    let last = entries.first();
+    let next = entries
+        .iter()
+        .find(|entry| entry.undone_by.is_none() && !entry.aborted && entry.journal.header.undo_of.is_none());
+    if global.json {
+        let one =
+            |entry: Option<&LogEntry>| entry.map(|entry| history::transaction(workspace, entry, false)).transpose();
+        let data = json!({
+            "root": fs_guard::real_path(workspace.root().path())?.display().to_string(),
+            "state": state,
+            "unfinished": unfinished,
+            "transactions": entries.len(),
+            "notVerified": unverified.len(),
+            "last": one(last)?,
+            "undoable": one(next)?,
+            "size": size.map_or(Value::Null, |size| json!(size)),
+        });
+        json::done(format!("{} transactions", entries.len()), data);
+        return Ok(Exit::Done);
+    }
+    let row = |what: &str, text: &str| render::line(&format!("{what:<12} {text}"));
+    row("root", &fs_guard::real_path(workspace.root().path())?.display().to_string());
+    let Some(size) = size else {
+        row("history", "none: nothing was applied here yet");
+        return Ok(Exit::Done);
+    };
+    let in_tree = !workspace.home().state_path().starts_with('/');
+    let reach = match in_tree && workspace.home().has_git() {
+        true if global.settings.state == StateWord::User => {
+            " (it was there already; once it is gone, the state is kept among the user's)"
+        }
+        true => " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)",
+        false => "",
+    };
+    row("state", &format!("{state}{reach}"));
+    let pending = match unfinished {
+        true => {
+            "one transaction is unfinished: another process is at work, or was interrupted; `apply-patch recover` finishes or reverts it"
+        }
+        false => "nothing",
+    };
+    row("unfinished", pending);
+    let line = |entry: &LogEntry| format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1));
+    match last {
+        Some(last) => row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time()))),
+        None => row("last", "none"),
+    }
+    match next {
+        Some(next) => row("undo", &format!("`apply-patch undo` takes back {}", line(next))),
+        None => row("undo", "there is nothing to undo"),
+    }
+    let StoreSize { trash, audit, other } = size;
+    row(
+        "size",
+        &format!(
+            "{}: {} in {} of undo history, {} of logs, {} of other files",
+            render::size(size.total()),
+            render::size(trash),
+            render::count(entries.len(), "transaction"),
+            render::size(audit),
+            render::size(other),
+        ),
+    );
+    if !unverified.is_empty() {
+        row(
+            "not verified",
+            &format!("{}; `apply-patch log` lists them", render::count(unverified.len(), "transaction")),
+        );
+    }
+    hint_size(global);
+    Ok(Exit::Done)
+}
+
+/// Says at a terminal that the undo history is large, and what makes it smaller.
+pub(crate) fn hint_size(global: &Global) {
+    if global.quiet || global.json || !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        return;
+    }
+    let Ok(workspace) = workspace::open(global) else { return };
+    let Ok(Some(size)) = store_size(&workspace) else { return };
+    let several =
+        workspace.store().ok().flatten().and_then(|store| store.transactions().ok()).map_or(0, |all| all.len());
+    // The last transaction always stays.
+    if size.trash > LARGE && several > 1 {
+        render::message(&format!(
+            "the undo history takes {}; `apply-patch gc --keep 100MiB` removes the oldest of it, \
+             and `trash-keep = \"100MiB\"` in config.toml does so with each change",
+            render::size(size.trash)
+        ));
+    }
+}

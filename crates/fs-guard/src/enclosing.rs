@@ -1,0 +1,37 @@
+//! The directories that a root lies in.
+
+use crate::policy::Policy;
+use crate::rel_path::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Open};
+
+impl Root {
+    /// Opens the directories that this one lies in, the nearest first, under another policy, each with the path from there to
+    /// here.
+    ///
+    /// It ends at the first one from which no path leads here without a symbolic link or a mount point, or by a name that is
+    /// never touched or is no text.
+    pub fn enclosing<'r>(&'r self, policy: &'r Policy) -> impl Iterator<Item = (Self, RelPath)> + 'r {
+        let real = crate::named::real_path(self.path()).unwrap_or_default();
+        let above: Vec<_> = real.ancestors().skip(1).map(std::path::Path::to_path_buf).collect();
+        above.into_iter().map_while(move |dir| {
+            let below = real.strip_prefix(&dir).ok()?.to_str()?;
+            let root = Self::open(&dir, policy.clone()).ok()?;
+            let path = root.check_recorded(below, true).ok()?;
+            let reached = root.open_beneath(&path, Open::Directory).ok()??;
+            sys::stat(&reached).ok()?.same_inode(&self.metadata).then_some((root, path))
+        })
+    }
+
+    /// Whether something in the directory is named `.git`: a repository, or the file that names one.
+    #[must_use]
+    pub fn has_git(&self) -> bool {
+        sys::stat_at(&self.handle, ".git").is_ok()
+    }
+
+    /// Whether names can be made in the directory, and it has the owner of another one.
+    #[must_use]
+    pub fn is_writable_as(&self, other: &Self) -> bool {
+        self.metadata.uid == other.metadata.uid && sys::may_write(&self.handle).is_ok()
+    }
+}

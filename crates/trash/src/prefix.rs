@@ -1,0 +1,106 @@
+//! From the paths of a directory to those of the project around it, and back.
+
+use crate::journal::Journal;
+
+/// The path of a directory beneath the one whose transactions are recorded together: git's word for it.
+///
+/// What is recorded has the project's paths, so that it means the same wherever it is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prefix(String);
+
+impl Prefix {
+    /// The prefix of a directory at this path; of the project itself, when it is empty.
+    #[must_use]
+    pub fn new(path: &str) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// Returns the path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Tells whether the directory is the project itself.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives the project's path of what a path, relative to the directory, names; `..` at its beginning goes up.
+    #[must_use]
+    pub fn join(&self, path: &str) -> String {
+        let (mut above, mut below) = (self.0.as_str(), path);
+        while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
+            above = above.rsplit_once('/').map_or("", |(parent, _)| parent);
+            below = rest;
+        }
+        if above.is_empty() { below.to_owned() } else { format!("{above}/{below}") }
+    }
+
+    /// Gives a path of the project relative to the directory: with `..` at its beginning where it lies outside.
+    #[must_use]
+    pub fn relative(&self, path: &str) -> String {
+        let (mut above, mut below, mut from) = (String::new(), path, self.0.as_str());
+        while !from.is_empty() {
+            let (name, deeper) = from.split_once('/').unwrap_or((from, ""));
+            match below.split_once('/').filter(|(first, _)| *first == name) {
+                Some((_, rest)) => (below, from) = (rest, deeper),
+                None => {
+                    above = "../".repeat(from.split('/').count());
+                    break;
+                }
+            }
+        }
+        above + below
+    }
+
+    /// Tells whether a path that is relative to the directory leads out of it.
+    #[must_use]
+    pub fn leads_out(path: &str) -> bool {
+        path.starts_with("../")
+    }
+
+    pub(crate) fn joined(&self, journal: &Journal) -> Journal {
+        map(journal.clone(), |path| self.join(path))
+    }
+
+    pub(crate) fn relative_to(&self, journal: Journal) -> Journal {
+        if self.is_empty() { journal } else { map(journal, |path| self.relative(path)) }
+    }
+}
+
+/// The same with other paths.
+fn map(journal: Journal, to: impl Fn(&str) -> String) -> Journal {
+    let Journal { header, mut created_dirs, mut removed_dirs, mut records, moved, mut carried } = journal;
+    created_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
+    removed_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
+    records.iter_mut().for_each(|record| record.path = to(&record.path));
+    carried.iter_mut().for_each(|carried| carried.path = to(&carried.path));
+    Journal { header, created_dirs, removed_dirs, records, moved, carried }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prefix;
+
+    #[test]
+    fn paths_go_there_and_back() {
+        for (prefix, project, here) in [
+            ("", "a/b", "a/b"),
+            ("a", "a/b", "b"),
+            ("a", "b", "../b"),
+            ("a", "ab/c", "../ab/c"),
+            ("a/b", "a/b/c/d", "c/d"),
+            ("a/b", "a/c", "../c"),
+            ("a/b", "c", "../../c"),
+            // A file in the place of the directory.
+            ("a/b", "a", "../../a"),
+        ] {
+            let prefix = Prefix::new(prefix);
+            assert_eq!(prefix.relative(project), here, "{prefix:?} {project}");
+            assert_eq!(prefix.join(here), project, "{prefix:?} {here}");
+            assert_eq!(Prefix::leads_out(here), here.starts_with(".."));
+        }
+    }
+}

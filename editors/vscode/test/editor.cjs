@@ -1,0 +1,213 @@
+// Stands in for the module `vscode`: documents over a real folder, and a person who answers as the test has it.
+"use strict";
+
+const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
+const Module = require("node:module");
+const { join, posix } = require("node:path");
+
+class Uri {
+  constructor(parts) {
+    Object.assign(this, { scheme: "file", path: "", query: "" }, parts);
+  }
+  static file(path) {
+    return new Uri({ path });
+  }
+  static from(parts) {
+    return new Uri(parts);
+  }
+  static joinPath(uri, ...parts) {
+    return new Uri({ ...uri, path: posix.join(uri.path, ...parts) });
+  }
+  get fsPath() {
+    return this.path;
+  }
+  toString() {
+    return `${this.scheme}:${this.path}${this.query && `?${this.query}`}`;
+  }
+}
+
+class Range {
+  constructor(startLine, startCharacter, endLine, endCharacter) {
+    this.start = { line: startLine, character: startCharacter };
+    this.end = { line: endLine, character: endCharacter };
+    this.isEmpty = startLine === endLine && startCharacter === endCharacter;
+  }
+}
+
+class WorkspaceEdit {
+  entries = [];
+  createFile(uri, options) {
+    this.entries.push({ kind: "create", uri, options });
+  }
+  deleteFile(uri) {
+    this.entries.push({ kind: "delete", uri });
+  }
+  renameFile(uri, to) {
+    this.entries.push({ kind: "rename", uri, to });
+  }
+  replace(uri, range, text) {
+    this.entries.push({ kind: "replace", uri, range, text });
+  }
+}
+
+class Document {
+  isDirty = false;
+  version = 1;
+  constructor(uri, text) {
+    this.uri = uri;
+    this.text = text;
+  }
+  offset({ line, character }) {
+    const lines = this.text.split("\n");
+    return lines.slice(0, line).reduce((sum, { length }) => sum + length + 1, 0) + character;
+  }
+  getText(range) {
+    return range ? this.text.slice(this.offset(range.start), this.offset(range.end)) : this.text;
+  }
+  type(text) {
+    this.text = text;
+    this.version++;
+    this.isDirty = true;
+  }
+}
+
+/** An editor over folders. `answer` gets every question, and gives the label of what is chosen. */
+function editor(...roots) {
+  const documents = new Map();
+  const handlers = new Map();
+  const commands = new Map();
+  const settings = new Map();
+  const events = { said: [], asked: [], executed: [], shown: [], refuseEdits: false };
+  let provider;
+
+  const open = (uri) => {
+    const name = uri.toString();
+    if (!documents.has(name)) {
+      if (uri.scheme !== "file") documents.set(name, new Document(uri, provider.provideTextDocumentContent(uri)));
+      else {
+        const bytes = readFileSync(uri.path);
+        if (bytes.includes(0)) throw new Error(`${uri.path} seems to be binary`);
+        documents.set(name, new Document(uri, bytes.toString()));
+      }
+    }
+    return documents.get(name);
+  };
+  const say = async (kind, text, ...actions) => {
+    events.said.push(`${kind}: ${text}`);
+    return state.answer?.(text, actions);
+  };
+  const ask = async (items, { title, placeHolder }) => {
+    events.asked.push(title ?? placeHolder);
+    const labels = items.map(({ label }) => label);
+    const chosen = await state.answer?.(title ?? placeHolder, labels);
+    return items.find(({ label }) => label === chosen);
+  };
+  const folders = roots.map((root) => ({ uri: Uri.file(root), label: root }));
+  let clipboard = "";
+
+  const vscode = {
+    Uri,
+    Range,
+    WorkspaceEdit,
+    env: {
+      clipboard: {
+        readText: async () => clipboard,
+        writeText: async (text) => {
+          clipboard = text;
+        },
+      },
+    },
+    commands: {
+      registerCommand: (name, run) => (commands.set(name, run), { dispose() {} }),
+      executeCommand: async (...call) => void events.executed.push(call),
+    },
+    window: {
+      activeTextEditor: undefined,
+      tabGroups: { all: [{ tabs: [] }] },
+      showInformationMessage: (...message) => say("info", ...message),
+      showErrorMessage: (...message) => say("error", ...message),
+      showQuickPick: ask,
+      showWorkspaceFolderPick: (options) => ask(folders, options),
+      showTextDocument: async (uri, { selection }) => void events.shown.push([uri.path, selection.start.line]),
+    },
+    workspace: {
+      workspaceFolders: folders,
+      get textDocuments() {
+        return [...documents.values()];
+      },
+      getConfiguration: () => ({ get: (name, otherwise) => settings.get(name) ?? otherwise }),
+      getWorkspaceFolder: (uri) => folders.find((one) => uri.path.startsWith(`${one.uri.path}/`)),
+      openTextDocument: async (uri) => open(uri),
+      onDidCloseTextDocument: (handler) => (handlers.set("close", handler), { dispose() {} }),
+      registerTextDocumentContentProvider: (scheme, one) => ((provider = one), { dispose() {} }),
+      async applyEdit({ entries }) {
+        if (events.refuseEdits) return false;
+        // Positions are those before the edit: from the end on.
+        const replacements = entries.filter(({ kind }) => kind === "replace");
+        replacements.sort((one, other) => other.range.start.line - one.range.start.line);
+        for (const { uri, range, text } of replacements) {
+          const document = open(uri);
+          const [from, to] = [document.offset(range.start), document.offset(range.end)];
+          document.type(document.text.slice(0, from) + text + document.text.slice(to));
+        }
+        for (const { kind, uri, to, options } of entries) {
+          if (kind === "create") writeFileSync(uri.path, options.contents, { flag: "wx" });
+          if (kind === "delete") rmSync(uri.path);
+          if (kind === "rename") {
+            renameSync(uri.path, to.path);
+            const document = documents.get(uri.toString());
+            documents.delete(uri.toString());
+            if (document) documents.set(to.toString(), Object.assign(document, { uri: to }));
+          }
+        }
+        return true;
+      },
+    },
+  };
+
+  const state = {
+    ...events,
+    events,
+    vscode,
+    commands,
+    settings,
+    answer: undefined,
+    document: (root, path) => open(Uri.file(join(root, path))),
+    on: (root, path, text) => {
+      if (text !== undefined && !existsSync(join(root, path))) writeFileSync(join(root, path), text);
+      const document = open(Uri.file(join(root, path)));
+      vscode.window.activeTextEditor = { document, selection: new Range(0, 0, 0, 0) };
+      return vscode.window.activeTextEditor;
+    },
+    tab: (root, path, isDirty) => {
+      vscode.window.tabGroups.all[0].tabs.push({ isDirty, input: { uri: Uri.file(join(root, path)) } });
+    },
+    copy: (text) => {
+      clipboard = text;
+    },
+    copied: () => clipboard,
+    preview: (uri) => uri && open(uri).text,
+    close: (uri) => {
+      documents.delete(uri.toString());
+      handlers.get("close")({ uri });
+    },
+    run: (name) => commands.get(`applyPatch.${name}`)(),
+  };
+  return state;
+}
+
+/** Loads the extension into an editor. Whatever it requires as `vscode` is that editor. */
+function activate(main, state) {
+  const load = Module._load;
+  Module._load = (name, ...rest) => (name === "vscode" ? state.vscode : load(name, ...rest));
+  try {
+    delete require.cache[require.resolve(main)];
+    const subscriptions = [];
+    require(main).activate({ subscriptions });
+    return subscriptions;
+  } finally {
+    Module._load = load;
+  }
+}
+
+module.exports = { Range, activate, editor };

@@ -1,0 +1,373 @@
+//! The history as people read it: from every directory of a project, by names that can be typed, in the width of a terminal.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Run, on_terminal, place, run};
+
+/// A work tree of git with two directories.
+fn project() -> TempDir {
+    let dir = place(&[("w/top", "t\n"), ("w/src/a.py", "a\n"), ("w/src/b.py", "b\n"), ("w/doc/c", "c\n")]);
+    fs::create_dir(dir.path().join("w/.git")).expect("a git directory");
+    dir
+}
+
+/// Runs the program in a directory of the project.
+fn at(dir: &TempDir, below: &str, args: &[&str], input: &str) -> Run {
+    run("apply-patch", &dir.path().join("w").join(below), dir.path(), args, input.as_bytes())
+}
+
+fn patch(body: &str) -> String {
+    format!("*** Begin Patch\n{body}*** End Patch\n")
+}
+
+fn apply(dir: &TempDir, below: &str, body: &str) -> String {
+    let run = at(dir, below, &["--json", "--profile", "codex"], &patch(body));
+    let answer = run.json().expect("JSON");
+    answer["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn read(dir: &TempDir, path: &str) -> String {
+    fs::read_to_string(dir.path().join("w").join(path)).unwrap_or_else(|_| "none".into())
+}
+
+const A: &str = "*** Update File: a.py\n@@\n-a\n+A\n";
+const BOTH: &str = "*** Update File: src/a.py\n@@\n-a\n+A\n*** Update File: doc/c\n@@\n-c\n+C\n";
+
+#[test]
+fn one_history_is_seen_from_every_directory_with_paths_from_there() {
+    let dir = project();
+    let id = apply(&dir, "src", A);
+    assert!(!dir.path().join("w/src/.apply-patch").exists() && dir.path().join("w/.apply-patch").is_dir());
+    for (below, path) in [("", "src/a.py"), ("src", "a.py"), ("doc", "../src/a.py")] {
+        let log = at(&dir, below, &["log"], "");
+        let wanted = format!("{}    just now  1 file: {path}  (apply)\n", &id[23..]);
+        assert_eq!((log.stdout, log.stderr), (wanted, String::new()), "{below}");
+        let shown = at(&dir, below, &["show", "last"], "");
+        assert!(shown.stdout.contains(&format!("\nM {path}\n")), "{shown:?}");
+        let status = at(&dir, below, &["status", "--json"], "").json().expect("JSON");
+        assert_eq!(status["data"]["last"]["files"][0]["path"], path, "{status}");
+        assert_eq!(status["data"]["state"], dir.path().join("w/.apply-patch").display().to_string());
+    }
+    // What was done elsewhere in the project is undone and redone from here, and named as it is seen from here.
+    apply(&dir, "", BOTH.replace("a.py\n@@\n-a\n+A\n", "b.py\n@@\n-b\n+B\n").as_str());
+    for (command, text, seen) in [("undo", "c\n", "M b.py\nM ../doc/c\n"), ("redo", "C\n", "M b.py\nM ../doc/c\n")] {
+        let run = at(&dir, "src", &[command, "-n"], "");
+        assert!(run.stderr.contains("the paths in the diff are relative to "), "{run:?}");
+        let run = at(&dir, "src", &[command], "");
+        assert_eq!((run.code, &*run.stdout, &*read(&dir, "doc/c")), (0, seen, text), "{run:?}");
+    }
+    let undone = at(&dir, "src", &["undo", "--json"], "").json().expect("JSON");
+    let paths: Vec<_> =
+        undone["data"]["changedFiles"].as_array().expect("files").iter().map(|file| &file["path"]).collect();
+    assert_eq!(paths, ["b.py", "../doc/c"]);
+    // A tool's root bounds what it takes back.
+    let id = apply(&dir, "", BOTH.replace("-a\n+A", "-A\n+AA").as_str());
+    let call = format!("{{\"transactionId\": {id:?}}}");
+    let refused = at(&dir, "src", &["tool", "undo", "--args", &call], "").json().expect("JSON");
+    let error = &refused["error"];
+    assert_eq!(
+        (&error["kind"], &error["details"]["reason"]),
+        (&"outside_workspace".into(), &"elsewhere".into()),
+        "{refused}"
+    );
+    assert_eq!(read(&dir, "src/a.py"), "AA\n");
+}
+
+#[test]
+fn a_transaction_has_many_names() {
+    let dir = project();
+    let (first, second) = (apply(&dir, "src", A), apply(&dir, "", "*** Add File: new\n+n\n"));
+    for (name, wanted) in [
+        ("last", Ok(&second)),
+        ("@1", Ok(&second)),
+        ("@2", Ok(&first)),
+        (&first, Ok(&first)),
+        (&first[23..], Ok(&first)),
+        (&second[20..], Ok(&second)),
+        (&first[..22], Ok(&first)),
+        ("@3", Err("there is no transaction @3: there are 2")),
+        ("@0", Err("there is no transaction @0")),
+        ("20", Err("is the beginning or the end of 2 transactions")),
+        ("zz", Err("there is no transaction \"zz\"")),
+        ("", Err("there is no transaction \"\"")),
+    ] {
+        let shown = at(&dir, "", &["show", name, "--json"], "");
+        let answer = shown.json().expect("JSON");
+        match wanted {
+            Ok(id) => assert_eq!(answer["data"]["id"], **id, "{name}: {answer}"),
+            Err(message) => {
+                assert_eq!(
+                    (shown.code, &answer["error"]["details"]["reason"]),
+                    (1, &"no_transaction".into()),
+                    "{name}"
+                );
+                assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains(message)), "{answer}");
+            }
+        }
+    }
+    assert_eq!(at(&dir, "", &["undo", "@2"], "").code, 0);
+    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "new")), ("a\n", "n\n"));
+    let kept = at(&dir, "", &["trash", "show", &format!("{}/0", &first[23..])], "");
+    assert_eq!(kept.stdout, "a\n");
+}
+
+#[test]
+fn a_path_alone_means_its_last_change() {
+    let dir = project();
+    apply(&dir, "", BOTH);
+    apply(&dir, "", "*** Update File: doc/c\n@@\n-C\n+CC\n");
+    apply(&dir, "", "*** Add File: new\n+n\n");
+    let undone = at(&dir, "src", &["undo", "--", "a.py"], "");
+    assert_eq!((undone.code, &*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), (0, "a\n", "CC\n"), "{undone:?}");
+    for text in ["C\n", "c\n"] {
+        let undone = at(&dir, "src", &["undo", "--", "../doc/c"], "");
+        assert_eq!((undone.code, &*read(&dir, "doc/c")), (0, text), "{undone:?}");
+    }
+    let nothing = at(&dir, "", &["undo", "--", "doc/c"], "");
+    assert_eq!((nothing.code, &*read(&dir, "new")), (2, "n\n"), "{nothing:?}");
+    assert!(nothing.stderr.contains("no transaction that is not undone changed doc/c"), "{nothing:?}");
+}
+
+#[test]
+fn what_was_taken_back_in_part_is_not_taken_back_again() {
+    let dir = project();
+    let id = apply(&dir, "", BOTH);
+    assert_eq!(at(&dir, "", &["undo", &id, "--", "doc/c"], "").code, 0);
+    fs::write(dir.path().join("w/doc/c"), "mine\n").expect("written");
+    let undone = at(&dir, "", &["undo"], "");
+    assert_eq!((undone.code, &*undone.stdout), (0, "M src/a.py\n"), "{undone:?}");
+    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), ("a\n", "mine\n"));
+    // All of it is undone now.
+    let nothing = at(&dir, "", &["undo"], "");
+    assert!(nothing.code == 1 && nothing.stderr.contains("there is no transaction to undo"), "{nothing:?}");
+}
+
+#[test]
+fn a_confined_process_reaches_the_state_above_its_root() {
+    let dir = project();
+    let run = at(&dir, "src", &["--sandbox"], &patch(A));
+    if run.stderr.contains("Landlock") {
+        eprintln!("skipped: the kernel has no Landlock");
+        return;
+    }
+    assert_eq!((run.code, &*read(&dir, "src/a.py")), (0, "A\n"), "{run:?}");
+    assert_eq!(at(&dir, "doc", &["undo"], "").code, 0);
+    let outside = at(&dir, "src", &["--sandbox"], &patch("*** Update File: ../doc/c\n@@\n-c\n+C\n"));
+    assert_eq!(outside.code, 3, "the root alone bounds what a patch may touch: {outside:?}");
+}
+
+#[test]
+fn a_state_directory_above_that_is_not_trusted_is_named() {
+    let dir = project();
+    fs::DirBuilder::new().mode(0o755).create(dir.path().join("w/.apply-patch")).expect("a folder");
+    let refused = at(&dir, "src", &[], &patch(A));
+    assert_eq!((refused.code, &*read(&dir, "src/a.py")), (3, "a\n"), "{refused:?}");
+    assert!(refused.stderr.contains("\"../.apply-patch\" is not trusted: its mode is not 0700"), "{refused:?}");
+}
+
+#[test]
+fn a_file_that_moved_and_changed_is_one_file() {
+    let dir = project();
+    apply(&dir, "src", "*** Update File: a.py\n*** Move to: z.py\n@@\n-a\n+A\n");
+    let log = at(&dir, "", &["log"], "");
+    assert!(log.stdout.contains("  1 file: src/a.py -> src/z.py  (apply)\n"), "{log:?}");
+    let shown = at(&dir, "", &["show", "last", "--json"], "").json().expect("JSON");
+    let file = &shown["data"]["files"][0];
+    assert_eq!((&file["operation"], &file["toPath"]), (&"move".into(), &"src/z.py".into()), "{shown}");
+    // Either name brings it back whole.
+    assert_eq!(at(&dir, "", &["undo", "--", "src/z.py"], "").code, 0);
+    assert_eq!((&*read(&dir, "src/a.py"), &*read(&dir, "src/z.py")), ("a\n", "none"));
+}
+
+#[test]
+fn the_log_is_filtered_by_path_time_and_number() {
+    let dir = project();
+    apply(&dir, "src", A);
+    apply(&dir, "", "*** Update File: doc/c\n@@\n-c\n+C\n");
+    apply(&dir, "", "*** Add File: doc/new/deep\n+n\n");
+    for (below, args, wanted) in [
+        ("", &["log"][..], 3),
+        ("", &["log", "src"], 1),
+        ("", &["log", "doc", "src"], 3),
+        ("", &["log", "doc/"], 2),
+        ("", &["log", "doc/new"], 1),
+        ("", &["log", "./doc/c"], 1),
+        ("", &["log", "do"], 0),
+        ("src", &["log", "."], 1),
+        ("src", &["log", "../doc"], 2),
+        ("", &["log", "-n", "1", "doc"], 1),
+        ("", &["log", "--since", "1h"], 3),
+        ("", &["log", "--since", "2001-01-01"], 3),
+        ("", &["log", "--since", "9999-01-01"], 0),
+    ] {
+        let log = at(&dir, below, args, "");
+        assert_eq!((log.code, log.stdout.lines().count()), (0, wanted), "{args:?}: {log:?}");
+        let json = at(&dir, below, &[args, &["--json"]].concat(), "").json().expect("JSON");
+        assert_eq!(json["data"]["transactions"].as_array().map(Vec::len), Some(wanted), "{args:?}: {json}");
+    }
+    let diffs = at(&dir, "src", &["log", "-p", "."], "");
+    assert!(diffs.stdout.contains("--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+A\n"), "{diffs:?}");
+    assert_eq!(at(&dir, "", &["log", "--since", "yesterdayish"], "").code, 2);
+}
+
+#[test]
+fn a_line_of_the_log_fits_the_terminal() {
+    let dir = project();
+    let name = "a-name-that-is-long-enough-for-a-narrow-terminal.txt";
+    apply(&dir, "", &format!("*** Add File: {name}\n+n\n"));
+    for (columns, whole) in [(40, false), (80, false), (120, true)] {
+        let mut terminal = on_terminal(dir.path(), &format!("stty cols {columns} rows 24; $it --no-pager log"), &[]);
+        let all = terminal.exp_string("exit 0\r\n").expect("it ends");
+        let line = all.lines().find(|line| line.contains("1 file:")).unwrap_or_else(|| panic!("{all}"));
+        // The terminal gives bytes, of which the last character has three.
+        let room = if whole { columns } else { columns + 2 };
+        assert!(line.chars().count() <= room, "{columns}: {line}");
+        assert_eq!(line.contains("(apply)"), whole, "{columns}: {line}");
+    }
+}
+
+#[test]
+fn refusals_are_counted_by_reason_profile_and_agent() {
+    let dir = project();
+    apply(&dir, "src", A);
+    for _ in 0..2 {
+        assert_eq!(at(&dir, "src", &[], &patch(A)).code, 0, "it is done");
+        assert_eq!(at(&dir, "src", &["--profile", "codex"], &patch(&A.replace("-a", "-x"))).code, 1);
+    }
+    assert_eq!(at(&dir, "src", &[], &patch("*** Delete File: none\n")).code, 1);
+    let stats = at(&dir, "", &["log", "--stats", "--json"], "").json().expect("JSON");
+    let data = &stats["data"];
+    assert_eq!((&data["transactions"], &data["failed"]), (&1.into(), &3.into()), "{stats}");
+    assert_eq!(data["byReason"], serde_json::json!({ "context_not_found": 2, "not_found": 1 }), "{stats}");
+    assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "strict": 1 }), "{stats}");
+    assert_eq!(data["byAgent"]["-"], serde_json::json!({ "transactions": 1, "failed": 3 }), "{stats}");
+    assert_eq!(data["byDay"].as_object().map(serde_json::Map::len), Some(1));
+    let text = at(&dir, "", &["log", "--stats"], "").stdout;
+    assert!(text.starts_with("1 transaction committed, 3 calls refused, since 20"), "{text}");
+    assert!(text.contains("\ncontext_not_found                2\n"), "{text}");
+    let none = at(&dir, "", &["log", "--stats", "--since", "9999-01-01"], "");
+    assert_eq!(none.stdout, "the audit logs have nothing\n");
+    // What was written about them is as it was written.
+    assert_eq!(at(&dir, "", &["log", "--verify"], "").code, 0);
+}
+
+#[test]
+fn status_says_what_there_is() {
+    let dir = project();
+    let none = at(&dir, "src", &["status"], "");
+    assert!(none.code == 0 && none.stdout.contains("none: nothing was applied here yet"), "{none:?}");
+    assert!(!dir.path().join("w/.apply-patch").exists(), "to look leaves nothing");
+    let id = apply(&dir, "src", A);
+    let status = at(&dir, "src", &["status"], "");
+    for wanted in
+        ["unfinished   nothing", &format!("`apply-patch undo` takes back {}", &id[23..]), "`git clean -fdx` removes it"]
+    {
+        assert!(status.stdout.contains(wanted), "{wanted}: {status:?}");
+    }
+    assert_eq!(at(&dir, "", &["undo"], "").code, 0);
+    let json = at(&dir, "", &["status", "--json"], "").json().expect("JSON");
+    let data = &json["data"];
+    assert_eq!((&data["unfinished"], &data["transactions"]), (&false.into(), &2.into()), "{json}");
+    assert_eq!((&data["last"]["tool"], &data["undoable"]), (&"undo".into(), &Value::Null), "{json}");
+    assert!(data["size"]["trash"].as_u64().is_some_and(|bytes| bytes > 0), "{json}");
+    // A folder of a transaction that was cut off.
+    let pending = dir.path().join("w/.apply-patch/pending").join(&id);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&pending).expect("a folder");
+    let status = at(&dir, "", &["status"], "");
+    assert!(status.stdout.contains("one transaction is unfinished"), "{status:?}");
+    assert!(pending.is_dir(), "to look recovers nothing");
+}
+
+#[test]
+fn the_users_state_survives_git_clean() {
+    let dir = place(&[("w/a", "a\n"), ("config/apply-patch/config.toml", "state = \"user\"\n")]);
+    let git = |args: &[&str]| {
+        let done = Command::new("git").args(args).current_dir(dir.path().join("w")).output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    if !git(&["init", "-q"]) {
+        eprintln!("skipped: git is not here");
+        return;
+    }
+    apply(&dir, "", "*** Update File: a\n@@\n-a\n+A\n");
+    assert!(git(&["add", "a"]) && git(&["clean", "-q", "-fdx"]));
+    assert!(!dir.path().join("w/.apply-patch").exists());
+    assert!(dir.path().join("state/apply-patch/workspaces").is_dir());
+    let status = at(&dir, "", &["status"], "");
+    assert!(!status.stdout.contains("git clean"), "{status:?}");
+    assert_eq!((at(&dir, "", &["undo"], "").code, &*read(&dir, "a")), (0, "a\n"));
+    let doctor = at(&dir, "", &["doctor"], "");
+    assert!(doctor.stdout.contains("state/apply-patch/workspaces/w-"), "{doctor:?}");
+    // A file of the workspace cannot choose that, nor how much is kept.
+    for key in ["state = \"project\"", "trash-keep = \"0\""] {
+        fs::write(dir.path().join("w/.apply-patch.toml"), key).expect("written");
+        let refused = at(&dir, "", &["log"], "");
+        assert!(refused.code == 2 && refused.stderr.contains("loosens"), "{refused:?}");
+    }
+}
+
+#[test]
+fn what_is_kept_is_up_to_a_setting_and_gc() {
+    let dir = project();
+    let count = |dir: &TempDir| at(dir, "", &["log"], "").stdout.lines().count();
+    for n in 0..4 {
+        apply(&dir, "", &format!("*** Add File: n{n}\n+{n}\n"));
+        apply(&dir, "", &format!("*** Delete File: n{n}\n"));
+    }
+    for (args, said, left) in [
+        (&["gc"][..], "there is nothing to remove\n", 8),
+        (&["gc", "--keep", "1h"], "there is nothing to remove\n", 8),
+        (&["gc", "--keep", "3B", "-n"], "6 transactions with 6 B would be removed\n", 8),
+        (&["gc", "--keep", "3B"], "6 transactions with 6 B removed\n", 2),
+        (&["gc", "--keep", "0s"], "1 transaction with 0 B removed\n", 1),
+        (&["gc", "--keep", "0"], "there is nothing to remove\n", 1),
+    ] {
+        let run = at(&dir, "", args, "");
+        assert_eq!((run.code, &*run.stdout, count(&dir)), (0, said, left), "{args:?}: {run:?}");
+    }
+    assert_eq!(at(&dir, "", &["gc", "--keep", "many"], "").code, 2);
+    // A person is shown what would go, and asked.
+    apply(&dir, "", "*** Add File: z\n+z\n");
+    for (answer, exit, left) in [("n", 3, 2), ("", 3, 2), ("y", 0, 1)] {
+        let mut terminal = on_terminal(dir.path(), "$it gc --keep 0s", &[]);
+        let shown = terminal.exp_string("Remove 1 transaction with 2 B for good? [y/N] ").expect("a question");
+        assert!(shown.contains("1 file: n3  (apply)"), "{shown}");
+        terminal.send_line(answer).expect("sent");
+        terminal.exp_string(&format!("exit {exit}\r\n")).expect("it ends");
+        assert_eq!(count(&dir), left, "{answer:?}");
+    }
+    // The setting does so with each change, now and then.
+    let dir = place(&[("w/a", "a\n"), ("config/apply-patch/config.toml", "trash-keep = \"1h, 3B\"\n")]);
+    for n in 0..17 {
+        apply(&dir, "", &format!("*** Add File: n{n}\n+{n}\n"));
+        apply(&dir, "", &format!("*** Delete File: n{n}\n"));
+    }
+    assert!(count(&dir) < 20, "{}", count(&dir));
+}
+
+#[test]
+fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds_it() {
+    let dir = project();
+    for (below, path, wanted) in
+        [("src", "src/a.py", Some("..")), ("src", "doc/c", Some("..")), ("", "a.py", None), ("src", "none", None)]
+    {
+        let text = patch(&format!("*** Delete File: {path}\n"));
+        let json = at(&dir, below, &["--json"], &text).json().expect("JSON");
+        let flag = json["error"]["hints"][0]["flag"].as_str();
+        assert_eq!(flag, wanted.map(|up| format!("-C {up}")).as_deref(), "{json}");
+        let refused = at(&dir, below, &[], &text);
+        assert_eq!(refused.stderr.contains("use `-C "), wanted.is_some(), "{refused:?}");
+        assert_eq!(refused.code, 1);
+        // The advice is obeyed.
+        if let Some(up) = wanted {
+            assert_eq!(at(&dir, below, &["-n", "-C", up], &text).code, 0);
+        }
+    }
+    let outside = at(&dir, "src", &["--json"], &patch("*** Delete File: src/a.py\n*** Delete File: nowhere\n"));
+    assert!(!outside.stdout.contains("-C .."), "only where all of them are: {outside:?}");
+}
