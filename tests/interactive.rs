@@ -356,6 +356,41 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
 }
 
 #[test]
+fn files_are_links_where_the_terminal_has_them() {
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n*** Add File: n m\n+n\n*** Delete File: b\n*** Update File: \
+        c\n*** Move to: d\n*** End Patch\n";
+    for (line, environment, linked) in [
+        ("$it -C . --approve never ../p", &[("VTE_VERSION", "7600")][..], true),
+        ("cd ..; $it -C w --approve never p", &[("FORCE_HYPERLINK", "1")], true),
+        ("$it --approve never ../p", &[], false),
+        ("$it --approve never ../p", &[("VTE_VERSION", "7600"), ("TERM", "dumb")], false),
+        ("$it --approve never ../p", &[("VTE_VERSION", "7600"), ("NO_COLOR", "1")], false),
+        ("$it --color never --approve never ../p", &[("VTE_VERSION", "7600")], false),
+        ("$it --approve never ../p | cat", &[("FORCE_HYPERLINK", "1")], false),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal = on_terminal(dir.path(), line, environment);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        let root = dir.path().join("w");
+        let link = |text: &str, file: &str| match linked {
+            true => format!("\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", root.display()),
+            false => text.to_owned(),
+        };
+        for wanted in [
+            format!("M {}\r\n", link("a", "a")),
+            format!("A {}\r\n", link("n m", "n%20m")),
+            format!("R c -> {}\r\n", link("d", "d")),
+            "D b\r\n".to_owned(),
+        ] {
+            assert!(shown.contains(&wanted), "{line} {environment:?}: {wanted:?} in {shown:?}");
+        }
+        let (names, done) = (shown.find("D b").expect("a name"), shown.find("done;").expect("the summary"));
+        assert!(names < done || line.ends_with("cat"), "the paths are first: {shown:?}");
+    }
+}
+
+#[test]
 fn a_terminal_gets_escapes_where_a_pipe_gets_bytes() {
     let patch = "*** Begin Patch\n*** Add File: n\n+\u{1b}[31mred\u{9b}0m\n*** End Patch\n";
     for to in ["envelope", "git", "unified"] {

@@ -4,11 +4,14 @@ mod diff;
 mod history;
 mod html;
 mod human;
+mod link;
 mod pager;
 mod picture;
 mod print;
 mod stat;
 mod unified;
+
+use std::path::Path;
 
 use file_tools::{FailureClass, ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
@@ -78,7 +81,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         }
         Failure::Failed(failed) => {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
-            reports.iter().for_each(|report| names(&report.plan));
+            reports.iter().for_each(|report| names(&global.root, &report.plan));
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
@@ -179,14 +182,18 @@ pub(crate) fn notes(plan: &Plan) {
     }
 }
 
-/// Prints each change in a line.
-pub(crate) fn names(plan: &Plan) {
-    names_seen(plan, &str::to_owned);
+/// Prints each change in a line; the files are beneath `root`.
+pub(crate) fn names(root: &Path, plan: &Plan) {
+    let changes = plan.changes().iter();
+    match link::are_shown() {
+        true => print::lines(changes.map(|change| print::linked(change, root))),
+        false => print::lines(changes.map(|change| sanitize(&name(change)).into_owned())),
+    }
 }
 
 /// The same with paths as they are seen from elsewhere.
 pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
-    print::lines(plan.changes().iter().map(|change| print::name_seen(change, seen)));
+    print::lines(plan.changes().iter().map(|change| sanitize(&print::name_seen(change, seen)).into_owned()));
 }
 
 /// Prints how to take a commit back.

@@ -1,18 +1,21 @@
 //! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is made safe for a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 
 use file_tools::shown::sanitize;
 use patch_engine::{Change, ChangeKind};
+
+use super::link::link;
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
 }
 
-/// Prints lines on standard output, in one go.
+/// Prints lines that are safe for a terminal on standard output, in one go.
 pub(super) fn lines(texts: impl Iterator<Item = String>) {
-    let text: String = texts.map(|text| sanitize(&text).into_owned() + "\n").collect();
+    let text: String = texts.map(|text| text + "\n").collect();
     let _ = anstream::stdout().write_all(text.as_bytes());
 }
 
@@ -87,6 +90,16 @@ pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
 /// A change in one line: a letter and the path or paths.
 pub(crate) fn name(change: &Change) -> String {
     name_seen(change, &str::to_owned)
+}
+
+/// The same, safe for a terminal; the path of a file that is there links to it.
+pub(super) fn linked(change: &Change, root: &Path) -> String {
+    let text = sanitize(&name(change)).into_owned();
+    let last = sanitize(change.last_path().as_str()).into_owned();
+    match text.strip_suffix(&*last).filter(|_| change.operation != ChangeKind::Delete) {
+        Some(before) => before.to_owned() + &link(&last, &root.join(change.last_path().as_str())),
+        None => text,
+    }
 }
 
 /// The same with paths as they are seen from elsewhere.
