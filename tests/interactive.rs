@@ -174,6 +174,29 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
 }
 
 #[test]
+fn the_parts_of_a_hunk_keep_the_end_of_the_file_and_odd_lines() {
+    let end =
+        "*** Begin Patch\n*** Update File: s\n@@\n-1\n+one\n 2\n\n 3\n-4\n+four\n*** End of File\n*** End Patch\n";
+    let diff = "--- a/s\n+++ b/s\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n \n 3\n-4\n\\ No newline at end of file\n+four\n";
+    let crlf = end.replace('\n', "\r\n");
+    for (patch, before, flags, answers, wanted) in [
+        (end, "1\n2\n\n3\n4\n", "-i", "s y n", "one\n2\n\n3\n4\n"),
+        (end, "1\n2\n\n3\n4\n", "-i", "s n y", "1\n2\n\n3\nfour\n"),
+        (&crlf, "1\n2\n\n3\n4\n", "-i", "s n y", "1\n2\n\n3\nfour\n"),
+        (&crlf, "1\n2\n\n3\n4\n", "-i", "s y n", "one\n2\n\n3\n4\n"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s y n", "one\n2\n\n3\n4"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s n y", "1\n2\n\n3\nfour\n"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s y y", "one\n2\n\n3\nfour\n"),
+    ] {
+        let dir = place(&[("w/s", before), ("p", patch)]);
+        let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &[("NO_COLOR", "1")]);
+        assert!(all.contains("exit 0\r\n"), "{flags}: {answers}: {all}");
+        let found = fs::read_to_string(dir.path().join("w/s")).expect("a file");
+        assert_eq!(found, wanted, "{flags}: {answers}: {all}");
+    }
+}
+
+#[test]
 fn words_that_differ_stand_out() {
     let patch = "*** Begin Patch\n*** Update File: s\n@@\n-let x = 1;\n+let x = 2;\n*** End Patch\n";
     let dir = place(&[("w/s", "let x = 1;\n"), ("p", patch)]);
