@@ -148,6 +148,26 @@ fn what_was_taken_back_in_part_is_not_taken_back_again() {
 }
 
 #[test]
+fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
+    let dir = project();
+    let first = apply(&dir, "", "*** Update File: top\n@@\n-t\n+T\n");
+    let second = apply(&dir, "", "*** Update File: top\n@@\n-T\n+TT\n");
+    let refused = at(&dir, "", &["undo", "@2"], "");
+    let wanted = format!(
+        "apply-patch: not as transaction {} left it: \"top\" (transaction {} changed it)\n\
+         apply-patch: first run `apply-patch undo {1}`; or see `apply-patch show {0}`\n",
+        &first[23..],
+        &second[23..]
+    );
+    assert_eq!((refused.code, refused.stderr), (4, wanted));
+    let json = at(&dir, "", &["undo", "@2", "--json"], "").json().expect("JSON");
+    let command = json["error"]["hints"][0]["command"].as_str().expect("a command").to_owned();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(at(&dir, "", &words, "").code, 0, "{command}");
+    assert_eq!((at(&dir, "", &["undo", &first], "").code, &*read(&dir, "top")), (0, "t\n"));
+}
+
+#[test]
 fn a_confined_process_reaches_the_state_above_its_root() {
     let dir = project();
     let run = at(&dir, "src", &["--sandbox"], &patch(A));

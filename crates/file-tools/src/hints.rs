@@ -57,6 +57,11 @@ pub enum Hint {
         /// The command line.
         command: String,
     },
+    /// Run a command of the program, and then this one again.
+    RunFirst {
+        /// The command line.
+        command: String,
+    },
     /// A person has to decide; the caller cannot.
     AskPerson {
         /// What the person can do.
@@ -378,11 +383,17 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
         transaction::Error::Drifted { id, carry: true, .. } => {
-            [flag("--carry")].into_iter().chain(see(format!("apply-patch show {id}"))).collect()
+            [flag("--carry")].into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
+        }
+        // The later change goes first.
+        transaction::Error::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
+            let later = drifts.iter().filter_map(|drift| drift.by).max();
+            let first = later.map(|later| Hint::RunFirst { command: format!("apply-patch undo {}", later.short()) });
+            first.into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
         }
         // Its diff is what a patch against the files of now has to take back.
         transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
-            see(format!("apply-patch show {id}"))
+            see(format!("apply-patch show {}", id.short()))
         }
         transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
             file_hints(error)
@@ -548,7 +559,7 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             Some(give("patch", "a patch from `*** Begin Patch` to `*** End Patch`, not a diff"))
         }
         (Hint::UseFlag { flag }, Caller::Tool(tool)) => argument(tool, flag),
-        (Hint::UseFlag { .. } | Hint::UseCommand { .. }, _) => None,
+        (Hint::UseFlag { .. } | Hint::UseCommand { .. } | Hint::RunFirst { .. }, _) => None,
         (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
             argument(tool, flag).or_else(same)
         }
@@ -646,6 +657,7 @@ impl Hint {
             Self::UseFlag { flag } => format!("use `{flag}`"),
             Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
             Self::UseCommand { command } => format!("see `{command}`"),
+            Self::RunFirst { command } => format!("first run `{command}`"),
             Self::UseTool { tool, path } => format!("use {tool} for {path}"),
             Self::AskPerson { what, flag: Some(flag) } => {
                 format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")

@@ -198,7 +198,7 @@ pub(super) fn execute(
 /// Says to what the paths of a diff are relative, where that is not the directory that was named.
 pub(super) fn note_project(global: &Global, session: &Session) {
     let workspace = session.workspace();
-    if workspace.seen("") != "" && !global.quiet {
+    if !workspace.seen("").is_empty() && !global.quiet {
         render::message(&format!("note: the paths in the diff are relative to {}", workspace.home().path().display()));
     }
 }

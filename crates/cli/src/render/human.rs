@@ -13,10 +13,10 @@ pub(crate) fn age(time: SystemTime) -> String {
 fn aged(seconds: u64) -> Option<String> {
     const DAY: u64 = 86_400;
     Some(match seconds {
-        0..10 => "just now".into(),
-        ..60 => format!("{seconds} s ago"),
-        ..3600 => format!("{} min ago", seconds / 60),
-        ..DAY => format!("{} h ago", seconds / 3600),
+        0..=9 => "just now".into(),
+        10..=59 => format!("{seconds} s ago"),
+        60..=3599 => format!("{} min ago", seconds / 60),
+        3600..DAY => format!("{} h ago", seconds / 3600),
         _ if seconds < 2 * DAY => "1 day ago".into(),
         _ if seconds < 60 * DAY => format!("{} days ago", seconds / DAY),
         _ => return None,

@@ -43,7 +43,7 @@ pub enum Error {
     #[error(transparent)]
     Files(#[from] fs_guard::Error),
     /// Files are no longer what the transaction left.
-    #[error("changed since transaction {id}: {}", paths(.drifts))]
+    #[error("not as transaction {} left it: {}", .id.short(), paths(.drifts))]
     Drifted {
         /// The transaction to be undone.
         id: TransactionId,
@@ -99,8 +99,8 @@ pub enum Error {
 
 fn paths(drifts: &[Drift]) -> String {
     let by = |drift: &Drift| match (drift.by, drift.actual) {
-        (Some(id), _) => format!("{:?} (by transaction {id})", drift.path),
-        (None, Some(_)) => format!("{:?} (not by a transaction)", drift.path),
+        (Some(id), _) => format!("{:?} (transaction {} changed it)", drift.path, id.short()),
+        (None, Some(_)) => format!("{:?} (edited since)", drift.path),
         (None, None) => format!("{:?} (there is no file)", drift.path),
     };
     drifts.iter().map(by).collect::<Vec<_>>().join(", ")
