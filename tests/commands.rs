@@ -75,7 +75,14 @@ fn manual_pages_know_every_command() {
     for name in names {
         let page = fs::read_to_string(pages.join(format!("apply-patch-{name}.1")))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(page.contains(".SH NAME"), "{name}");
+        assert!(
+            page.contains(".SH NAME") && !page.contains("[\\fB\\-"),
+            "{name}: the usage is that of the help: {page}"
+        );
+        let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+        let global = headings.iter().position(|heading| *heading == "\"GLOBAL OPTIONS\"").expect("global options");
+        let below = ["SUBCOMMANDS", "EXTRA", "VERSION"];
+        assert!(headings[global + 1..].iter().all(|heading| below.contains(heading)), "{name}: {headings:?}");
     }
     let nowhere = run("apply-patch", home.path(), home.path(), &["man", "--dir", "no/such"], b"");
     assert_eq!(nowhere.code, 5, "{nowhere:?}");

@@ -97,6 +97,7 @@ const LINES: &[(&str, &str)] = &[
     ("apply-patch undo zeb", "apply-patch undo zeb"),
     ("apply-patch check zebra.", "apply-patch check zebra.patch"),
     ("apply-patch zebra.", "apply-patch zebra.patch"),
+    ("apply-patch -C git trash purge --older", "apply-patch -C git trash purge --older-than"),
     ("apply-patch -C zeb", "apply-patch -C zebras/"),
 ];
 

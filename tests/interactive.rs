@@ -174,6 +174,29 @@ fn a_hunk_is_split_where_lines_stay_and_shown_where_it_goes() {
 }
 
 #[test]
+fn the_parts_of_a_hunk_keep_the_end_of_the_file_and_odd_lines() {
+    let end =
+        "*** Begin Patch\n*** Update File: s\n@@\n-1\n+one\n 2\n\n 3\n-4\n+four\n*** End of File\n*** End Patch\n";
+    let diff = "--- a/s\n+++ b/s\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n \n 3\n-4\n\\ No newline at end of file\n+four\n";
+    let crlf = end.replace('\n', "\r\n");
+    for (patch, before, flags, answers, wanted) in [
+        (end, "1\n2\n\n3\n4\n", "-i", "s y n", "one\n2\n\n3\n4\n"),
+        (end, "1\n2\n\n3\n4\n", "-i", "s n y", "1\n2\n\n3\nfour\n"),
+        (&crlf, "1\n2\n\n3\n4\n", "-i", "s n y", "1\n2\n\n3\nfour\n"),
+        (&crlf, "1\n2\n\n3\n4\n", "-i", "s y n", "one\n2\n\n3\n4\n"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s y n", "one\n2\n\n3\n4"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s n y", "1\n2\n\n3\nfour\n"),
+        (diff, "1\n2\n\n3\n4", "-i --from unified", "s y y", "one\n2\n\n3\nfour\n"),
+    ] {
+        let dir = place(&[("w/s", before), ("p", patch)]);
+        let all = answered(dir.path(), &format!("$it {flags} ../p"), answers, &[("NO_COLOR", "1")]);
+        assert!(all.contains("exit 0\r\n"), "{flags}: {answers}: {all}");
+        let found = fs::read_to_string(dir.path().join("w/s")).expect("a file");
+        assert_eq!(found, wanted, "{flags}: {answers}: {all}");
+    }
+}
+
+#[test]
 fn words_that_differ_stand_out() {
     let patch = "*** Begin Patch\n*** Update File: s\n@@\n-let x = 1;\n+let x = 2;\n*** End Patch\n";
     let dir = place(&[("w/s", "let x = 1;\n"), ("p", patch)]);
@@ -272,6 +295,51 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 }
 
 #[test]
+fn what_is_printed_fits_into_the_terminal() {
+    let twice = "*** Begin Patch\n*** Update File: twice\n@@\n-same\n+other\n*** End Patch\n";
+    let absent = "*** Begin Patch\n*** Update File: twice\n@@\n def one():\n-    start\n+    go\n*** End Patch\n";
+    let prose = "I would change it.\n";
+    for (columns, patch, line) in [
+        (40, twice, "$it --check ../p"),
+        (40, prose, "$it --check --from envelope ../p"),
+        (40, absent, "$it --check ../p"),
+        (40, PATCH, "$it explain ../p"),
+        (60, PATCH, "$it --approve never ../p"),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("w/twice"), "def one():\n    begin\n\nsame\nfirst\nsame\n").expect("a file");
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal =
+            on_terminal(dir.path(), &format!("stty rows 24 cols {columns}; {line}"), &[("NO_COLOR", "1")]);
+        let shown = terminal.exp_eof().expect("it ends");
+        for line in shown.lines().filter(|line| !line.contains("undo 2")) {
+            assert!(line.chars().count() <= columns, "{columns}: {line}\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn that_nothing_was_changed_is_said_once() {
+    for (patch, flags, exit) in [
+        ("*** Begin Patch\n*** Delete File: none\n*** End Patch\n", &["--check"][..], 1),
+        (PATCH, &["--approve", "ask"], 3),
+        (PATCH, &["--verify", "false"], 8),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let args = [&["-w", env!("CARGO_BIN_EXE_apply-patch")], flags, &["../p"]].concat();
+        let run = crate::program::run_other("setsid", &dir.path().join("w"), dir.path(), &args, b"");
+        assert_eq!((run.code, run.stderr.matches("nothing was changed").count()), (exit, 1), "{flags:?}: {run:?}");
+    }
+    let dir = place(FILES);
+    let mut terminal = on_terminal(dir.path(), "$it ../p", &[]);
+    terminal.exp_string("?] ").expect("a question");
+    terminal.send_line("n").expect("sent");
+    let shown = terminal.exp_eof().expect("it ends");
+    assert!(shown.matches("nothing was changed").count() == 1 && shown.contains("exit 3"), "{shown}");
+}
+
+#[test]
 fn a_pager_that_cannot_be_run_loses_nothing() {
     let long: String = (0..200_000).map(|line| format!("+line {line}\n")).collect();
     let long = format!("*** Begin Patch\n*** Add File: n\n{long}*** End Patch\n");
@@ -308,6 +376,41 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
     let mut terminal = on_terminal(dir.path(), "$it -n --no-pager ../p", &[("NO_COLOR", "1")]);
     let shown = terminal.exp_string("exit 0\r\n").expect("it ends");
     assert!(!shown.contains('\u{1b}') && shown.contains("+one"), "{shown:?}");
+}
+
+#[test]
+fn files_are_links_where_the_terminal_has_them() {
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n*** Add File: n m\n+n\n*** Delete File: b\n*** Update File: \
+        c\n*** Move to: d\n*** End Patch\n";
+    for (line, environment, linked) in [
+        ("$it -C . --approve never ../p", &[("VTE_VERSION", "7600")][..], true),
+        ("cd ..; $it -C w --approve never p", &[("FORCE_HYPERLINK", "1")], true),
+        ("$it --approve never ../p", &[], false),
+        ("$it --approve never ../p", &[("VTE_VERSION", "7600"), ("TERM", "dumb")], false),
+        ("$it --approve never ../p", &[("VTE_VERSION", "7600"), ("NO_COLOR", "1")], false),
+        ("$it --color never --approve never ../p", &[("VTE_VERSION", "7600")], false),
+        ("$it --approve never ../p | cat", &[("FORCE_HYPERLINK", "1")], false),
+    ] {
+        let dir = place(FILES);
+        fs::write(dir.path().join("p"), patch).expect("a file");
+        let mut terminal = on_terminal(dir.path(), line, environment);
+        let shown = terminal.exp_string("exit 0\r\n").unwrap_or_else(|error| panic!("{line}: {error}"));
+        let root = dir.path().join("w");
+        let link = |text: &str, file: &str| match linked {
+            true => format!("\u{1b}]8;;file://{}/{file}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", root.display()),
+            false => text.to_owned(),
+        };
+        for wanted in [
+            format!("M {}\r\n", link("a", "a")),
+            format!("A {}\r\n", link("n m", "n%20m")),
+            format!("R c -> {}\r\n", link("d", "d")),
+            "D b\r\n".to_owned(),
+        ] {
+            assert!(shown.contains(&wanted), "{line} {environment:?}: {wanted:?} in {shown:?}");
+        }
+        let (names, done) = (shown.find("D b").expect("a name"), shown.find("done;").expect("the summary"));
+        assert!(names < done || line.ends_with("cat"), "the paths are first: {shown:?}");
+    }
 }
 
 #[test]

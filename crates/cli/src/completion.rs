@@ -63,6 +63,10 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     let shell = shell.to_str().and_then(|name| Shell::from_str(name, false).ok());
     let (Some(shell), false) = (shell, words.is_empty()) else { return Exit::Usage };
     let mut program = with_values(program, &root(words));
+    // The engine takes the value of an option for a command of that name.
+    let is_root = |at: usize| at > 0 && at + 1 < words.len() && (words[at - 1] == "-C" || words[at - 1] == "--root");
+    let words = words.iter().enumerate().map(|(at, word)| if is_root(at) { ".".into() } else { word.clone() });
+    let words = &words.collect::<Vec<_>>()[..];
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();
     let answered = match shell {

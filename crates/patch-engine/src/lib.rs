@@ -69,7 +69,7 @@ pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Splice, Splices, Transition};
 pub use planner::plan;
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use reject::{Irreversible, Problem, Reject, Rejects};
+pub use reject::{Irreversible, Problem, Reject, Rejects, line_words};
 pub use report::Report;
 pub use reverse::reverse;
 pub use turn_diff::TurnDiff;

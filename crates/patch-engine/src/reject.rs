@@ -1,7 +1,7 @@
 //! Why a patch cannot be planned: every reason at once, as data.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 
 use fs_guard::Sha256;
 use patch_grammar::Patch;
@@ -9,7 +9,7 @@ use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
 use crate::kind::ErrorKind;
-use crate::locate::{Pass, RejectReason};
+use crate::locate::{Nearest, Pass, RejectReason};
 use crate::options::Expected;
 
 /// One thing that keeps a patch from applying.
@@ -331,26 +331,11 @@ impl fmt::Display for RejectReason {
         match self {
             Self::ContextNotFound { nearest: None } => f.write_str("its old lines are not in the file"),
             Self::ContextNotFound { nearest: Some(nearest) } => {
-                let (first, last) = (nearest.lines.start(), nearest.lines.end());
                 if nearest.not_at_end {
-                    return write!(
-                        f,
-                        "its old lines are at lines {first}-{last}, and not at the end of the file, as the hunk says"
-                    );
+                    let lines = line_words(&nearest.lines);
+                    return write!(f, "its old lines are at {lines}, and not at the end of the file, as the hunk says");
                 }
-                write!(f, "its old lines are not in the file; nearest are lines {first}-{last}")?;
-                match nearest.pass {
-                    Some(Pass::Trailing) => f.write_str(", which differ only in blanks at line ends"),
-                    Some(Pass::Unicode) => f.write_str(", which differ only in blanks and typographic punctuation"),
-                    Some(_) => f.write_str(", which differ only in blanks"),
-                    None => {
-                        write!(f, ", where {} of {} agree", nearest.agreeing, nearest.of)?;
-                        if nearest.scattered {
-                            f.write_str(" (all of them are in the file, but in another order or not together)")?;
-                        }
-                        Ok(())
-                    }
-                }
+                write!(f, "its old lines are not in the file; {nearest}")
             }
             Self::OutsideScope { header, candidates } => {
                 write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
@@ -375,12 +360,12 @@ impl fmt::Display for RejectReason {
             Self::OverlappingEdits { other, lines } => {
                 write!(f, "it changes what hunk {} changes", other + 1)?;
                 match lines {
-                    Some(lines) => write!(f, " (lines {}-{})", lines.start(), lines.end()),
+                    Some(lines) => write!(f, " ({})", line_words(lines)),
                     None => Ok(()),
                 }
             }
             Self::AlreadyApplied { lines } => {
-                write!(f, "it is applied already: its new lines are at lines {}-{}", lines.start(), lines.end())
+                write!(f, "it is applied already: its new lines are at {}", line_words(lines))
             }
             Self::NoAnchor => f.write_str("it only inserts, and nothing says where"),
             Self::FinalNewline => {
@@ -391,12 +376,47 @@ impl fmt::Display for RejectReason {
     }
 }
 
+/// Which lines of the file are nearest to those of the hunk, and how near.
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = self.lines.start() == self.lines.end();
+        let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
+        write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
+        match (self.pass, self.agreeing, self.of) {
+            (Some(Pass::Trailing), ..) => write!(f, "which {differ} only in blanks at line ends"),
+            (Some(Pass::Unicode), ..) => write!(f, "which {differ} only in blanks and typographic punctuation"),
+            (Some(_), ..) => write!(f, "which {differ} only in blanks"),
+            (None, 0, 1) => f.write_str("which is different"),
+            (None, 0, of) => write!(f, "where none of {of} agrees"),
+            (None, 1, of) => write!(f, "where 1 of {of} agrees"),
+            (None, agreeing, of) => write!(f, "where {agreeing} of {of} agree"),
+        }?;
+        if self.pass.is_none() && self.scattered {
+            f.write_str(" (all of them are in the file, but in another order or not together)")?;
+        }
+        Ok(())
+    }
+}
+
+/// `line 3`, or `lines 3-5`.
+#[must_use]
+pub fn line_words(lines: &RangeInclusive<usize>) -> String {
+    match (lines.start(), lines.end()) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first}-{last}"),
+    }
+}
+
 fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
     /// How many places a message names.
     const NAMED: usize = 6;
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
         let (first, last) = (candidate.lines.start(), candidate.lines.end());
-        f.write_str(if nth == 0 { " lines " } else { ", " })?;
+        f.write_str(match (nth, candidates.len(), first == last) {
+            (0, 1, true) => " line ",
+            (0, ..) => " lines ",
+            _ => ", ",
+        })?;
         if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
     }
     match candidates.len() {

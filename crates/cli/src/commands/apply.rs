@@ -419,7 +419,7 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
         // The commit is done, but a file was changed again since: then the names have to do.
         let shown = args.stat && render::stat(report.images()).is_ok();
         if !shown && !global.quiet {
-            render::names(&report.plan);
+            render::names(&global.root, &report.plan);
         }
     }
     if !global.quiet {

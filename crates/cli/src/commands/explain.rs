@@ -33,7 +33,7 @@ pub(super) fn print(global: &Global, patch: &Patch<'_>, plan: &Plan, order: Orde
         let output = format!("it applies: {}", render::summary(plan));
         json::done(output, json!({ "explanation": lines }));
     } else {
-        lines.iter().for_each(|line| render::line(line));
+        lines.iter().for_each(|line| render::paragraph(line));
     }
 }
 

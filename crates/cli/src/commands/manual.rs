@@ -43,7 +43,15 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
     Exit::Done
 }
 
-pub(crate) fn man(args: &ManArgs, program: clap::Command) -> Result<Exit, Failure> {
+/// The commands with the usage that their help shows, and not with a list of all options.
+fn with_usage(command: clap::Command) -> clap::Command {
+    let usage = command.clone().render_usage().to_string();
+    command.override_usage(usage.trim_start_matches("Usage: ").to_owned()).mut_subcommands(with_usage)
+}
+
+pub(crate) fn man(args: &ManArgs, mut program: clap::Command) -> Result<Exit, Failure> {
+    program.build();
+    let program = with_usage(program);
     let failed = |what: &str, error: &std::io::Error| Failure::Input(format!("cannot write {what}: {error}"));
     match &args.dir {
         Some(dir) => clap_mangen::generate_to(program, dir)

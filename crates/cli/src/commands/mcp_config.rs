@@ -184,8 +184,8 @@ fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, s
         json::print(&json::applied(&[report], true, None));
         return Ok(Exit::Done);
     }
-    render::names(&report.plan);
     if !global.quiet {
+        render::names(directory, &report.plan);
         match report.transaction {
             Some(id) => {
                 let place = match directory == Path::new(".") {

@@ -4,11 +4,14 @@ mod diff;
 mod history;
 mod html;
 mod human;
+mod link;
 mod pager;
 mod picture;
 mod print;
 mod stat;
 mod unified;
+
+use std::path::Path;
 
 use file_tools::{FailureClass, ToolError, hints};
 use patch_engine::transaction::{self, CommitError, Recovered};
@@ -25,7 +28,7 @@ pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size, width};
 pub(crate) use pager::Pager;
-pub(crate) use print::{line, message, name, raw};
+pub(crate) use print::{line, message, name, paragraph, raw};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.
@@ -54,7 +57,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             message(&error.message);
             error.suggested_next_action.iter().for_each(|next| message(next));
             if error.class != FailureClass::Partial {
-                message("nothing was changed");
+                unchanged(&error.message);
             }
         }
         Failure::Workspace(error) => {
@@ -73,12 +76,12 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
                 advise(error);
             }
             if error.is_rolled_back() {
-                message("nothing was changed");
+                unchanged(&error.to_string());
             }
         }
         Failure::Failed(failed) => {
             let (input, Failed { error, reports, .. }): &(_, Failed) = failed;
-            reports.iter().for_each(|report| names(&report.plan));
+            reports.iter().for_each(|report| names(&global.root, &report.plan));
             match error {
                 ApplyError::Rejected(rejects) => picture::rejects(input, rejects, global),
                 error => {
@@ -95,7 +98,7 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
             }
             let incomplete = matches!(error, ApplyError::Commit(error) if !error.is_rolled_back());
             if reports.is_empty() && !incomplete {
-                message("nothing was changed");
+                unchanged(&error.to_string());
             } else if !reports.is_empty() {
                 message("stopped half way; the changes listed above stay");
                 hint(reports);
@@ -106,6 +109,13 @@ pub(crate) fn failure(failure: &Failure, global: &Global) {
         message(&format!(
             "the patch is kept: send the sections of some files again with `--amend {id}`, and it has the others"
         ));
+    }
+}
+
+/// Says that nothing was changed, unless this message did.
+fn unchanged(said: &str) {
+    if !said.contains("nothing was changed") {
+        message("nothing was changed");
     }
 }
 
@@ -172,14 +182,18 @@ pub(crate) fn notes(plan: &Plan) {
     }
 }
 
-/// Prints each change in a line.
-pub(crate) fn names(plan: &Plan) {
-    names_seen(plan, &str::to_owned);
+/// Prints each change in a line; the files are beneath `root`.
+pub(crate) fn names(root: &Path, plan: &Plan) {
+    let changes = plan.changes().iter();
+    match link::are_shown() {
+        true => print::lines(changes.map(|change| print::linked(change, root))),
+        false => print::lines(changes.map(|change| sanitize(&name(change)).into_owned())),
+    }
 }
 
 /// The same with paths as they are seen from elsewhere.
 pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
-    print::lines(plan.changes().iter().map(|change| print::name_seen(change, seen)));
+    print::lines(plan.changes().iter().map(|change| sanitize(&print::name_seen(change, seen)).into_owned()));
 }
 
 /// Prints how to take a commit back.

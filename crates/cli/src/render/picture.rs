@@ -7,11 +7,11 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use file_tools::received;
 use file_tools::shown::sanitize;
-use file_tools::{Caller, hints};
+use file_tools::{Caller, Hint, hints};
 use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
-use super::print::message;
+use super::print::{message, width, wrapped};
 use crate::global::Global;
 use crate::input::Input;
 
@@ -29,7 +29,24 @@ const MAX_FILE: u64 = 64 << 20;
 
 fn print(groups: &[Group<'_>]) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
+    let renderer = width().map_or(renderer.clone(), |width| renderer.term_width(width));
     let _ = writeln!(anstream::stderr(), "{}\n", renderer.render(groups));
+}
+
+/// A text that stands beside something of `taken` columns, in lines that fit into the terminal.
+fn fitting(text: &str, taken: usize) -> String {
+    width().map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
+}
+
+/// The columns that `error: ` takes, and those before a help.
+const TITLE: usize = 7;
+const HELP: usize = 11;
+
+/// Whether a label fits into the terminal, to the right of what it is for.
+fn fits(excerpt: &Excerpt, label: &str) -> bool {
+    let span = &excerpt.text[..excerpt.span.end];
+    let column = span.rsplit('\n').next().unwrap_or_default().chars().count();
+    width().is_none_or(|width| column + label.chars().count() + 8 <= width)
 }
 
 /// Draws why a text is no patch.
@@ -53,11 +70,18 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError) {
         return;
     };
     let name = sanitize(&input.name).into_owned();
-    let snippet = Snippet::source(&excerpt.text)
-        .line_start(excerpt.first_line)
-        .path(&name)
-        .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(&seen));
-    print(&[Level::ERROR.primary_title(&title).element(snippet)]);
+    let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
+    let (annotation, note) = match fits(&excerpt, &seen) {
+        true => (annotation.label(&seen), None),
+        false => (annotation, Some(fitting(&seen, HELP))),
+    };
+    let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
+    let title = fitting(&title, TITLE);
+    let group = Level::ERROR.primary_title(&title).element(snippet);
+    print(&[match &note {
+        Some(note) => group.element(Level::NOTE.message(note)),
+        None => group,
+    }]);
     if let Some(wrapper) = received::wrapper(&input.bytes).filter(|_| input.diff.is_none()) {
         message(&format!("note: {wrapper}"));
     }
@@ -93,7 +117,24 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         },
     })
     .into_owned();
-    let help = sanitize(&hints::spelt_out(&hints::hints(reject), Caller::Terminal)).into_owned();
+    let title = fitting(&title, TITLE);
+    let mut hints = hints::hints(reject);
+    // What there is to paste comes last.
+    hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
+    let help: Vec<_> = hints
+        .iter()
+        .enumerate()
+        .map(|(nth, hint)| {
+            let words = hints::spelt_out(std::slice::from_ref(hint), Caller::Terminal);
+            let words = sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
+            // Lines to paste stay as they are.
+            match words.split_once('\n').filter(|_| matches!(hint, Hint::ReplaceHunk { .. })) {
+                Some((words, lines)) => format!("{}\n{lines}", fitting(words, HELP)),
+                None => fitting(&words, HELP),
+            }
+        })
+        .collect();
+    let help = help.join(";\n");
     let difference = match reject.hunk_reason() {
         Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => nearest.difference.as_ref(),
         _ => None,
@@ -142,7 +183,8 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
     let path = sanitize(&reject.path).into_owned();
     let mut group = Group::with_title(Level::ERROR.primary_title(&title));
     if let Some(excerpt) = &in_patch {
-        let annotation = AnnotationKind::Primary.span(excerpt.span.clone()).label(label);
+        let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
+        let annotation = if fits(excerpt, label) { annotation.label(label) } else { annotation };
         let snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&name).annotation(annotation);
         group = group.element(snippet);
     }
@@ -151,7 +193,8 @@ fn draw(text: &str, name: &str, reject: &Reject, root: Option<&Root>) {
         let mut snippet = Snippet::source(&excerpt.text).line_start(excerpt.first_line).path(&path).fold(!place.whole);
         for (nth, span) in spans.iter().enumerate() {
             let annotation = AnnotationKind::Context.span(span.clone());
-            snippet = snippet.annotation(if nth == 0 { annotation.label(&*place.label) } else { annotation });
+            let labelled = nth == 0 && fits(&Excerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
+            snippet = snippet.annotation(if labelled { annotation.label(&*place.label) } else { annotation });
         }
         group = group.element(snippet);
     }
@@ -244,7 +287,7 @@ impl Excerpt {
         let first_line = text[..start].matches('\n').count() + 1;
         let (from, to) = (span.start - start, (span.end - start).min(inner.len()));
         // Something to point at even at the end of the text.
-        Some(Self { text: format!("{inner} "), first_line, span: from..to.max(from + 1), offset: start })
+        Some(Self { text: format!("{inner}\n"), first_line, span: from..to.max(from + 1), offset: start })
     }
 
     /// A range of lines, cut when it is long; the span is its first line.
@@ -258,7 +301,7 @@ impl Excerpt {
             return None;
         }
         let span = 0..(first_end - start).max(1);
-        Some(Self { text: format!("{inner} "), first_line: *lines.start(), span, offset: start })
+        Some(Self { text: format!("{inner}\n"), first_line: *lines.start(), span, offset: start })
     }
 
     /// The same, pointing at another span.

@@ -1,18 +1,21 @@
 //! Lines and bytes on standard output, messages on standard error. What comes from elsewhere is made safe for a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 
 use file_tools::shown::sanitize;
 use patch_engine::{Change, ChangeKind};
+
+use super::link::link;
 
 /// Prints a line on standard output; a broken pipe is a quiet end.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(anstream::stdout(), "{}", sanitize(text));
 }
 
-/// Prints lines on standard output, in one go.
+/// Prints lines that are safe for a terminal on standard output, in one go.
 pub(super) fn lines(texts: impl Iterator<Item = String>) {
-    let text: String = texts.map(|text| sanitize(&text).into_owned() + "\n").collect();
+    let text: String = texts.map(|text| text + "\n").collect();
     let _ = anstream::stdout().write_all(text.as_bytes());
 }
 
@@ -40,14 +43,63 @@ pub(super) fn errors(bytes: &[u8]) {
     let _ = anstream::stderr().write_all(safe.as_bytes());
 }
 
-/// Prints a message on standard error.
+/// Prints a message on standard error; on a terminal in lines that fit.
 pub(crate) fn message(text: &str) {
-    let _ = writeln!(anstream::stderr(), "apply-patch: {}", sanitize(text));
+    let text = format!("apply-patch: {}", sanitize(text));
+    let _ = writeln!(anstream::stderr(), "{}", width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)));
+}
+
+/// Prints sentences on standard output; on a terminal in lines that fit.
+pub(crate) fn paragraph(text: &str) {
+    let blanks = text.len() - text.trim_start().len();
+    match terminal_size::terminal_size_of(std::io::stdout()) {
+        Some((width, _)) => line(&wrapped(text, usize::from(width.0), blanks + 2)),
+        None => line(text),
+    }
+}
+
+/// The width of the terminal that standard error is, if it is one.
+pub(super) fn width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stderr())?;
+    Some(usize::from(width.0)).filter(|&width| width > 0)
+}
+
+/// Breaks lines that are longer than `width` between words; what follows a break is indented. Longer words stay whole.
+pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for (nth, line) in text.split('\n').enumerate() {
+        if nth > 0 {
+            out.push('\n');
+        }
+        let mut at = 0;
+        for word in line.split_inclusive(' ') {
+            let length = word.trim_end_matches(' ').chars().count();
+            if at > indent && at + length > width {
+                out.truncate(out.trim_end_matches(' ').len());
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                at = indent;
+            }
+            out.push_str(word);
+            at += word.chars().count();
+        }
+    }
+    out
 }
 
 /// A change in one line: a letter and the path or paths.
 pub(crate) fn name(change: &Change) -> String {
     name_seen(change, &str::to_owned)
+}
+
+/// The same, safe for a terminal; the path of a file that is there links to it.
+pub(super) fn linked(change: &Change, root: &Path) -> String {
+    let text = sanitize(&name(change)).into_owned();
+    let last = sanitize(change.last_path().as_str()).into_owned();
+    match text.strip_suffix(&*last).filter(|_| change.operation != ChangeKind::Delete) {
+        Some(before) => before.to_owned() + &link(&last, &root.join(change.last_path().as_str())),
+        None => text,
+    }
 }
 
 /// The same with paths as they are seen from elsewhere.
@@ -59,5 +111,27 @@ pub(super) fn name_seen(change: &Change, seen: &dyn Fn(&str) -> String) -> Strin
         (ChangeKind::Delete, _) => format!("D {path}"),
         (ChangeKind::Move, Some(to)) => format!("R {path} -> {}", seen(to.as_str())),
         (ChangeKind::Move, None) => format!("R {path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        for (text, width, wanted) in [
+            ("one two three", 80, "one two three"),
+            ("one two three", 13, "one two three"),
+            ("one two three", 12, "one two\n  three"),
+            ("one two three", 7, "one two\n  three"),
+            ("one two three", 3, "one\n  two\n  three"),
+            ("a/very/long/path stays whole", 10, "a/very/long/path\n  stays\n  whole"),
+            ("first line\nsecond line", 8, "first\n  line\nsecond\n  line"),
+            ("  indented words", 11, "  indented\n  words"),
+            ("", 5, ""),
+        ] {
+            assert_eq!(wrapped(text, width, 2), wanted, "{text} in {width}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use patch_engine::{
     Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject, RejectReason,
-    Rejects, Sha256, Splices,
+    Rejects, Sha256, Splices, line_words,
 };
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
@@ -472,20 +472,19 @@ impl<'f> Edits<'f> {
             Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
                 let (first, last) = (nearest.lines.start(), nearest.lines.end());
                 message += &match nearest.pass {
-                    Some(_) => format!("; lines {first}-{last} differ only in blanks or punctuation"),
-                    None => format!(
-                        "; nearest are lines {first}-{last}, where {} of {} agree",
-                        nearest.agreeing, nearest.of
-                    ),
+                    Some(_) => {
+                        let s = if first == last { "s" } else { "" };
+                        format!("; {} differ{s} only in blanks or punctuation", line_words(&nearest.lines))
+                    }
+                    None => format!("; {nearest}"),
                 };
                 hint = Hint::ReadAgain { path: self.path.into(), start_line: Some(*first), end_line: Some(*last) };
                 details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
-                let (first, last) = (lines.start(), lines.end());
-                message += &format!("; {} is there already, at lines {first}-{last}", self.new_name());
+                message += &format!("; {} is there already, at {}", self.new_name(), line_words(&lines));
                 hint = Hint::LeaveOut { part: Part::Edit };
-                details["appliedLines"] = json!({ "startLine": first, "endLine": last });
+                details["appliedLines"] = json!({ "startLine": lines.start(), "endLine": lines.end() });
             }
             _ => {}
         }

@@ -1,0 +1,87 @@
+//! Links to files in a terminal that has them (OSC 8).
+
+use std::io::IsTerminal as _;
+use std::path::{Path, absolute};
+
+/// Programs that show links, by the name that they give in `TERM_PROGRAM`.
+const PROGRAMS: [&str; 7] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
+
+/// Variables that terminals with links set.
+const MARKS: [&str; 3] = ["WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID"];
+
+/// The first VTE that shows links.
+const VTE: u32 = 5000;
+
+/// Whether standard output is a terminal that has links. They are off where colours are.
+pub(super) fn are_shown() -> bool {
+    let plain = anstream::AutoStream::choice(&std::io::stdout()) == anstream::ColorChoice::Never;
+    std::io::stdout().is_terminal() && !plain && has_links(&|name| std::env::var(name).ok())
+}
+
+/// Whether the terminal of these variables has links.
+fn has_links(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    if let Some(force) = set("FORCE_HYPERLINK") {
+        return force != "0";
+    }
+    if set("TERM").is_some_and(|term| term == "dumb") {
+        return false;
+    }
+    MARKS.iter().any(|name| set(name).is_some())
+        || set("TERM_PROGRAM").is_some_and(|program| PROGRAMS.contains(&&*program))
+        || set("VTE_VERSION").and_then(|version| version.parse().ok()).is_some_and(|version: u32| version >= VTE)
+}
+
+/// A text that a terminal may get, as a link to a file.
+pub(super) fn link(text: &str, file: &Path) -> String {
+    match absolute(file).ok().as_deref().and_then(uri) {
+        Some(uri) => format!("\u{1b}]8;;{uri}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+        None => text.to_owned(),
+    }
+}
+
+/// The address of an absolute path. It has no host, as most terminals do not want one for what is here.
+fn uri(file: &Path) -> Option<String> {
+    let path = file.to_str()?.replace('\\', "/");
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    Some(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_says_by_its_variables_whether_it_has_links() {
+        for (variables, wanted) in [
+            (&[][..], false),
+            (&[("TERM", "xterm-256color")], false),
+            (&[("TERM_PROGRAM", "WezTerm")], true),
+            (&[("TERM_PROGRAM", "Apple_Terminal")], false),
+            (&[("VTE_VERSION", "7600")], true),
+            (&[("VTE_VERSION", "4800")], false),
+            (&[("VTE_VERSION", "new")], false),
+            (&[("KITTY_WINDOW_ID", "1")], true),
+            (&[("WT_SESSION", "")], false),
+            (&[("KONSOLE_VERSION", "220400"), ("TERM", "dumb")], false),
+            (&[("FORCE_HYPERLINK", "1"), ("TERM", "dumb")], true),
+            (&[("FORCE_HYPERLINK", "0"), ("VTE_VERSION", "7600")], false),
+        ] {
+            let variable =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            assert_eq!(has_links(&variable), wanted, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_no_character_that_means_something() {
+        let found = uri(Path::new("/w/a b\u{7}\u{1b};#é")).expect("it is UTF-8");
+        assert_eq!(found, "file:///w/a%20b%07%1B%3B%23%C3%A9");
+    }
+}
