@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use patch_engine::Event;
 
+use crate::render;
+
 /// How often it is looked how far the change is, and how often there has to be something to show before it is shown.
 const INTERVAL: Duration = Duration::from_millis(100);
 const PATIENCE: u32 = 10;
@@ -94,7 +96,7 @@ impl Drop for Progress {
 }
 
 fn draw((stage, is_shown): &mut (Stage, bool)) {
-    let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+    let width = render::error_width().unwrap_or(80);
     let text = line(*stage, width);
     if *is_shown || !text.is_empty() {
         // Nothing can be done about a closed standard error.

@@ -51,7 +51,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         json::done(format!("{} transactions", entries.len()), data);
         return Ok(Exit::Done);
     }
-    let row = |what: &str, text: &str| render::line(&format!("{what:<12} {text}"));
+    let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
     row("root", &fs_guard::real_path(workspace.root().path())?.display().to_string());
     let Some(size) = size else {
         row("history", "none: nothing was applied here yet");

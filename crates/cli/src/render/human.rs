@@ -2,8 +2,6 @@
 
 use std::time::SystemTime;
 
-use terminal_size::{Width, terminal_size_of};
-
 /// How long ago a time is: `2 min ago`; the date when that is months.
 pub(crate) fn age(time: SystemTime) -> String {
     let Ok(passed) = SystemTime::now().duration_since(time) else { return "just now".into() };
@@ -39,11 +37,6 @@ pub(crate) fn size(bytes: u64) -> String {
 /// A number and what it counts: `1 file`, `2 files`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
-/// How many columns standard output has, if it is a terminal.
-pub(crate) fn width() -> Option<usize> {
-    terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width))
 }
 
 /// A text in at most so many columns; `…` stands for what is left out.

@@ -26,9 +26,9 @@ pub(crate) use file_tools::changes::{note_text, outcome_text, summary};
 pub(crate) use file_tools::shown::{is_unsafe, sanitize};
 pub(crate) use history::{headline, one_line, what};
 pub(crate) use html::page;
-pub(crate) use human::{age, count, cut, size, width};
+pub(crate) use human::{age, count, cut, size};
 pub(crate) use pager::Pager;
-pub(crate) use print::{line, message, name, paragraph, raw};
+pub(crate) use print::{error_width, indented, line, message, name, paragraph, raw, width};
 pub(crate) use stat::stat;
 
 /// Prints what went wrong, with pictures where there is something to point at.

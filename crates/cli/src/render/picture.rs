@@ -11,7 +11,7 @@ use file_tools::{Caller, Hint, hints};
 use fs_guard::{Access, Root};
 use patch_engine::{Advice, ParseError, Reject, RejectReason};
 
-use super::print::{message, width, wrapped};
+use super::print::{error_width, message, wrapped};
 use crate::global::Global;
 use crate::input::Input;
 
@@ -29,13 +29,13 @@ const MAX_FILE: u64 = 64 << 20;
 
 fn print(groups: &[Group<'_>]) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
-    let renderer = width().map_or(renderer.clone(), |width| renderer.term_width(width));
+    let renderer = error_width().map_or(renderer.clone(), |width| renderer.term_width(width));
     let _ = writeln!(anstream::stderr(), "{}\n", renderer.render(groups));
 }
 
 /// A text that stands beside something of `taken` columns, in lines that fit into the terminal.
 fn fitting(text: &str, taken: usize) -> String {
-    width().map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
+    error_width().map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
 }
 
 /// The columns that `error: ` takes, and those before a help.
@@ -46,7 +46,7 @@ const HELP: usize = 11;
 fn fits(excerpt: &Excerpt, label: &str) -> bool {
     let span = &excerpt.text[..excerpt.span.end];
     let column = span.rsplit('\n').next().unwrap_or_default().chars().count();
-    width().is_none_or(|width| column + label.chars().count() + 8 <= width)
+    error_width().is_none_or(|width| column + label.chars().count() + 8 <= width)
 }
 
 /// Draws why a text is no patch.

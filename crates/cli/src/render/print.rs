@@ -5,6 +5,7 @@ use std::path::Path;
 
 use file_tools::shown::sanitize;
 use patch_engine::{Change, ChangeKind};
+use terminal_size::{Height, Width};
 
 use super::link::link;
 
@@ -46,22 +47,38 @@ pub(super) fn errors(bytes: &[u8]) {
 /// Prints a message on standard error; on a terminal in lines that fit.
 pub(crate) fn message(text: &str) {
     let text = format!("apply-patch: {}", sanitize(text));
-    let _ = writeln!(anstream::stderr(), "{}", width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)));
+    let _ = writeln!(
+        anstream::stderr(),
+        "{}",
+        error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2))
+    );
 }
 
 /// Prints sentences on standard output; on a terminal in lines that fit.
 pub(crate) fn paragraph(text: &str) {
-    let blanks = text.len() - text.trim_start().len();
-    match terminal_size::terminal_size_of(std::io::stdout()) {
-        Some((width, _)) => line(&wrapped(text, usize::from(width.0), blanks + 2)),
+    indented(text, text.len() - text.trim_start().len() + 2);
+}
+
+/// The same with so many blanks before all lines but the first.
+pub(crate) fn indented(text: &str, indent: usize) {
+    match width() {
+        Some(width) => line(&wrapped(text, width, indent)),
         None => line(text),
     }
 }
 
-/// The width of the terminal that standard error is, if it is one.
-pub(super) fn width() -> Option<usize> {
-    let (width, _) = terminal_size::terminal_size_of(std::io::stderr())?;
-    Some(usize::from(width.0)).filter(|&width| width > 0)
+/// How many columns standard output has, if it is a terminal.
+pub(crate) fn width() -> Option<usize> {
+    columns(terminal_size::terminal_size_of(std::io::stdout()))
+}
+
+/// How many columns standard error has, if it is a terminal.
+pub(crate) fn error_width() -> Option<usize> {
+    columns(terminal_size::terminal_size_of(std::io::stderr()))
+}
+
+fn columns(size: Option<(Width, Height)>) -> Option<usize> {
+    size.map(|(Width(width), _)| usize::from(width)).filter(|&width| width > 0)
 }
 
 /// Breaks lines that are longer than `width` between words; what follows a break is indented. Longer words stay whole.

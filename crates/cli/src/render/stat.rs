@@ -7,7 +7,7 @@ use file_tools::changes::summary;
 use file_tools::shown::sanitize;
 use patch_engine::Images;
 
-use super::print::{line, name};
+use super::print::{line, name, width};
 
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
@@ -23,7 +23,7 @@ pub(crate) fn stat(images: Images<'_>) -> Result<(), fs_guard::Error> {
     let rows = plan.changes().iter().map(|change| Ok((name(change), images.line_counts(change)?)));
     let rows = rows.collect::<Result<Vec<_>, fs_guard::Error>>()?;
     if std::io::stdout().is_terminal() {
-        let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
+        let width = width().unwrap_or(80);
         // A broken pipe is a quiet end.
         let _ = anstream::stdout().write_all(bars(&rows, width).as_bytes());
     } else {
