@@ -110,9 +110,9 @@ fn no_editor_is_offered_inside() {
         .env("EDITOR", "true")
         .env("XDG_STATE_HOME", dir.path().join("state"));
     let mut terminal = rexpect::session::spawn_command(command, Some(60_000)).expect("a terminal");
-    terminal.exp_string("Apply this patch? [y,n,d,?] ").expect("the question");
+    terminal.exp_string("Apply this patch? [y,n,v,?] ").expect("the question");
     terminal.send_line("e").expect("sent");
-    terminal.exp_string("Apply this patch? [y,n,d,?] ").expect("the question again");
+    terminal.exp_string("Apply this patch? [y,n,v,?] ").expect("the question again");
     terminal.send_line("y").expect("sent");
     terminal.exp_eof().expect("the end");
     assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("it is there"), "A\n");

@@ -33,7 +33,7 @@ pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
     if let Some(time) = workspace_trash::parse_time(text) {
         return Ok(time);
     }
-    let passed = age(text.trim().trim_end_matches("ago")).map_err(|_| {
+    let passed = age(text.trim().trim_end_matches("ago").trim_end()).map_err(|_| {
         format!("{text:?} is no time; wanted an age such as 2d or 3 weeks, or a date such as 2026-11-01")
     })?;
     SystemTime::now().checked_sub(passed).ok_or_else(|| format!("{text:?} is too long ago"))
