@@ -96,7 +96,7 @@ fn scaled(text: &str, units: &[(&str, f64)], preset: f64) -> Option<f64> {
         "" => preset,
         unit => {
             let is = |name: &str, unit: &str| name.eq_ignore_ascii_case(unit);
-            let plural = |name: &str| name.len() > 3 && unit.strip_suffix('s').is_some_and(|unit| is(name, unit));
+            let plural = |name: &str| name.len() >= 3 && unit.strip_suffix('s').is_some_and(|unit| is(name, unit));
             units.iter().find(|(name, _)| is(name, unit) || plural(name))?.1
         }
     };
