@@ -61,6 +61,10 @@ fn one_history_is_seen_from_every_directory_with_paths_from_there() {
         let run = at(&dir, "src", &[command], "");
         assert_eq!((run.code, &*run.stdout, &*read(&dir, "doc/c")), (0, seen, text), "{run:?}");
     }
+    for command in ["undo", "redo"] {
+        let quiet = at(&dir, "src", &[command, "-q"], "");
+        assert_eq!((quiet.code, quiet.stdout + &quiet.stderr), (0, String::new()), "{command}");
+    }
     let undone = at(&dir, "src", &["undo", "--json"], "").json().expect("JSON");
     let paths: Vec<_> =
         undone["data"]["changedFiles"].as_array().expect("files").iter().map(|file| &file["path"]).collect();

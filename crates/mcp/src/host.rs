@@ -102,7 +102,10 @@ impl Host for CallHost {
             let now = Instant::now();
             if now.duration_since(self.reported.get()) >= INTERVAL {
                 self.reported.set(now);
-                self.report(format!("looked at {} places", self.looks.get()));
+                self.report(match self.looks.get() {
+                    1 => "looked at 1 place".to_owned(),
+                    looks => format!("looked at {looks} places"),
+                });
             } else {
                 self.looks.set(self.looks.get().saturating_add(1));
             }

@@ -218,13 +218,13 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
         json::done(format!("{} files restored", plan.changes().len()), data);
         return;
     }
-    if !global.quiet {
-        render::notes(plan);
+    if global.quiet {
+        return;
     }
+    render::notes(plan);
     render::names_seen(plan, &seen);
-    match (id, global.quiet) {
-        (_, true) => {}
-        (Some(id), false) => render::message(&format!("done; `apply-patch undo {id}` takes this back")),
-        (None, false) => render::message("there was nothing to change"),
+    match id {
+        Some(id) => render::message(&format!("done; `apply-patch undo {id}` takes it back")),
+        None => render::message("there was nothing to change"),
     }
 }
