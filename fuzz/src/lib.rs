@@ -140,7 +140,12 @@ impl Bench {
 
     pub fn open(&self) -> Workspace {
         let workspace = Workspace::open(&self.root(), patch_engine::policy()).expect("a directory");
-        workspace.with_key_place(KeyPlace::Directory(self.around.path().join("home/apply-patch")))
+        workspace.with_key_place(KeyPlace::Directory(self.key_dir()))
+    }
+
+    /// The directory of the key that journals are signed with.
+    pub fn key_dir(&self) -> PathBuf {
+        self.around.path().join("home/apply-patch")
     }
 
     /// Fails when something outside changed.
