@@ -35,7 +35,7 @@ pub(crate) struct LogArgs {
     /// Print the diff of each transaction
     #[arg(short, long)]
     pub(crate) patch: bool,
-    /// Print at most so many transactions
+    /// Print at most so many transactions, as in git; elsewhere `-n` is `--dry-run`
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
     /// Only what is not older: an age such as `2d` or `3 weeks`, or a date such as `2026-11-01` (UTC)
