@@ -128,6 +128,10 @@ fn a_path_alone_means_its_last_change() {
     apply(&dir, "", "*** Add File: new\n+n\n");
     let undone = at(&dir, "src", &["undo", "--", "a.py"], "");
     assert_eq!((undone.code, &*read(&dir, "src/a.py"), &*read(&dir, "doc/c")), (0, "a\n", "CC\n"), "{undone:?}");
+    // A file that moved to another directory comes back from there.
+    apply(&dir, "", "*** Update File: src/b.py\n*** Move to: doc/b.py\n@@\n-b\n+B\n");
+    let undone = at(&dir, "doc", &["undo", "--", "b.py"], "");
+    assert_eq!((undone.code, &*read(&dir, "src/b.py"), &*read(&dir, "doc/b.py")), (0, "b\n", "none"), "{undone:?}");
     for text in ["C\n", "c\n"] {
         let undone = at(&dir, "src", &["undo", "--", "../doc/c"], "");
         assert_eq!((undone.code, &*read(&dir, "doc/c")), (0, text), "{undone:?}");
@@ -415,6 +419,15 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
         if let Some(up) = wanted {
             assert_eq!(at(&dir, below, &["-n", "-C", up], &text).code, 0);
         }
+    }
+    // A file that would be added goes where its directory is.
+    for (body, wanted) in [
+        ("*** Delete File: src/a.py\n*** Add File: src/new.py\n+n\n", true),
+        ("*** Delete File: src/a.py\n*** Add File: none/new.py\n+n\n", false),
+        ("*** Add File: src/new.py\n+n\n", false),
+    ] {
+        let refused = at(&dir, "src", &[], &patch(body));
+        assert_eq!(refused.stderr.contains("use `-C ..`"), wanted, "{body}: {refused:?}");
     }
     let outside = at(&dir, "src", &["--json"], &patch("*** Delete File: src/a.py\n*** Delete File: nowhere\n"));
     assert!(!outside.stdout.contains("-C .."), "only where all of them are: {outside:?}");

@@ -10,6 +10,7 @@ use apply_patch_fuzz::Bench;
 use file_tools::audit::{Audit, Event, Operation, Phase, stats, verify};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+use serde_json::json;
 
 #[derive(Debug, Arbitrary)]
 enum Input {
@@ -42,31 +43,18 @@ impl Line {
     fn event(&self) -> Event {
         let phase = [Phase::Intent, Phase::Outcome, Phase::Failed, Phase::Recovered][usize::from(self.phase % 4)];
         let intends = matches!(phase, Phase::Intent).then(|| "20261121-014233-123456-9f3ac1d2".to_owned());
-        Event {
-            timestamp: "2026-11-21T01:42:33.000000Z".into(),
-            session_id: "fuzz".into(),
-            agent_name: None,
-            tool_name: "tool".into(),
-            phase,
-            operation: Operation::Patch,
-            path: self.path.clone(),
-            to_path: None,
-            before_sha256: None,
-            after_sha256: None,
-            diff: self.diff.clone(),
-            ok: self.ok,
-            error_kind: None,
-            reason: None,
-            profile: None,
-            recovered: None,
-            transaction_id: intends,
-            onto: None,
-            commit: None,
-            tree: None,
-            branch: None,
-            head: None,
-            torn: None,
-        }
+        let event = json!({
+            "timestamp": "2026-11-21T01:42:33.000000Z",
+            "sessionId": "fuzz",
+            "toolName": "tool",
+            "phase": phase,
+            "operation": Operation::Patch,
+            "path": self.path,
+            "diff": self.diff,
+            "ok": self.ok,
+            "transactionId": intends,
+        });
+        serde_json::from_value(event).expect("an event")
     }
 }
 

@@ -17,11 +17,15 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         },
         _ => return None,
     };
-    let missing = |problem: &Problem| matches!(problem, Problem::Missing | Problem::MissingParent { .. });
-    if rejects.iter().any(|reject| !missing(&reject.problem)) {
-        return None;
-    }
-    let missing: Vec<&str> = rejects.iter().map(|reject| reject.path.as_str()).collect();
+    // What is missing, and what it has to be elsewhere.
+    let missing = rejects.iter().map(|reject| match &reject.problem {
+        Problem::Missing => Some((reject.path.as_str(), FileKind::File)),
+        Problem::MissingParent { directory } => Some((directory.as_str(), FileKind::Directory)),
+        _ => None,
+    });
+    let missing = missing.collect::<Option<Vec<_>>>()?;
+    // That there is such a directory says nothing yet.
+    missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
     let root = Root::open(&global.root, policy.clone()).ok()?;
     if root.has_git() {
@@ -32,12 +36,11 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }
-        let is_there = |path: &&str| {
+        let is_there = |(path, kind): &(&str, FileKind)| {
             let path = above.check(path, Access::Read).ok()?;
-            let seen = above.metadata(&path).ok()??;
-            (seen.kind == FileKind::File).then_some(())
+            (above.metadata(&path).ok()??.kind == *kind).then_some(())
         };
-        if missing.iter().all(|path| is_there(path).is_some()) {
+        if missing.iter().all(|one| is_there(one).is_some()) {
             let up = vec![".."; path.components().count()].join("/");
             let here = global.root.as_os_str() == ".";
             return Some(if here { up } else { above.path().display().to_string() });

@@ -29,11 +29,7 @@ impl Root {
         // Over no mount point either, unlike an ordinary open.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
-            Ok(Some(handle)) => {
-                let dir = Dir::new(handle, shown).accepting_open(self.policy().accept_open_private_dir);
-                dir.require_own(&dir.metadata()?)?;
-                Ok(Some(dir))
-            }
+            Ok(Some(handle)) => self.trusted(handle, shown).map(Some),
             Ok(None) => Ok(None),
             Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
             Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
@@ -47,14 +43,17 @@ impl Root {
     fn state_elsewhere(&self, dir: &Path) -> Result<Option<Dir>, Error> {
         let shown = self.state_path();
         match sys::open_root(dir) {
-            Ok(handle) => {
-                let dir = Dir::new(handle, &shown).accepting_open(self.policy().accept_open_private_dir);
-                dir.require_own(&dir.metadata()?)?;
-                Ok(Some(dir))
-            }
+            Ok(handle) => self.trusted(handle, &shown).map(Some),
             Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
             Err(error) => Err(error).at("open", shown),
         }
+    }
+
+    /// The private directory of this handle, if it may be trusted.
+    fn trusted(&self, handle: sys::Fd, shown: &str) -> Result<Dir, Error> {
+        let dir = Dir::new(handle, shown).accepting_open(self.policy().accept_open_private_dir);
+        dir.require_own(&dir.metadata()?)?;
+        Ok(dir)
     }
 
     /// Returns the path of the private directory: beneath the root, or, where it is elsewhere, of its own.

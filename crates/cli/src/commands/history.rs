@@ -106,8 +106,6 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
             out.diff(&workspace.transaction_diff(entry)?);
         }
     }
-    drop(out);
-    super::status::hint_size(global);
     Ok(Exit::Done)
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         color(Some(settings.color));
         global.settings = settings;
     }
-    let changes = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_));
+    let hints = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_));
     let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
@@ -149,7 +149,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Help(_) => unreachable!("BUG: the parser prints the help"),
     };
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
-    if changes && exit == Exit::Done {
+    if hints && exit == Exit::Done {
         status::hint_size(&global);
     }
     // A broken pipe is a quiet end.

@@ -32,9 +32,9 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let size = store_size(workspace)?;
     let state = workspace.state_path();
     let last = entries.first();
-    let next = entries
-        .iter()
-        .find(|entry| entry.undone_by.is_none() && !entry.aborted && entry.journal.header.undo_of.is_none());
+    let undoable = workspace.undoable();
+    let named = undoable.as_ref().ok().copied().flatten();
+    let next = entries.iter().find(|entry| Some(entry.journal.header.id) == named);
     if global.json {
         let one =
             |entry: Option<&LogEntry>| entry.map(|entry| history::transaction(workspace, entry, false)).transpose();
@@ -78,9 +78,10 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
         Some(last) => row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time()))),
         None => row("last", "none"),
     }
-    match next {
-        Some(next) => row("undo", &format!("`apply-patch undo` takes back {}", line(next))),
-        None => row("undo", "there is nothing to undo"),
+    match (next, &undoable) {
+        (Some(next), _) => row("undo", &format!("`apply-patch undo` takes back {}", line(next))),
+        (None, Err(error)) => row("undo", &error.to_string()),
+        (None, Ok(_)) => row("undo", "there is nothing to undo"),
     }
     let StoreSize { trash, audit, other } = size;
     row(
@@ -100,21 +101,29 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             &format!("{}; `apply-patch log` lists them", render::count(unverified.len(), "transaction")),
         );
     }
-    hint_size(global);
+    hint(global, &size, entries.len());
     Ok(Exit::Done)
 }
 
 /// Says at a terminal that the undo history is large, and what makes it smaller.
 pub(crate) fn hint_size(global: &Global) {
-    if global.quiet || global.json || !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+    if !is_seen(global) {
         return;
     }
     let Ok(workspace) = workspace::open(global) else { return };
     let Ok(Some(size)) = store_size(&workspace) else { return };
-    let several =
-        workspace.store().ok().flatten().and_then(|store| store.transactions().ok()).map_or(0, |all| all.len());
+    let all = workspace.store().ok().flatten().and_then(|store| store.transactions().ok());
+    hint(global, &size, all.unwrap_or_default().len());
+}
+
+/// Whether a person sees a hint.
+fn is_seen(global: &Global) -> bool {
+    !global.quiet && !global.json && std::io::IsTerminal::is_terminal(&std::io::stderr())
+}
+
+fn hint(global: &Global, size: &StoreSize, transactions: usize) {
     // The last transaction always stays.
-    if size.trash > LARGE && several > 1 {
+    if is_seen(global) && size.trash > LARGE && transactions > 1 {
         render::message(&format!(
             "the undo history takes {}; `apply-patch gc --keep 100MiB` removes the oldest of it, \
              and `trash-keep = \"100MiB\"` in config.toml does so with each change",

@@ -6,7 +6,7 @@ use file_tools::audit::Operation;
 use file_tools::changes::{DiffDetail, restored};
 use fs_guard::{Access, RelPath};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
-use patch_engine::transaction::{self, CommitError, LogEntry, TransactionId, Workspace};
+use patch_engine::transaction::{self, CommitError, TransactionId, Workspace};
 use patch_engine::{ApplyError, Plan, Report};
 use workspace_trash::Prefix;
 
@@ -70,23 +70,21 @@ pub(crate) struct RedoArgs {
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
-    let named = |workspace: &Workspace| args.id.as_deref().map(|id| workspace::id(workspace, id)).transpose();
-    let mut id = named(session.workspace())?;
-    // What lies elsewhere in the project is taken back in all of it.
+    let mut id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
     let mut given = args.paths.clone();
     let mut outside = given.iter().any(|path| Prefix::leads_out(path));
-    if !outside && id.is_none() && !given.is_empty() {
-        id = last_of(session.workspace(), &given)?;
-    } else if !outside {
-        let planned = session.plan_undo(id, &checked(session.workspace(), &given)?, args.carry, args.trust);
-        outside = matches!(planned, Err(transaction::Error::Elsewhere { .. }));
+    if !outside {
+        id = last_of(session.workspace(), id, &given)?;
+        outside = !session.workspace().prefix().is_empty() && {
+            let planned = session.plan_undo(id, &checked(session.workspace(), &given)?, args.carry, args.trust);
+            matches!(planned, Err(transaction::Error::Elsewhere { .. }))
+        };
     }
     if outside {
+        // What lies elsewhere in the project is taken back in all of it.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
         session = workspace::project(global, &session);
-        if id.is_none() && !given.is_empty() {
-            id = last_of(session.workspace(), &given)?;
-        }
+        id = last_of(session.workspace(), id, &given)?;
     }
     let paths = checked(session.workspace(), &given)?;
     let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
@@ -107,7 +105,9 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
     let id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
-    if let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_redo(id) {
+    if !session.workspace().prefix().is_empty()
+        && let Err(transaction::Error::Elsewhere { .. }) = session.workspace().plan_redo(id)
+    {
         session = workspace::project(global, &session);
     }
     let never = ApprovalPolicy::Never;
@@ -118,33 +118,21 @@ fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Fail
     Ok(paths.iter().map(|path| workspace.root().check(path, Access::Read)).collect::<Result<_, _>>()?)
 }
 
-/// The last transaction that changed these paths, and that is not undone: not as a whole, and not for one of them.
-fn last_of(workspace: &Workspace, paths: &[String]) -> Result<Option<TransactionId>, Failure> {
-    let wanted: Vec<_> = checked(workspace, paths)?;
-    let touches = |entry: &LogEntry| {
-        wanted.iter().all(|path| entry.journal.records.iter().any(|record| record.path == path.as_str()))
-    };
-    let log = workspace.log()?;
-    let taken_back: Vec<_> = log
-        .iter()
-        .filter(|entry| entry.journal.header.partial && entry.undone_by.is_none() && !entry.aborted)
-        .filter(|entry| {
-            wanted.iter().any(|path| entry.journal.records.iter().any(|record| record.path == path.as_str()))
-        })
-        .filter_map(|entry| entry.journal.header.undo_of)
-        .collect();
-    let counts = |entry: &&LogEntry| {
-        let header = &entry.journal.header;
-        entry.undone_by.is_none() && !entry.aborted && header.undo_of.is_none() && !taken_back.contains(&header.id)
-    };
-    let found = log.iter().filter(counts).find(|entry| touches(entry));
-    match found {
-        Some(entry) => Ok(Some(entry.journal.header.id)),
-        None => Err(Failure::Usage(format!(
-            "no transaction that is not undone changed {}; `apply-patch log -- {0}` shows what did",
-            paths.join(" ")
-        ))),
+/// The transaction that is named; else, where paths are, the last that changed them.
+fn last_of(
+    workspace: &Workspace,
+    id: Option<TransactionId>,
+    paths: &[String],
+) -> Result<Option<TransactionId>, Failure> {
+    if id.is_some() || paths.is_empty() {
+        return Ok(id);
     }
+    let found = workspace.last_change_of(&checked(workspace, paths)?)?;
+    let none = || {
+        let paths = paths.join(" ");
+        format!("no transaction that is not undone changed {paths}; `apply-patch log -- {paths}` shows what did")
+    };
+    found.map(Some).ok_or_else(|| Failure::Usage(none()))
 }
 
 /// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a transaction of one's own is approval

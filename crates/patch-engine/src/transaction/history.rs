@@ -1,8 +1,9 @@
 //! What was committed in a workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::SystemTime;
 
+use fs_guard::RelPath;
 use workspace_trash::{Journal, JournalProblem, Store, TransactionId, TrashEntry};
 
 use super::error::{Doubt, Error};
@@ -52,6 +53,38 @@ impl Workspace {
         Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
     }
 
+    /// Finds the transaction that an undo without a name takes back: the newest that counts, is not undone and is no undo.
+    ///
+    /// # Errors
+    ///
+    /// When it is uncertain which one that is, or the journals cannot be read.
+    pub fn undoable(&self) -> Result<Option<TransactionId>, Error> {
+        last_active(&self.history()?, false)
+    }
+
+    /// Finds the newest transaction that changed all of these paths and is no undo, of which none of them was taken back since.
+    ///
+    /// # Errors
+    ///
+    /// When the journals cannot be read.
+    pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
+        let log = self.log()?;
+        let changed = |entry: &LogEntry| {
+            let has = |path: &RelPath| entry.journal.records.iter().any(|record| record.path == path.as_str());
+            paths.iter().all(has)
+        };
+        let stands = |id| {
+            let back = taken_back(&log, id);
+            !paths.iter().any(|path| back.contains(path.as_str()))
+        };
+        let found = log.iter().find(|entry| {
+            let header = &entry.journal.header;
+            let counts = entry.undone_by.is_none() && !entry.aborted && header.undo_of.is_none();
+            counts && changed(entry) && stands(header.id)
+        });
+        Ok(found.map(|entry| entry.journal.header.id))
+    }
+
     /// Lists the displaced files, the newest first.
     pub fn trash(&self) -> Result<Vec<TrashEntry>, Error> {
         match self.store()? {
@@ -97,8 +130,10 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
 /// Fails where that is uncertain: a newer one is not verified, or the names do not follow the clock.
 ///
 /// To redo is to undo an undo; what comes out of it is no undo.
-pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<TransactionId>, Error> {
-    let (entries, unverified) = log(store)?;
+pub(super) fn last_active(
+    (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
+    undo: bool,
+) -> Result<Option<TransactionId>, Error> {
     let targets: BTreeMap<TransactionId, Option<TransactionId>> =
         entries.iter().map(|entry| (entry.journal.header.id, entry.journal.header.undo_of)).collect();
     let depth = |id: TransactionId| {
@@ -132,9 +167,17 @@ pub(super) fn last_active(store: &Store<'_>, undo: bool) -> Result<Option<Transa
     }
 }
 
+/// The paths of a transaction that were taken back one by one, and are so still.
+pub(super) fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
+    let parts = newest_first.iter().filter(|entry| {
+        let header = &entry.journal.header;
+        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
+    });
+    parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
+}
+
 /// Finds the undo that counts: `id` itself, or the one that undid `id`.
-pub(super) fn active_undo_of(store: &Store<'_>, id: TransactionId) -> Result<Option<TransactionId>, Error> {
-    let (entries, _) = log(store)?;
+pub(super) fn active_undo_of(entries: &[LogEntry], id: TransactionId) -> Result<Option<TransactionId>, Error> {
     let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
     let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
     if let Some(undo) = entry.undone_by {

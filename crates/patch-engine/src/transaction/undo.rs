@@ -1,14 +1,14 @@
 //! Plans that bring back what transactions displaced.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, RelPath, Root, Sha256};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
-use super::history::LogEntry;
+use super::history::{self, LogEntry};
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
 use crate::lines::is_binary;
@@ -83,22 +83,27 @@ impl Workspace {
     ) -> Result<Plan, Error> {
         let missing = || id.map_or(Error::NothingTo("undo"), |id| workspace_trash::Error::NoSuchTransaction(id).into());
         let store = self.store()?.ok_or_else(missing)?;
-        let id = match id {
-            Some(id) => id,
-            None => super::history::last_active(&store, false)?.ok_or(Error::NothingTo("undo"))?,
+        let (id, log) = match id {
+            // What else is there is no reason to refuse one that is named.
+            Some(id) => (id, history::log(&store).unwrap_or_default().0),
+            None => {
+                let log = history::log(&store)?;
+                (history::last_active(&log, false)?.ok_or(Error::NothingTo("undo"))?, log.0)
+            }
         };
-        plan_undo(self, &store, id, paths, options)
+        plan_undo(self, (&store, &log), id, paths, options)
     }
 
     /// Plans to undo an undo: `id` is the undoing transaction, or the one it undid; `None` is the
     /// newest one.
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(Error::NothingTo("redo"))?;
+        let log = history::log(&store)?;
         let undo = match id {
-            None => super::history::last_active(&store, true)?,
-            Some(id) => super::history::active_undo_of(&store, id)?,
+            None => history::last_active(&log, true)?,
+            Some(id) => history::active_undo_of(&log.0, id)?,
         };
-        plan_undo(self, &store, undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
+        plan_undo(self, (&store, &log.0), undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
     }
 
     /// Plans to bring displaced files of one transaction back: each by its number, to its place or to the path
@@ -128,7 +133,7 @@ impl Workspace {
             if let Err(mut problem) = builder.make_way(&path) {
                 if let Problem::Exists { by } = &mut problem {
                     let now = look(&self.root().into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256);
-                    *by = left_by(&super::history::log(&store)?.0, path.as_str(), now);
+                    *by = left_by(&history::log(&store)?.0, path.as_str(), now);
                 }
                 return Err(rejected(&path, problem));
             }
@@ -161,7 +166,7 @@ fn rejected(path: &RelPath, problem: Problem) -> Error {
 
 fn plan_undo(
     workspace: &Workspace,
-    store: &Store<'_>,
+    (store, log): (&Store<'_>, &[LogEntry]),
     id: TransactionId,
     paths: &[RelPath],
     how: &UndoOptions<'_>,
@@ -171,8 +176,7 @@ fn plan_undo(
     if store.is_aborted(id)? {
         return Err(Error::Aborted(id));
     }
-    let log = super::history::log(store)?.0;
-    let back = taken_back(&log, id);
+    let back = history::taken_back(log, id);
     let mut records = wanted(&journal, paths)?;
     if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
         records.retain(|record| !back.contains(&*record.path));
@@ -216,7 +220,7 @@ fn plan_undo(
         let carry = drifted.iter().all(|(.., carried)| *carried);
         let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
             let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(&log, &record.path, actual).filter(|by| *by != id);
+            let by = left_by(log, &record.path, actual).filter(|by| *by != id);
             Drift { path: record.path.clone(), expected, actual, by }
         };
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
@@ -239,15 +243,6 @@ fn plan_undo(
         builder.remove_dir(root.check_recorded(dir, authentic)?);
     }
     Ok(builder.plan(0, Vec::new(), notes))
-}
-
-/// The paths of a transaction that were taken back one by one, and are so still.
-fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
-    let parts = newest_first.iter().filter(|entry| {
-        let header = &entry.journal.header;
-        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
-    });
-    parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
 }
 
 /// The last transaction that did something to a path, if it left it as it is now.
