@@ -74,7 +74,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     // The profile is this tool's own; only the workspace can make it stricter.
     let profile = args::Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
-    let (settings, notes) = Sources::load(&global.root)?.resolve(flags, profile, args::Approve::Never);
+    let sources = Sources::load(&global.root)?;
+    let (settings, notes) = sources.resolve(flags, profile, args::Approve::Never);
+    global.opened = sources.into_root().into();
     notes.iter().for_each(|note| render::message(&note.to_string()));
     let options = options_without_base(&settings, &Rules::default())?;
     global.settings = settings;

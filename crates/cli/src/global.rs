@@ -1,6 +1,9 @@
 //! What every command knows: the shared flags, and the settings.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use fs_guard::Root;
 
 use crate::args::{Approve, GlobalArgs, Profile, When};
 use crate::settings::Settings;
@@ -15,13 +18,23 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     pub(crate) settings: Settings,
+    /// The workspace, if it is open already and was not taken yet.
+    pub(crate) opened: Mutex<Option<Root>>,
 }
 
 impl Global {
     /// No flags, in this workspace.
     pub(crate) fn new(root: PathBuf) -> Self {
         let settings = Settings::preset(Profile::Strict, Approve::Never);
-        Self { root, color: None, no_pager: false, json: false, quiet: false, verbose: false, settings }
+        let (color, opened) = (None, Mutex::default());
+        Self { root, color, no_pager: false, json: false, quiet: false, verbose: false, settings, opened }
+    }
+}
+
+impl Global {
+    /// Takes the workspace, if it is open already: for the first who needs it.
+    pub(crate) fn take_root(&self) -> Option<Root> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

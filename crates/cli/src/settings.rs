@@ -642,6 +642,8 @@ pub(crate) struct Sources {
     environment: Layer,
     user: Layer,
     bounds: Layer,
+    /// The workspace, where there is one.
+    root: Option<Arc<Root>>,
 }
 
 impl Sources {
@@ -667,7 +669,14 @@ impl Sources {
         if !prefix.is_empty() {
             sources.bounds = bounds(&top)?.seen_through(&prefix).and(sources.bounds);
         }
+        drop(top);
+        sources.root = Some(root);
         Ok(sources)
+    }
+
+    /// The workspace as it was opened, to be used under the policy of the settings.
+    pub(crate) fn into_root(self) -> Option<Root> {
+        self.root.and_then(Arc::into_inner)
     }
 
     /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`; within the bounds.
@@ -820,6 +829,7 @@ mod tests {
                 environment: layer(given),
                 user: layer(Some(Blanks).filter(|_| given.is_some())),
                 bounds: layer(bound),
+                root: None,
             };
             let (found, notes) = sources.resolve(layer(flag), profile, Approve::Never);
             assert_eq!((found.fuzz, !notes.is_empty()), (wanted, noted), "{flag:?} {given:?} {profile:?} {bound:?}");
@@ -845,7 +855,7 @@ mod tests {
             ..Layer::default()
         };
         let bounds = Layer { allow: None, ..layer("bound") };
-        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds };
+        let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, root: None };
         let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, Approve::Never);
         assert_eq!((found.allow.text(), found.forbidden.text()), ("variable, flag".into(), "variable, bound".into()));
         assert!(notes.is_empty());

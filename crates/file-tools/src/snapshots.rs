@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::transaction::{self, Workspace};
-use workspace_trash::{FileState, KeyPlace, Store};
+use workspace_trash::{FileState, OwnKey, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 
 /// The folder of the snapshots in the state directory.
@@ -92,7 +92,7 @@ impl Snapshots {
             #[cfg(feature = "git")]
             root: workspace.root().clone(),
             home: workspace.home().clone(),
-            key_place: workspace.key_place().clone(),
+            key: workspace.key(),
             max_file_size: self.max_file_size,
         })
     }
@@ -105,7 +105,7 @@ struct Source {
     #[cfg(feature = "git")]
     root: Arc<Root>,
     home: Arc<Root>,
-    key_place: KeyPlace,
+    key: OwnKey,
     max_file_size: u64,
 }
 
@@ -117,7 +117,7 @@ impl Source {
     }
 
     fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
-        let store = Store::open(&self.home, self.key_place.clone()).ok()??;
+        let store = Store::open(&self.home, self.key.clone()).ok()??;
         let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
         newest.into_iter().find_map(|id| {
             let journal = store.journal(id).ok()?;

@@ -10,6 +10,8 @@ use crate::sys::{self, Fd, Open};
 pub struct AppendFile {
     handle: Fd,
     path: Box<str>,
+    /// As it was when it was opened.
+    opened: Metadata,
 }
 
 impl Spot {
@@ -18,8 +20,9 @@ impl Spot {
     pub fn append(&self) -> Result<AppendFile, Error> {
         let path = self.path();
         let handle = self.open_own(Open::Append(0o600))?;
-        require_own_file(&sys::stat(&handle).at("look at", &path)?, &path)?;
-        Ok(AppendFile { handle, path: path.into() })
+        let seen = sys::stat(&handle).at("look at", &path)?;
+        require_own_file(&seen, &path)?;
+        Ok(AppendFile { handle, path: path.into(), opened: seen })
     }
 }
 
@@ -37,6 +40,18 @@ impl AppendFile {
     /// Returns its length in bytes.
     pub fn size(&self) -> Result<u64, Error> {
         Ok(sys::stat(&self.handle).at("look at", &self.path)?.size)
+    }
+
+    /// Returns the length in bytes that it had when it was opened.
+    #[must_use]
+    pub fn opened_size(&self) -> u64 {
+        self.opened.size
+    }
+
+    /// Tells whether what was seen is this file.
+    #[must_use]
+    pub fn is(&self, seen: &Metadata) -> bool {
+        self.opened.same_inode(seen)
     }
 
     pub(crate) fn handle(&self) -> &Fd {

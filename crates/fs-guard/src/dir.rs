@@ -22,7 +22,11 @@ pub struct Dir {
 
 impl Dir {
     pub(crate) fn new(handle: Fd, path: &str) -> Self {
-        Self { handle: Arc::new(handle), path: path.into(), accept_open: false }
+        Self::shared(Arc::new(handle), path)
+    }
+
+    pub(crate) fn shared(handle: Arc<Fd>, path: &str) -> Self {
+        Self { handle, path: path.into(), accept_open: false }
     }
 
     pub(crate) fn accepting_open(self, yes: bool) -> Self {
@@ -256,8 +260,14 @@ impl Spot {
 
     /// Hashes what is there: a file's bytes, a link's text. `None` for everything else.
     pub fn hash(&self) -> Result<Option<Sha256>, Error> {
-        let Some(seen) = self.metadata()? else { return Ok(None) };
-        match seen.kind {
+        match self.metadata()? {
+            Some(seen) => self.hash_of(seen.kind),
+            None => Ok(None),
+        }
+    }
+
+    fn hash_of(&self, kind: FileKind) -> Result<Option<Sha256>, Error> {
+        match kind {
             FileKind::File => self.open()?.0.hash().map(Some),
             FileKind::Symlink => Ok(Some(Sha256::of(&self.read_link()?))),
             FileKind::Directory | FileKind::Other => Ok(None),
@@ -269,15 +279,28 @@ impl Spot {
     /// When it is the inode that was seen, with times that would show a change, its bytes are not
     /// read; `trust_times` can be denied. A rename since does not count as a change.
     pub fn holds(&self, seen: &Metadata, digest: &Sha256, trust_times: bool) -> Result<bool, Error> {
-        let Some(now) = self.metadata()? else { return Ok(false) };
+        match self.metadata()? {
+            Some(now) => self.holds_now(&now, seen, digest, trust_times),
+            None => Ok(false),
+        }
+    }
+
+    /// The same where it was looked at `now`.
+    pub fn holds_now(
+        &self,
+        now: &Metadata,
+        seen: &Metadata,
+        digest: &Sha256,
+        trust_times: bool,
+    ) -> Result<bool, Error> {
         let same = |m: &Metadata| (m.kind, m.size, m.mode, m.uid, m.gid, m.nlink);
-        if same(&now) != same(seen) {
+        if same(now) != same(seen) {
             return Ok(false);
         }
         if trust_times && seen.times_are_telling() && now.same_bytes_as(seen) {
             return Ok(true);
         }
-        Ok(self.hash()?.as_ref() == Some(digest))
+        Ok(self.hash_of(now.kind)?.as_ref() == Some(digest))
     }
 
     /// Takes the name away for good. Only for the program's own files.

@@ -206,9 +206,17 @@ impl<'r> Dirs<'r> {
     /// Fails when one of the directories is not at its path any more.
     pub fn check_still_there(&self) -> Result<(), Error> {
         for (path, seen) in self.first_seen.borrow().iter().filter(|(path, _)| !path.is_empty()) {
-            match self.root.metadata(&RelPath::new_unchecked(path))? {
-                Some(now) if now.same_inode(seen) => {}
-                _ => return Err(Error::Changed { path: path.to_string() }),
+            let is_there = match path.contains('/') {
+                true => self.root.metadata(&RelPath::new_unchecked(path))?.is_some_and(|now| now.same_inode(seen)),
+                // Nothing is on the way to it that could be a link.
+                false => match sys::stat_at(&self.root.handle, path) {
+                    Ok(now) => now.same_inode(seen),
+                    Err(error) if error.raw_os_error() == Some(code::NOENT) => false,
+                    Err(error) => return Err(error).at("look at", &**path),
+                },
+            };
+            if !is_there {
+                return Err(Error::Changed { path: path.to_string() });
             }
         }
         Ok(())

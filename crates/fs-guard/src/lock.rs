@@ -12,8 +12,14 @@ use crate::sys::{self, Open};
 /// A held lock; it is released when this goes, and by the end of the process however it ends.
 #[derive(Debug)]
 pub struct LockFile {
-    /// Held, not read.
-    _file: File,
+    file: File,
+    spot: Spot,
+}
+
+/// A lock that was [let go](LockFile::release), to be taken again.
+#[derive(Debug)]
+pub struct ReleasedLock {
+    file: File,
     spot: Spot,
 }
 
@@ -36,26 +42,30 @@ impl Spot {
     }
 
     fn try_lock(&self) -> Result<Option<LockFile>, Error> {
-        let path = self.path();
         let handle = self.open_own(Open::ReadWrite(0o600))?;
-        let seen = sys::stat(&handle).at("look at", &path)?;
-        // Several names are looked for below: a lock file that was just removed has none.
-        let file = File::from(handle);
+        self.try_lock_open(File::from(handle))
+    }
+
+    /// Takes the lock by a file that was opened here.
+    fn try_lock_open(&self, file: File) -> Result<Option<LockFile>, Error> {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(source)) => return Err(Error::Io { operation: "lock", path, source }),
-        }
-        // The holder before may have removed the file, and another process made a new one.
-        match self.metadata()? {
-            Some(now) if now.same_inode(&seen) => require_own_file(&now, &path)?,
-            _ => return Ok(None),
+            Err(TryLockError::Error(source)) => {
+                return Err(Error::Io { operation: "lock", path: self.path(), source });
+            }
         }
         let handle = sys::Fd::from(file);
+        // The holder before may have removed the file, and another process made a new one.
+        let seen = sys::stat(&handle).at("look at", self.path())?;
+        match self.metadata()? {
+            Some(now) if now.same_inode(&seen) => require_own_file(&now, &self.path())?,
+            _ => return Ok(None),
+        }
         // For people only; on a full disk the lock holds all the same.
         // Always as many bytes: cutting a file short first costs a millisecond on ext4.
         let _ = sys::write_at_start(&handle, format!("{:<10}\n", std::process::id()).as_bytes());
-        Ok(Some(LockFile { _file: File::from(handle), spot: self.clone() }))
+        Ok(Some(LockFile { file: File::from(handle), spot: self.clone() }))
     }
 
     fn holder(&self) -> Option<String> {
@@ -67,8 +77,33 @@ impl Spot {
 }
 
 impl LockFile {
+    /// Lets the lock go, and keeps the file open.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let it go; it is gone with the file then, which is closed.
+    pub fn release(self) -> Result<ReleasedLock, Error> {
+        let Self { file, spot } = self;
+        file.unlock().at("unlock", spot.path())?;
+        Ok(ReleasedLock { file, spot })
+    }
+
     /// Removes the lock file and lets the lock go; who waits for it makes a new one.
     pub fn remove(self) -> Result<(), Error> {
         self.spot.remove()
+    }
+}
+
+impl ReleasedLock {
+    /// Takes the lock again, waiting at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Spot::lock`].
+    pub fn lock(self, timeout: Duration) -> Result<LockFile, Error> {
+        match self.spot.try_lock_open(self.file)? {
+            Some(lock) => Ok(lock),
+            None => self.spot.lock(timeout),
+        }
     }
 }

@@ -3,9 +3,13 @@
 use crate::digest::{Hasher, Sha256};
 use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
+use crate::policy::Access;
 use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Fd, Open, code};
+
+/// What was seen at a path, and the bytes of a file where they were read.
+pub type Inspected = (Metadata, Option<Vec<u8>>);
 
 impl Root {
     /// Reads a regular file of at most `limit` bytes.
@@ -18,6 +22,35 @@ impl Root {
         Ok((bytes, seen))
     }
 
+    /// Looks at what is at the path and applies the rules for `access` to it, as [`inspect`](Self::inspect) does; a regular file
+    /// that is `wanted` is also read, if it has at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of `inspect` and [`read`](Self::read).
+    pub fn inspect_and_read(
+        &self,
+        path: &RelPath,
+        access: Access,
+        wanted: impl Fn(&Metadata) -> bool,
+        limit: u64,
+    ) -> Result<Option<Inspected>, Error> {
+        // Only a file is opened at once: the writer of a FIFO would notice. This look may go over links; it says which way is the
+        // shorter one, and nothing else.
+        if sys::stat_at(&self.handle, path.as_str()).is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
+            && let Ok((file, seen)) = self.open_file(path)
+        {
+            self.check_pre_image(path, &seen, access)?;
+            let bytes = read_whole(&file.handle, seen.size, limit, path.as_str())?;
+            return Ok(Some((seen, Some(bytes))));
+        }
+        let Some(seen) = self.inspect(path, access)? else { return Ok(None) };
+        if seen.kind != FileKind::File || !wanted(&seen) {
+            return Ok(Some((seen, None)));
+        }
+        self.read(path, limit).map(|(bytes, seen)| Some((seen, Some(bytes))))
+    }
+
     /// Opens a regular file for reading.
     pub fn open_file(&self, path: &RelPath) -> Result<(OpenFile, Metadata), Error> {
         let handle = match self.open_beneath(path, Open::Read) {
@@ -28,7 +61,8 @@ impl Root {
             }
             Err(error) => return Err(error),
         };
-        let (file, seen) = OpenFile::regular(handle, path.as_str())?;
+        let (file, mut seen) = OpenFile::regular(handle, path.as_str())?;
+        seen.has_xattrs = sys::has_xattrs(&file.handle);
         self.check_not_git(path, Some(&seen))?;
         Ok((file, seen))
     }
@@ -39,17 +73,18 @@ impl Root {
 pub struct OpenFile {
     pub(crate) handle: Fd,
     pub(crate) path: Box<str>,
+    /// The length in bytes that it had when it was opened.
+    size: u64,
 }
 
 impl OpenFile {
     /// Fails unless what was opened is a regular file.
     pub(crate) fn regular(handle: Fd, path: &str) -> Result<(Self, Metadata), Error> {
-        let mut seen = sys::stat(&handle).at("look at", path)?;
+        let seen = sys::stat(&handle).at("look at", path)?;
         if seen.kind != FileKind::File {
             return Err(Error::NotAFile { path: path.into(), kind: seen.kind });
         }
-        seen.has_xattrs = sys::has_xattrs(&handle);
-        Ok((Self { handle, path: path.into() }, seen))
+        Ok((Self { handle, path: path.into(), size: seen.size }, seen))
     }
 
     /// Reads on into `buffer`; 0 at the end.
@@ -66,10 +101,14 @@ impl OpenFile {
     pub fn hash(&mut self) -> Result<Sha256, Error> {
         let mut hasher = Hasher::new();
         let mut buffer = vec![0; 1 << 16];
+        let mut read = 0;
         loop {
-            match self.read(&mut buffer)? {
-                0 => return Ok(hasher.finish()),
-                length => hasher.update(&buffer[..length]),
+            let length = self.read(&mut buffer)?;
+            hasher.update(&buffer[..length]);
+            read += length as u64;
+            // All that it is thought to have, and less than was asked for: that was the end.
+            if length == 0 || (read == self.size && length < buffer.len()) {
+                return Ok(hasher.finish());
             }
         }
     }

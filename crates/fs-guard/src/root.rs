@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{At as _, Error};
 use crate::metadata::{FileTime, Metadata};
@@ -31,6 +31,8 @@ pub struct Root {
     pub(crate) metadata: Metadata,
     /// Who opened it.
     pub(crate) user: u32,
+    /// The private directory as it was last opened.
+    pub(crate) state: Mutex<Option<(Arc<sys::Fd>, Metadata)>>,
     /// Resolve component by component: the kernel has no better way, or a test wants it.
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
@@ -59,12 +61,19 @@ impl Root {
             private_dir: None,
             private_dir_shown: None,
             metadata,
-            user: sys::user(),
+            user: sys::look_up_user(),
+            state: Mutex::default(),
             walk: AtomicBool::new(false),
             mount: OnceLock::new(),
             dot_git: OnceLock::new(),
             learnt: Mutex::default(),
         })
+    }
+
+    /// Has other rules from now on.
+    #[must_use]
+    pub fn under(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
     /// Resolves paths component by component, as on systems without a better way.

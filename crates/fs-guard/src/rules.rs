@@ -78,8 +78,8 @@ fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) ->
         let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
         new & 1 << part != 0 || files.has(&entry)
     };
-    // With `commondir`, the other two are elsewhere.
-    if (has(OBJECTS) && has(REFS) || has(COMMONDIR)) && has(HEAD) {
+    // With `commondir`, the other two are elsewhere. Few directories have a `HEAD`: it is looked for first.
+    if has(HEAD) && (has(OBJECTS) && has(REFS) || has(COMMONDIR)) {
         let shown = if dir.is_empty() { "." } else { dir };
         return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
     }

@@ -6,10 +6,11 @@
 )]
 
 use std::path::Path;
+use std::sync::{Arc, PoisonError};
 
 use crate::dir::Dir;
 use crate::error::{At as _, Error};
-use crate::metadata::{FileKind, FileTime};
+use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Open};
@@ -20,8 +21,28 @@ impl Root {
     /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
     /// user's that others may not enter (unless the policy accepts that).
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
+        let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // To look whether it is still there takes a third of what it takes to open it again.
+        let still_there = known.take().filter(|_| self.private_dir.is_none()).and_then(|(handle, seen)| {
+            let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
+            now.same_inode(&seen).then_some((handle, now))
+        });
+        let opened = still_there.map_or_else(|| self.open_state(), |known| Ok(Some(known)))?;
+        let Some((handle, seen)) = opened else { return Ok(None) };
+        let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
+        let dir = Dir::shared(Arc::clone(&handle), &path).accepting_open(self.policy().accept_open_private_dir);
+        dir.require_own(&seen)?;
+        *known = Some((handle, seen));
+        Ok(Some(dir))
+    }
+
+    fn open_state(&self) -> Result<Option<(Arc<sys::Fd>, Metadata)>, Error> {
         if let Some(dir) = &self.private_dir {
-            return self.state_elsewhere(dir);
+            return match sys::open_root(dir) {
+                Ok(handle) => self.looked_at(handle).map(Some),
+                Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
+                Err(error) => Err(error).at("open", self.state_path()),
+            };
         }
         let name = &*self.policy().private_dir;
         let shown = self.private_dir_shown.as_deref().unwrap_or(name);
@@ -29,7 +50,7 @@ impl Root {
         // Over no mount point either, unlike an ordinary open.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
-            Ok(Some(handle)) => self.trusted(handle, shown).map(Some),
+            Ok(Some(handle)) => self.looked_at(handle).map(Some),
             Ok(None) => Ok(None),
             Err(Error::Io { operation, path, source }) => Err(Error::Io { operation, path, source }),
             Err(_) if sys::stat_at(&self.handle, name).is_ok_and(|seen| seen.kind != FileKind::Directory) => {
@@ -39,21 +60,9 @@ impl Root {
         }
     }
 
-    /// Opens the private directory that is not in the root.
-    fn state_elsewhere(&self, dir: &Path) -> Result<Option<Dir>, Error> {
-        let shown = self.state_path();
-        match sys::open_root(dir) {
-            Ok(handle) => self.trusted(handle, &shown).map(Some),
-            Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => Ok(None),
-            Err(error) => Err(error).at("open", shown),
-        }
-    }
-
-    /// The private directory of this handle, if it may be trusted.
-    fn trusted(&self, handle: sys::Fd, shown: &str) -> Result<Dir, Error> {
-        let dir = Dir::new(handle, shown).accepting_open(self.policy().accept_open_private_dir);
-        dir.require_own(&dir.metadata()?)?;
-        Ok(dir)
+    fn looked_at(&self, handle: sys::Fd) -> Result<(Arc<sys::Fd>, Metadata), Error> {
+        let seen = sys::stat(&handle).at("look at", self.state_path())?;
+        Ok((Arc::new(handle), seen))
     }
 
     /// Returns the path of the private directory: beneath the root, or, where it is elsewhere, of its own.

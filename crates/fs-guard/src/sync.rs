@@ -95,8 +95,14 @@ impl Spot {
     /// none. It is written as `<name>.new` first.
     pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
         let draft = self.dir.spot(&format!("{}.new", self.name));
-        draft.remove()?;
-        let mut file = draft.create(0o600)?;
+        let mut file = match draft.create(0o600) {
+            // Left by a process that was cut off.
+            Err(Error::AlreadyExists { .. }) => {
+                draft.remove()?;
+                draft.create(0o600)?
+            }
+            result => result?,
+        };
         file.write(bytes)?;
         let file = file.finish(None, None, durable)?;
         if durable {

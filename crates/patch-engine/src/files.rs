@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
 
+/// What is at a path, and the bytes of a file where they were read.
+pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
+
 /// The files that a plan is made for, with the rules for them. A clone is the same files.
 ///
 /// The rules, and the errors, are the same for all. A plan for a directory is committed by a
@@ -87,10 +90,26 @@ impl Files {
         }
     }
 
-    pub(crate) fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
+    /// Looks at what is at a path, applies the rules for `access`, and reads a regular file that is `wanted`.
+    pub(crate) fn inspect_and_read(
+        &self,
+        path: &RelPath,
+        access: Access,
+        wanted: impl Fn(&Metadata) -> bool,
+        limit: u64,
+    ) -> Result<Option<Unhashed>, Error> {
         match &self.0 {
-            Inner::Directory(root) => root.inspect(path, access),
-            Inner::Tree(tree) => tree.inspect(path, access),
+            Inner::Directory(root) => {
+                let found = root.inspect_and_read(path, access, wanted, limit)?;
+                Ok(found.map(|(seen, bytes)| (seen, bytes.map(Arc::new))))
+            }
+            Inner::Tree(tree) => {
+                let Some(seen) = tree.inspect(path, access)? else { return Ok(None) };
+                if seen.kind != FileKind::File || !wanted(&seen) {
+                    return Ok(Some((seen, None)));
+                }
+                tree.read(path, limit).map(|(bytes, seen)| Some((seen, Some(bytes))))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The keys that journals are signed with.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Error, FoundSecret};
 
@@ -101,6 +102,39 @@ impl KeyPlace {
     }
 }
 
+/// The key to sign with, read (or made) at its first use. Clones share it.
+#[derive(Debug, Clone)]
+pub struct OwnKey {
+    place: KeyPlace,
+    signer: Arc<OnceLock<Option<Signer>>>,
+}
+
+impl From<KeyPlace> for OwnKey {
+    fn from(place: KeyPlace) -> Self {
+        Self { place, signer: Arc::default() }
+    }
+}
+
+impl OwnKey {
+    /// Returns where it is kept.
+    #[must_use]
+    pub fn place(&self) -> &KeyPlace {
+        &self.place
+    }
+
+    /// Returns what signs with it; `None` when there is no place for a key.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be used, or cannot be made where that should be possible.
+    pub fn signer(&self) -> Result<Option<&Signer>, Error> {
+        if self.signer.get().is_none() {
+            let _ = self.signer.set(self.place.signer()?);
+        }
+        Ok(self.signer.get().and_then(Option::as_ref))
+    }
+}
+
 /// The keys that signatures are checked with. They are read when they are needed, and none is made.
 #[derive(Debug)]
 pub struct Keys {
@@ -120,8 +154,10 @@ impl Keys {
     }
 
     /// Notes the key to sign with, so that it is not read again.
-    pub fn set_own(&mut self, own: Signer) {
-        self.own = Some(own);
+    pub fn set_own(&mut self, own: &Signer) {
+        if self.own.is_none() {
+            self.own = Some(own.clone());
+        }
     }
 
     /// Finds the key that has a property.

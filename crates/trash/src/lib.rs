@@ -20,7 +20,7 @@ pub use error::{Error, JournalProblem};
 pub use fingerprint::Fingerprint;
 pub use id::{ParseIdError, TransactionId};
 pub use journal::{Carried, FileState, Header, Journal, Operation, Record};
-pub use key::{KeyPlace, Keys};
+pub use key::{KeyPlace, Keys, OwnKey};
 pub use locked::LockedStore;
 pub use pending::{Pending, Unfinished};
 pub use prefix::Prefix;

@@ -1,6 +1,6 @@
 //! The store as the one writer of the workspace uses it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use fs_guard::{Dir, Error as FilesError, FileTime, LockFile, Root, Sha256};
 
 use crate::error::Error;
 use crate::id::TransactionId;
-use crate::key::KeyPlace;
+use crate::key::OwnKey;
 use crate::prefix::Prefix;
 use crate::store::{APPLIED, MAX_APPLIED, PENDING, Store, TRASH};
 
@@ -25,6 +25,8 @@ pub struct LockedStore<'r> {
     lock: RefCell<Option<LockFile>>,
     root_mtime: Option<FileTime>,
     keep: Cell<bool>,
+    /// The folder of what is not finished, once it was opened.
+    pub(crate) pending: OnceCell<Dir>,
     /// How many finished transactions there were when the last one began.
     pub(crate) count: Cell<usize>,
 }
@@ -39,7 +41,8 @@ impl<'r> Deref for LockedStore<'r> {
 
 impl<'r> LockedStore<'r> {
     /// Takes the lock, waiting at most `timeout`; the state directory is made when missing.
-    pub fn lock(root: &'r Root, key_place: KeyPlace, timeout: Duration) -> Result<Self, Error> {
+    pub fn lock(root: &'r Root, key: impl Into<OwnKey>, timeout: Duration) -> Result<Self, Error> {
+        let key = key.into();
         let start = Instant::now();
         loop {
             let (dir, root_mtime) = root.create_state_dir()?;
@@ -47,7 +50,8 @@ impl<'r> LockedStore<'r> {
             match dir.spot(LOCK).lock(left) {
                 Ok(lock) => {
                     let locked = Self {
-                        store: Store::new(root, dir, key_place),
+                        store: Store::new(root, dir, key),
+                        pending: OnceCell::new(),
                         lock: RefCell::new(Some(lock)),
                         root_mtime,
                         keep: Cell::new(false),
@@ -116,7 +120,7 @@ impl<'r> LockedStore<'r> {
         let spot = self.dir.spot(APPLIED);
         let line = format!("{text} {id}\n");
         let file = spot.append()?;
-        if file.size()? <= MAX_APPLIED {
+        if file.opened_size() <= MAX_APPLIED {
             return Ok(file.append(line.as_bytes())?);
         }
         let (bytes, _) = spot.read(2 * MAX_APPLIED)?;

@@ -48,7 +48,10 @@ impl LockedStore<'_> {
         self.count.set(before.len());
         let now = SystemTime::now();
         let last = self.last_ahead(&before, now)?;
-        let pending = self.dir.open_or_create_dir(PENDING)?;
+        let pending = match self.pending.get() {
+            Some(pending) => pending.clone(),
+            None => self.dir.open_or_create_dir(PENDING)?,
+        };
         let id = TransactionId::new(now, last)?;
         let folder = pending.create_dir(&id.to_string())?;
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
@@ -77,6 +80,7 @@ impl LockedStore<'_> {
     /// whole is not signed with a key of this user's: carrying it out would let anyone write files who can make a folder.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
+        let _ = self.pending.set(pending.clone());
         let mut all = Vec::new();
         for name in pending.names()? {
             let id = name.parse::<TransactionId>().map_err(|_| FilesError::UntrustedState {

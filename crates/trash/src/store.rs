@@ -1,6 +1,6 @@
 //! The store as readers see it: finished transactions and the files they displaced.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::time::SystemTime;
 
 use fs_guard::{Dir, Root, Sha256, Spot};
@@ -8,7 +8,7 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::journal::{Journal, Signature};
-use crate::key::{KeyPlace, Keys};
+use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
 use crate::signer::Signer;
 use crate::tracked::tracks;
@@ -33,8 +33,7 @@ pub struct Store<'r> {
     pub(crate) root: &'r Root,
     pub(crate) dir: Dir,
     pub(crate) prefix: Prefix,
-    key_place: KeyPlace,
-    signer: OnceCell<Option<Signer>>,
+    key: OwnKey,
     keys: RefCell<Keys>,
 }
 
@@ -97,13 +96,13 @@ pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
 
 impl<'r> Store<'r> {
     /// Opens the store for reading; `None` when the workspace has none.
-    pub fn open(root: &'r Root, key_place: KeyPlace) -> Result<Option<Self>, Error> {
-        Ok(root.state_dir()?.map(|dir| Self::new(root, dir, key_place)))
+    pub fn open(root: &'r Root, key: impl Into<OwnKey>) -> Result<Option<Self>, Error> {
+        Ok(root.state_dir()?.map(|dir| Self::new(root, dir, key.into())))
     }
 
-    pub(crate) fn new(root: &'r Root, dir: Dir, key_place: KeyPlace) -> Self {
-        let keys = RefCell::new(Keys::new(key_place.clone()));
-        Self { root, dir, prefix: Prefix::default(), key_place, signer: OnceCell::new(), keys }
+    pub(crate) fn new(root: &'r Root, dir: Dir, key: OwnKey) -> Self {
+        let keys = RefCell::new(Keys::new(key.place().clone()));
+        Self { root, dir, prefix: Prefix::default(), key, keys }
     }
 
     /// Sees it from a directory of the project.
@@ -250,12 +249,9 @@ impl<'r> Store<'r> {
     }
 
     pub(crate) fn signer(&self) -> Result<Option<&Signer>, Error> {
-        if self.signer.get().is_none() {
-            let signer = self.key_place.signer()?;
-            signer.iter().for_each(|signer| self.keys.borrow_mut().set_own(signer.clone()));
-            let _ = self.signer.set(signer);
-        }
-        Ok(self.signer.get().and_then(Option::as_ref))
+        let signer = self.key.signer()?;
+        signer.iter().for_each(|&signer| self.keys.borrow_mut().set_own(signer));
+        Ok(signer)
     }
 
     /// Tells whether a transaction in the trash was rolled back, as far as that was possible: its

@@ -37,8 +37,16 @@ use crate::global::Global;
 use crate::settings::{Layer, Sources};
 use crate::{completion, elsewhere, input, json, render};
 
+fn plain(stream: &impl anstream::stream::RawStream) -> bool {
+    anstream::AutoStream::choice(stream) == anstream::ColorChoice::Never
+}
+
 fn color(when: Option<When>) {
     match when {
+        // Nothing is coloured, as each stream would find out for each text.
+        Some(When::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
+            anstream::ColorChoice::Never.write_global();
+        }
         Some(When::Auto) | None => {}
         Some(When::Always) => anstream::ColorChoice::Always.write_global(),
         Some(When::Never) => anstream::ColorChoice::Never.write_global(),
@@ -118,6 +126,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         }
         color(Some(settings.color));
         global.settings = settings;
+        global.opened = sources.into_root().into();
     }
     let hints = matches!(command, Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_));
     let result = match command {

@@ -23,7 +23,11 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 
 /// The same under another policy.
 pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Failure> {
-    Ok(Workspace::open_with(&global.root, policy, global.settings.state.into())?)
+    let place = global.settings.state.into();
+    Ok(match global.take_root() {
+        Some(root) => Workspace::of(root.under(policy), place),
+        None => Workspace::open_with(&global.root, policy, place)?,
+    })
 }
 
 /// The session of the command line, in the workspace that `-C` names.

@@ -47,11 +47,8 @@ pub(super) fn errors(bytes: &[u8]) {
 /// Prints a message on standard error; on a terminal in lines that fit.
 pub(crate) fn message(text: &str) {
     let text = format!("apply-patch: {}", sanitize(text));
-    let _ = writeln!(
-        anstream::stderr(),
-        "{}",
-        error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2))
-    );
+    let text = error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
+    let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
 /// Prints sentences on standard output; on a terminal in lines that fit.

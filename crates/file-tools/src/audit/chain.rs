@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, LockFile, Sha256, Spot};
+use fs_guard::{AppendFile, Dir, Error, LockFile, ReleasedLock, Sha256, Spot};
 use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
@@ -46,11 +46,13 @@ pub(super) enum End {
     Closed,
 }
 
-/// What was appended.
+/// What was appended, and what the next lines of this process are appended with.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) file: AppendFile,
-    pub(super) head: Head,
+    head: Head,
+    dir: Dir,
+    lock: ReleasedLock,
 }
 
 /// What a head file holds.
@@ -74,13 +76,17 @@ struct Found {
 #[derive(Debug)]
 pub(super) struct Chain<'c> {
     dir: Dir,
+    file: AppendFile,
+    /// How many bytes the file has.
+    length: u64,
+    /// Where an earlier call of this process ended.
+    since: Option<Head>,
     session: &'c str,
     signer: Option<&'c Signer>,
     /// Those that wrote the log so far may have had another key of this user's.
     keys: RefCell<Keys>,
     durable: bool,
-    /// Held, not read.
-    _lock: LockFile,
+    lock: LockFile,
 }
 
 /// The newest file of a session.
@@ -134,6 +140,7 @@ fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str
 }
 
 impl<'c> Chain<'c> {
+    /// Locks the log of a session in the state directory, waiting at most `timeout`.
     pub(super) fn lock(
         state: &Dir,
         session: &'c str,
@@ -143,68 +150,98 @@ impl<'c> Chain<'c> {
     ) -> Result<Self, Error> {
         let dir = state.open_or_create_dir(FOLDER)?;
         let lock = dir.spot("lock").lock(timeout)?;
-        let chain = Self { dir, session, signer, keys, durable, _lock: lock };
-        if newest(&chain.dir, session).metadata()?.is_none() {
+        let is_new = newest(&dir, session).metadata()?.is_none();
+        if is_new {
             // The head comes first: lines without one were never written here.
-            let first = older(&chain.dir, session, 1).metadata()?.is_none();
-            if first && matches!(read_head(&chain.dir, session, &mut chain.keys.borrow_mut())?, FoundHead::Missing) {
-                chain.write_head(&Head::START)?;
-            }
-            // The file is synced with what is written to it; its name is once.
-            newest(&chain.dir, session).append()?;
-            if durable {
-                chain.dir.sync()?;
-                state.sync()?;
+            let first = older(&dir, session, 1).metadata()?.is_none();
+            if first && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing) {
+                write_head(&dir, session, &Head::START, signer, durable)?;
             }
         }
-        Ok(chain)
+        let file = newest(&dir, session).append()?;
+        if is_new && durable {
+            // The file is synced with what is written to it; its name is once.
+            dir.sync()?;
+            state.sync()?;
+        }
+        let length = file.opened_size();
+        Ok(Self { dir, file, length, since: None, session, signer, keys, durable, lock })
     }
 
-    /// Appends the lines that `write` writes. `since` is where an earlier call of this process ended.
+    /// Locks the log again that an earlier call of this process wrote to.
+    pub(super) fn lock_again(
+        written: Written,
+        session: &'c str,
+        (signer, keys): (Option<&'c Signer>, RefCell<Keys>),
+        durable: bool,
+        timeout: Duration,
+    ) -> Result<Self, Error> {
+        let Written { file, head, dir, lock } = written;
+        let lock = lock.lock(timeout)?;
+        let (file, length) = match newest(&dir, session).metadata()? {
+            Some(now) if file.is(&now) => (file, now.size),
+            // It is continued in another file meanwhile.
+            _ => {
+                let file = newest(&dir, session).append()?;
+                let length = file.opened_size();
+                (file, length)
+            }
+        };
+        Ok(Self { dir, file, length, since: Some(head), session, signer, keys, durable, lock })
+    }
+
+    /// Appends the lines that `write` writes.
     pub(super) fn append(
-        &self,
+        mut self,
         max_size: u64,
-        since: Option<Head>,
         end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
     ) -> Result<Written, Error> {
-        let mut file = newest(&self.dir, self.session).append()?;
-        let Found { mut head, lost, torn } = self.tip(&file, since)?;
+        let Found { mut head, lost, torn } = self.tip()?;
         if head.length >= max_size && torn.is_none() {
             if self.durable {
-                file.sync()?;
+                self.file.sync()?;
             }
             head.older = self.next_number(head.older)?;
             newest(&self.dir, self.session).rename_new(&older(&self.dir, self.session, head.older))?;
-            file = newest(&self.dir, self.session).append()?;
+            self.file = newest(&self.dir, self.session).append()?;
+            self.length = self.file.opened_size();
             if self.durable {
                 self.dir.sync()?;
             }
         }
         let open = head.open.clone();
-        let mut lines = Lines { file, text: Vec::new(), tip: head.tip, lost, torn, open, signer: self.signer };
+        let (text, tip, signer) = (Vec::new(), head.tip, self.signer);
+        let mut lines = Lines { file: &self.file, length: self.length, text, tip, lost, torn, open, signer };
         write(&mut lines)?;
         if lines.tip == head.tip {
-            return Ok(Written { file: lines.file, head });
+            return self.written(head);
         }
-        lines.file.append(&lines.text)?;
-        let Lines { file, tip, open, .. } = lines;
-        let head = Head { tip, length: file.size()?, open, ..head };
-        match (self.durable, end) {
-            // If a head reached the disk before its lines, lines would seem to be missing.
-            (true, End::Open) => {}
-            (true, End::Closed) => {
-                file.sync()?;
-                self.write_head(&head)?;
+        lines.flush()?;
+        let Lines { tip, open, length, .. } = lines;
+        let head = Head { tip, length, open, ..head };
+        // What comes next says how far the log goes; if this process is cut off before, the next one reads it from the lines.
+        // (If a head reached the disk before its lines, lines would seem to be missing.)
+        if end == End::Closed {
+            if self.durable {
+                self.file.sync()?;
             }
-            (false, _) => self.write_head(&head)?,
+            self.write_head(&head)?;
         }
-        Ok(Written { file, head })
+        self.written(head)
+    }
+
+    fn written(self, head: Head) -> Result<Written, Error> {
+        Ok(Written { file: self.file, head, dir: self.dir, lock: self.lock.release()? })
     }
 
     /// Where the log ends, and what was cut off there.
-    fn tip(&self, file: &AppendFile, since: Option<Head>) -> Result<Found, Error> {
-        let length = file.size()?;
+    fn tip(&mut self) -> Result<Found, Error> {
+        let length = self.length;
+        let since = self.since.take();
+        if let Some(head) = since.as_ref().filter(|since| since.length == length) {
+            return Ok(Found { head: head.clone(), lost: None, torn: None });
+        }
         let (mut head, lost) = match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
             FoundHead::Fine(head) => (head, None),
             FoundHead::Missing => (Head::START, Some("missing")),
@@ -260,19 +297,25 @@ impl<'c> Chain<'c> {
     }
 
     fn write_head(&self, head: &Head) -> Result<(), Error> {
-        let mut text = head_text(head, self.session);
-        match self.signer {
-            Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
-            None => text += "mac -\n",
-        }
-        self.dir.spot(&format!("{}.head", self.session)).write(text.as_bytes(), self.durable)
+        write_head(&self.dir, self.session, head, self.signer, self.durable)
     }
+}
+
+fn write_head(dir: &Dir, session: &str, head: &Head, signer: Option<&Signer>, durable: bool) -> Result<(), Error> {
+    let mut text = head_text(head, session);
+    match signer {
+        Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
+        None => text += "mac -\n",
+    }
+    dir.spot(&format!("{session}.head")).write(text.as_bytes(), durable)
 }
 
 /// Writes lines to the end of a log.
 #[derive(Debug)]
 pub(super) struct Lines<'c> {
-    file: AppendFile,
+    file: &'c AppendFile,
+    /// How many bytes the file has.
+    length: u64,
     text: Vec<u8>,
     tip: Tip,
     /// What was wrong with the head before the first line, which records it.
@@ -320,9 +363,15 @@ impl Lines<'_> {
         }
         end(&mut self.text, from, &mut self.tip, self.signer);
         if self.text.len() >= BYTES_AT_ONCE {
-            self.file.append(&self.text)?;
-            self.text.clear();
+            self.flush()?;
         }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.file.append(&self.text)?;
+        self.length += self.text.len() as u64;
+        self.text.clear();
         Ok(())
     }
 }

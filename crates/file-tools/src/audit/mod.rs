@@ -38,7 +38,7 @@ pub use verify::{BadLine, Verified, verify};
 use std::cell::RefCell;
 use std::time::Duration;
 
-use chain::{Chain, End, Head, Lines, Written};
+use chain::{Chain, End, Lines, Written};
 use patch_engine::transaction::Workspace;
 use workspace_trash::Keys;
 
@@ -103,21 +103,25 @@ impl Audit {
         Ok(())
     }
 
-    /// Appends lines after those that an earlier call wrote, if there was one.
+    /// Appends lines after those that an earlier call of this process wrote, if there was one.
     fn write(
         &self,
         workspace: &Workspace,
         durable: bool,
-        since: Option<Head>,
+        since: Option<Written>,
         end: End,
         write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<Written, AuditError> {
-        let signer = workspace.key_place().signer()?;
-        let state = workspace.create_state_dir()?;
-        let mut keys = Keys::new(workspace.key_place().clone());
-        signer.iter().for_each(|signer| keys.set_own(signer.clone()));
-        let keys = (signer.as_ref(), RefCell::new(keys));
-        let chain = Chain::lock(&state, self.session.as_str(), keys, durable, self.lock_timeout)?;
-        Ok(chain.append(self.max_size, since, end, write)?)
+        let key = workspace.key();
+        let signer = key.signer()?;
+        let mut keys = Keys::new(key.place().clone());
+        signer.iter().for_each(|signer| keys.set_own(signer));
+        let keys = (signer, RefCell::new(keys));
+        let session = self.session.as_str();
+        let chain = match since {
+            Some(written) => Chain::lock_again(written, session, keys, durable, self.lock_timeout)?,
+            None => Chain::lock(&workspace.create_state_dir()?, session, keys, durable, self.lock_timeout)?,
+        };
+        Ok(chain.append(self.max_size, end, write)?)
     }
 }

@@ -201,7 +201,7 @@ impl<'r> Recorder<'r> {
             if let Some(profile) = self.profile {
                 json::field(&mut closing, "profile", profile.as_str());
             }
-            let failed = self.append(|lines| lines.push(&[&opening, &closing]));
+            let failed = self.append(|_, lines| lines.push(&[&opening, &closing]));
             written = written.and(failed);
         }
         self.unwritten.take().map_or(written, Err)
@@ -224,11 +224,11 @@ impl<'r> Recorder<'r> {
         let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
         self.room = room;
         let opening = self.opening(Phase::Outcome);
-        self.append(|lines| {
+        self.append(|recorder, lines| {
             for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
-                let closing = self.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
+                let closing = recorder.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
                 let mut diffs = diffs.iter();
-                for change in self.plans[plan].changes.iter() {
+                for change in recorder.plans[plan].changes.iter() {
                     lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
                 }
                 lines.answers(id);
@@ -265,10 +265,11 @@ impl<'r> Recorder<'r> {
             return Ok(());
         }
         // Those that no log knows of.
-        self.append(|lines| {
+        self.audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
             let mut each = rest.iter();
             each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened()))
-        })
+        })?;
+        Ok(())
     }
 
     /// Writes what became of commits in a git repository whose processes were cut off, in the log of each session that
@@ -332,9 +333,13 @@ impl<'r> Recorder<'r> {
         (newer < ALWAYS_KEPT || newer < kept.len()).then_some(false)
     }
 
-    fn append(&self, write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>) -> Result<(), AuditError> {
-        let since = self.written.as_ref().map(|written| written.head.clone());
-        self.audit.write(self.workspace, self.durable, since, End::Closed, write)?;
+    fn append(
+        &mut self,
+        write: impl FnOnce(&Self, &mut Lines<'_>) -> Result<(), fs_guard::Error>,
+    ) -> Result<(), AuditError> {
+        let since = self.written.take();
+        let write = |lines: &mut Lines<'_>| write(self, lines);
+        self.written = Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
         Ok(())
     }
 }
@@ -384,7 +389,7 @@ impl CommitLog for Recorder<'_> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
         let changes = &self.plans[plan].changes;
         let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
-        let since = self.written.as_ref().map(|written| written.head.clone());
+        let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
             // Nobody else is at work: whatever has no answer was cut off. (In a git repository the session asks the branch.)

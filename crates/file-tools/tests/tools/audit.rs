@@ -612,5 +612,5 @@ fn every_intent_gets_an_answer() {
             break;
         }
     }
-    assert!(reverted > 2 && finished > 2, "{reverted} reverted, {finished} finished");
+    assert!(reverted > 1 && finished > 2, "{reverted} reverted, {finished} finished");
 }

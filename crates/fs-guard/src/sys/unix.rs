@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
@@ -592,10 +593,24 @@ pub(crate) fn open_files_limit() -> Option<usize> {
     limit.current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// Returns the effective user.
+/// Returns the effective user, as it was when it was last [looked up](look_up_user).
 pub(crate) fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
+    match USER.load(Ordering::Relaxed) {
+        NOT_LOOKED_UP => look_up_user(),
+        user => user,
+    }
 }
+
+/// Asks the system for the effective user.
+pub(crate) fn look_up_user() -> u32 {
+    let user = rustix::process::geteuid().as_raw();
+    USER.store(user, Ordering::Relaxed);
+    user
+}
+
+static USER: AtomicU32 = AtomicU32::new(NOT_LOOKED_UP);
+/// No user has this number: for chown(2) it means that the owner stays.
+const NOT_LOOKED_UP: u32 = u32::MAX;
 
 /// Tells whether a process of this number exists.
 pub(crate) fn process_exists(pid: u32) -> bool {

@@ -106,6 +106,10 @@ pub(crate) fn user() -> u32 {
     0
 }
 
+pub(crate) fn look_up_user() -> u32 {
+    0
+}
+
 pub(crate) fn process_exists(_: u32) -> bool {
     true
 }

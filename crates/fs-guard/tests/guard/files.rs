@@ -42,6 +42,59 @@ fn regular_files_are_read_and_nothing_else() {
 }
 
 #[test]
+fn what_is_read_at_once_is_what_two_looks_would_give() {
+    let tree = Tree::new(&[("f", "hello"), ("locked", "x"), ("one", "x"), ("dir/x", ""), (".env", "s")]);
+    fs::hard_link(tree.root.join("one"), tree.root.join("two")).unwrap();
+    fs::set_permissions(tree.root.join("locked"), fs::Permissions::from_mode(0o444)).unwrap();
+    Command::new("mkfifo").arg(tree.root.join("fifo")).status().unwrap();
+    tree.link("f", "link");
+    tree.link("dir", "linked");
+    tree.link("../outside", "out");
+    let names =
+        ["f", "locked", "one", "dir", "dir/x", "fifo", "link", "linked/x", "out/secret", "none", "f/below", "none/x"];
+    for root in tree.both() {
+        for (name, access, limit) in names
+            .iter()
+            .flat_map(|name| [Access::Read, Access::Update, Access::Delete].map(|access| (name, access)))
+            .flat_map(|(name, access)| [0, 9].map(|limit| (name, access, limit)))
+        {
+            let path = path(&root, name);
+            let read = || root.read(&path, limit).map(|(bytes, _)| bytes);
+            let two = root.inspect(&path, access).and_then(|seen| match seen {
+                Some(seen) if seen.kind == fs_guard::FileKind::File => Ok(Some((seen, Some(read()?)))),
+                seen => Ok(seen.map(|seen| (seen, None))),
+            });
+            let one = root.inspect_and_read(&path, access, |_| true, limit);
+            assert_eq!(
+                format!("{one:?}").replace("Some(false)", "None"),
+                format!("{two:?}"),
+                "{name} {access:?} {limit}"
+            );
+            let unwanted =
+                root.inspect_and_read(&path, access, |_| false, limit).map(|seen| seen.map(|(seen, _)| seen));
+            assert_eq!(format!("{unwanted:?}"), format!("{:?}", root.inspect(&path, access)), "{name} {access:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fifo_is_not_opened_to_see_what_it_is() {
+    let tree = Tree::new(&[]);
+    let fifo = tree.root.join("fifo");
+    Command::new("mkfifo").arg(&fifo).status().unwrap();
+    let root = tree.open();
+    // A writer waits for a reader: it must go on waiting.
+    let mut writer = Command::new("sh").arg("-c").arg("exec 3> \"$0\"").arg(&fifo).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let seen = root.inspect_and_read(&path(&root, "fifo"), Access::Update, |_| true, 9);
+    assert_eq!(verdict(seen), "invalid special_file");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(writer.try_wait().unwrap().is_none(), "the writer was let go");
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+}
+
+#[test]
 fn hard_links_and_read_only_files_are_not_changed() {
     let tree = Tree::new(&[("one", "x"), ("locked", "x")]);
     fs::hard_link(tree.root.join("one"), tree.root.join("two")).unwrap();

@@ -80,6 +80,63 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
 }
 
 #[test]
+fn a_lock_that_was_released_is_taken_again() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let (state, _) = root.create_state_dir().unwrap();
+    let spot = state.spot("lock");
+    let lock = || spot.lock(Duration::ZERO);
+    let released = || lock().unwrap().release().unwrap();
+    // Free; held by another; removed meanwhile, and made anew and held by another.
+    let free = released();
+    drop(lock().unwrap());
+    let held = free.lock(Duration::ZERO).unwrap();
+    assert_eq!(verdict(lock()), "locked locked");
+    drop(held);
+    let taken = released();
+    let other = lock().unwrap();
+    assert_eq!(verdict(taken.lock(Duration::from_millis(20))), "locked locked");
+    drop(other);
+    let removed = released();
+    lock().unwrap().remove().unwrap();
+    let other = lock().unwrap();
+    assert_eq!(verdict(removed.lock(Duration::from_millis(20))), "locked locked");
+    drop(other);
+    let removed = released();
+    lock().unwrap().remove().unwrap();
+    let held = removed.lock(Duration::ZERO).unwrap();
+    assert_eq!(verdict(lock()), "locked locked");
+    drop(held);
+}
+
+#[test]
+fn the_private_directory_is_looked_at_each_time() {
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let kept = tree.root.join(".kept");
+    let mode = |mode| fs::set_permissions(&kept, fs::Permissions::from_mode(mode)).unwrap();
+    root.create_state_dir().unwrap().0.spot("a").append().unwrap();
+    // Another directory of its name, whose entries are the ones that count.
+    fs::rename(&kept, tree.root.join("old")).unwrap();
+    assert!(root.state_dir().unwrap().is_none());
+    fs::create_dir(&kept).unwrap();
+    mode(0o700);
+    assert!(root.state_dir().unwrap().unwrap().spot("a").metadata().unwrap().is_none());
+    // The same one, open to others meanwhile.
+    mode(0o777);
+    assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
+    mode(0o700);
+    assert_eq!(verdict(root.state_dir()), "fine");
+    // No directory any more.
+    fs::remove_dir(&kept).unwrap();
+    tree.link("old", ".kept");
+    assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
+    fs::remove_file(&kept).unwrap();
+    fs::write(&kept, "").unwrap();
+    assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
+}
+
+#[test]
 fn logs_of_others_are_not_appended_to() {
     let tree = Tree::new(&[]);
     let root = tree.open();

@@ -1,11 +1,9 @@
 //! Reading what is at a path.
 
-use std::sync::Arc;
-
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 
 use super::image::PreImage;
-use crate::files::Files;
+use crate::files::{Files, Unhashed};
 use crate::reject::{Checked, Problem};
 
 /// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
@@ -13,9 +11,6 @@ const SMALL: u64 = 1 << 20;
 
 /// What is on disk.
 pub(crate) type Disk = PreImage;
-
-/// What is at a path, and the bytes of a file where they were read.
-pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 
 /// Reads what is at a path; files that are not changed and not small are only hashed.
 pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
@@ -35,17 +30,13 @@ pub(crate) fn load_unhashed(
 ) -> Checked<Option<Unhashed>> {
     // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
-    let Some(metadata) = files.inspect(path, access).map_err(Problem::Guard)? else {
-        return Ok(None);
-    };
-    match metadata.kind {
-        FileKind::Symlink => Ok(Some((metadata, None))),
-        FileKind::File if metadata.size <= SMALL || access == Access::Update => {
-            let (bytes, metadata) = files.read(path, max_file_size).map_err(Problem::Guard)?;
-            Ok(Some((metadata, Some(bytes))))
+    let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
+    let found = files.inspect_and_read(path, access, wanted, max_file_size).map_err(Problem::Guard)?;
+    match found {
+        Some((Metadata { kind: kind @ (FileKind::Directory | FileKind::Other), .. }, _)) => {
+            Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind }))
         }
-        FileKind::File => Ok(Some((metadata, None))),
-        kind => Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })),
+        found => Ok(found),
     }
 }
 

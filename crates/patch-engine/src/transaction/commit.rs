@@ -198,7 +198,7 @@ impl Commit<'_> {
             };
             // A directory that goes makes room before the file comes.
             if transition.before.is_some() || !going.contains(&transition.path) {
-                publish::expected(transition).check(&place)?;
+                publish::expected(transition).check_early(&place)?;
             }
         }
         // Directories are on the way to files that the lists let pass, or were there before.

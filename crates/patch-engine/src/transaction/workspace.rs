@@ -2,11 +2,11 @@
 
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{Dir, Policy, RelPath, Root};
-use workspace_trash::{KeyPlace, LockedStore, Prefix, Purged, Retention, Store, TransactionId};
+use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId};
 
 use super::error::Error;
 use super::home::{self, StatePlace};
@@ -27,7 +27,8 @@ pub struct Workspace {
     prefix: Prefix,
     /// The directory that was opened, from the project's top.
     opened: Prefix,
-    key_place: KeyPlace,
+    /// Read once for each transaction.
+    key: Mutex<OwnKey>,
 }
 
 impl Workspace {
@@ -43,29 +44,45 @@ impl Workspace {
 
     /// The same with the key of the journals, and the user's states, elsewhere.
     pub fn open_keyed(dir: &Path, policy: Policy, place: StatePlace, key_place: KeyPlace) -> Result<Self, Error> {
-        let root = Arc::new(Root::open(dir, policy)?);
+        Ok(Self::of_keyed(Root::open(dir, policy)?, place, key_place))
+    }
+
+    /// Takes a root that is open, whose state is at that place.
+    #[must_use]
+    pub fn of(root: Root, place: StatePlace) -> Self {
+        Self::of_keyed(root, place, crate::policy::key_place())
+    }
+
+    fn of_keyed(root: Root, place: StatePlace, key_place: KeyPlace) -> Self {
+        let root = Arc::new(root);
         let (home, prefix) = home::find(&root, place, &key_place);
-        Ok(Self { root, home, opened: prefix.clone(), prefix, key_place })
+        Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()) }
     }
 
     /// Opens all of the project that the directory is in: what was done in any part of it can be taken back.
     #[must_use]
     pub fn project(&self) -> Self {
         let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
-        Self { root, home, prefix: Prefix::default(), opened: self.opened.clone(), key_place: self.key_place.clone() }
+        Self { root, home, prefix: Prefix::default(), opened: self.opened.clone(), key: Mutex::new(self.key()) }
     }
 
     /// Takes the key of the journals from elsewhere.
     #[must_use]
     pub fn with_key_place(mut self, key_place: KeyPlace) -> Self {
-        self.key_place = key_place;
+        self.key = Mutex::new(key_place.into());
         self
+    }
+
+    /// Returns the key of the journals; it is read again once the workspace is locked again.
+    #[must_use]
+    pub fn key(&self) -> OwnKey {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns where the key of the journals is kept.
     #[must_use]
-    pub fn key_place(&self) -> &KeyPlace {
-        &self.key_place
+    pub fn key_place(&self) -> KeyPlace {
+        self.key().place().clone()
     }
 
     /// Returns the files.
@@ -146,7 +163,7 @@ impl Workspace {
 
     /// Opens the store for reading; `None` when there is none.
     pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
-        let store = Store::open(&self.home, self.key_place.clone())?;
+        let store = Store::open(&self.home, self.key())?;
         Ok(store.map(|store| store.seen_from(self.prefix.clone())))
     }
 
@@ -182,7 +199,9 @@ impl Workspace {
     ///
     /// The state directory is made when missing, and removed again when nothing was committed.
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
-        let store = LockedStore::lock(&self.home, self.key_place.clone(), timeout)?;
+        let key = OwnKey::from(self.key_place());
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
+        let store = LockedStore::lock(&self.home, key, timeout)?;
         self.root.forget();
         self.home.forget();
         let recovered = recover(&self.home, &store)?;

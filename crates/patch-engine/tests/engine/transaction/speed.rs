@@ -39,6 +39,25 @@ fn commits_by_number_of_files() {
     }
 }
 
+/// System calls of the guard for one small edit in a workspace that has had one, from the lock to the end; those that close or sync what
+/// was opened are not among them. A number that grows is a cost for every patch.
+#[test]
+fn a_small_edit_takes_few_system_calls() {
+    let tree = Tree::new(&[("src/main.rs", "one\ntwo\n")]);
+    tree.commit(&[Update("src/main.rs", "1\n2\n")]).unwrap();
+    // What was changed a moment ago is read again.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let workspace = tree.open();
+    fs_guard::fault::arm(fs_guard::fault::Fault::Nothing, 0, true);
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("src/main.rs", "1\n3\n")]);
+    locked.commit(&plan, &CommitOptions::default(), &mut (), &mut ()).unwrap();
+    drop(locked);
+    let mut calls = fs_guard::fault::disarm();
+    calls.retain(|call| !matches!(*call, "fsync" | "fdatasync" | "syncfs"));
+    assert!(calls.len() <= 43, "{} calls: {calls:?}", calls.len());
+}
+
 /// One commit of `COUNT` files with `DURABILITY`, for a tracer to count its calls. The second commit
 /// of its tree: the first one makes the state directory.
 #[test]
