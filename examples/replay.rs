@@ -180,7 +180,7 @@ fn in_the_database(args: &Args, temporary: &Path) -> ExitCode {
     for (number, dir) in args.dirs.iter().enumerate() {
         let scratch = temporary.join(number.to_string());
         fs::create_dir(&scratch).expect("a folder of ours");
-        let bare::Replayed { tally, time, fsck } = match bare::replay(dir, &scratch) {
+        let bare::Replayed { tally, time, fsck } = match bare::replay(dir, 1, &scratch) {
             Ok(replayed) => replayed,
             Err(error) => {
                 eprintln!("replay: {error}");

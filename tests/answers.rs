@@ -93,3 +93,17 @@ fn an_error_points_at_the_line_of_the_answer() {
     let run = self::run("apply-patch", dir.path(), dir.path(), &["--from", "auto", "--color", "never"], &input);
     assert!(run.stderr.contains("standard input:8:1") && run.stderr.contains("^ expected a blank"), "{run:#?}");
 }
+
+#[test]
+fn of_very_many_problems_the_first_are_told() {
+    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let sections: String = (0..60).map(|number| format!("*** Delete File: f{number}\n")).collect();
+    let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
+    for (args, lines, more) in [(&["check"][..], 45, true), (&["check", "-v"], 55, false)] {
+        let run = run("apply-patch", dir.path(), home.path(), args, patch.as_bytes());
+        assert_eq!(run.code, 1, "{run:#?}");
+        let told = run.stderr.lines().filter(|line| line.starts_with("apply-patch: f")).count();
+        let rest = run.stderr.contains("apply-patch: and 10 more (-v and --json name them all)\n");
+        assert_eq!((told, rest), (lines, more), "{run:#?}");
+    }
+}

@@ -1,5 +1,5 @@
 //! Replays the history of this repository: every commit is written as a patch, in both dialects,
-//! applied to its parent, and compared with the commit byte for byte.
+//! applied to its parent, and compared with the commit byte for byte. Without `APPLY_PATCH_LONG_TESTS` each tenth one is.
 //!
 //! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other histories.
 
@@ -28,8 +28,12 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for dialect in [Profile::Strict, Profile::Codex] {
         let style = Style::new(dialect);
-        let (mut tally, mut diffs) = (Tally::default(), Tally::default());
+        let (mut tally, mut diffs, mut commits) = (Tally::default(), Tally::default(), 0);
         let read = history::read(&repository, &mut |commit| {
+            commits += 1;
+            if commits % every() != 0 {
+                return;
+            }
             let outcome = outcome::on_disk(&commit, &style, dir.path());
             let memory = outcome::in_memory(&commit, &style);
             assert!(
@@ -53,6 +57,11 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
             assert!(tally.wrong.is_empty() && tally.partial.is_empty(), "{tally:#?}");
         }
     }
+}
+
+/// Each commit, or each tenth one.
+fn every() -> usize {
+    if whole() { 1 } else { 10 }
 }
 
 /// What one side of a merge changed is a patch, what the other side has is the file, and what both began with is the base.
@@ -97,7 +106,7 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
         let read = history::read(&repository, &mut |commit| {
             commits += 1;
             // A few for each formatter, unless all shall be tried.
-            if !whole() && commits % 24 != nth {
+            if !whole() && commits % 72 != nth {
                 return;
             }
             for (path, before, after) in commit.updates() {
@@ -132,7 +141,7 @@ fn commits_are_made_again_in_the_object_database() {
         return;
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, dir.path()) {
+    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, every(), dir.path()) {
         Ok(replayed) => replayed,
         Err(error) => return eprintln!("skipped: {error}"),
     };

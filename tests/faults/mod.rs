@@ -5,7 +5,7 @@
 //! the old or the new ones, as the exit code and the message say; recovery finishes or reverts; the audit log has an
 //! answer for each intent and verifies; the same command works now, and undo brings back exactly what was there.
 //!
-//! A tenth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
+//! A twentieth of the points is tried, a quarter of it on each kind of file system; all of them with `just faults`, which prints
 //! the table. `FAULTS=undo` tries only operations with that in their name.
 
 mod mounted;
@@ -403,7 +403,7 @@ impl Tried<'_> {
 fn try_all(number: usize) {
     let (kind, lacks) = FILE_SYSTEMS[number];
     let dir = memory();
-    Tried { kind, lacks, dir: dir.path(), home: None, step: (40, number) }.all();
+    Tried { kind, lacks, dir: dir.path(), home: None, step: (80, number) }.all();
 }
 
 fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
@@ -441,7 +441,7 @@ fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
 
 #[test]
 fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
-    let step = if std::env::var_os("FAULTS_ALL").is_some() { 10 } else { 400 };
+    let step = if std::env::var_os("FAULTS_ALL").is_some() { 10 } else { 800 };
     let dir = memory();
     let all = operations();
     let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];

@@ -34,8 +34,8 @@ fn fsck(dir: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// Makes the commits with one parent again, in a clone that `scratch` gets.
-pub(crate) fn replay(dir: &Path, scratch: &Path) -> Result<Replayed, String> {
+/// Makes commits with one parent again, in a clone that `scratch` gets: one of `every` so many.
+pub(crate) fn replay(dir: &Path, every: usize, scratch: &Path) -> Result<Replayed, String> {
     let clone = scratch.join("bare.git");
     let name = clone.to_str().ok_or("the scratch folder has another name")?;
     run(dir, &["clone", "-q", "--bare", "--shared", ".", name], "")?;
@@ -50,7 +50,7 @@ pub(crate) fn replay(dir: &Path, scratch: &Path) -> Result<Replayed, String> {
     let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
     let session = GitSession::open(&clone, policy, audit, settings).map_err(|error| error.to_string())?;
     let mut replayed = Replayed::default();
-    for line in list.lines() {
+    for line in list.lines().step_by(every) {
         let [commit, parent] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
         let Ok(diff) = run(dir, &["diff-tree", "-p", "-M", "-C", "--no-color", parent, commit], "") else {
             // A clone may lack blobs.

@@ -15,8 +15,11 @@ use super::print::{error_width, message, wrapped};
 use crate::global::Global;
 use crate::input::Input;
 
-/// How many rejects are drawn; the others get a line each.
+/// How many rejects are drawn; more get a line each.
 const DRAWN: usize = 5;
+
+/// How many rejects are told without `-v`: nobody reads thousands of lines, and a model that is given them pays for each.
+const TOLD: usize = 50;
 
 /// How many lines of a region are shown.
 const SHOWN_LINES: usize = 12;
@@ -99,12 +102,17 @@ fn listed(items: &[&str]) -> String {
 pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     let root = global.settings.policy().ok().and_then(|policy| Root::open(&global.root, policy).ok());
     let text = String::from_utf8_lossy(&input.bytes);
-    for (nth, reject) in rejects.iter().enumerate() {
+    let told = if global.verbose { rejects.len() } else { TOLD };
+    for (nth, reject) in rejects.iter().take(told).enumerate() {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
             draw(&text, &input.name, reject, root.as_ref());
         }
+    }
+    let more = rejects.len().saturating_sub(told);
+    if more > 0 {
+        message(&format!("and {more} more (-v and --json name them all)"));
     }
 }
 
