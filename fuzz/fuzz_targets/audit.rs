@@ -118,7 +118,8 @@ fuzz_target!(|input: Input| {
                     bench.changed();
                     return;
                 }
-                let is_ok = || verify(&workspace, None).is_ok_and(|found| !found.is_empty() && found.iter().all(|one| one.ok));
+                let is_ok =
+                    || verify(&workspace, None).is_ok_and(|found| !found.is_empty() && found.iter().all(|one| one.ok));
                 assert!(is_ok(), "it verifies as it was written");
                 let file = folder.join(if *in_head { "fuzz.head" } else { "fuzz.jsonl" });
                 let text = fs::read(&file).expect("it was written");

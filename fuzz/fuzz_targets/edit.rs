@@ -1,10 +1,17 @@
-//! A file and a patch for it: placement never panics, changes only what the hunks say, and gives the
-//! same answer for the same input in both profiles where both apply exactly.
+//! A file and hunks for it: placement never panics, changes only what the hunks say, and places small cases where trying every
+//! placement does.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use patch_engine::{Options, Profile, edit, parse};
-use patch_grammar::LineKind;
+use patch_engine::{FinalNewline, Options, Profile, edit, parse};
+use patch_grammar::{Hunk, LineKind, ParseOptions};
+
+#[path = "../../crates/patch-engine/tests/engine/placement/naive.rs"]
+mod naive;
+
+/// Cases with more lines take the naive matcher too long.
+const LINES: usize = 40;
+const HUNKS: usize = 4;
 
 fuzz_target!(|input: (&[u8], &str)| {
     let (file, body) = input;
@@ -33,4 +40,44 @@ fuzz_target!(|input: (&[u8], &str)| {
             Err(rejects) => assert!(!rejects.is_empty()),
         }
     }
+    like_the_naive_matcher(file, &text, body);
 });
+
+/// Compares with the naive matcher what it knows: lines of printable ASCII that end in line feeds, and hunks without headers.
+fn like_the_naive_matcher(file: &[u8], text: &str, body: &str) {
+    let plain = |text: &[u8]| text.iter().all(|&byte| byte == b'\n' || (b' '..=b'~').contains(&byte));
+    let ends = file.is_empty() || file.ends_with(b"\n");
+    if !plain(file) || !plain(body.as_bytes()) || !ends || body.split('\n').any(str::is_empty) {
+        return;
+    }
+    let lines: Vec<String> = String::from_utf8_lossy(file).lines().map(str::to_owned).collect();
+    let Ok(patch) = parse(text, &ParseOptions::default()) else { return };
+    let [section] = &patch.sections[..] else { return };
+    let hunks = section.hunks();
+    if lines.len() > LINES || hunks.len() > HUNKS || hunks.iter().any(|hunk| !hunk.headers.is_empty()) {
+        return;
+    }
+    let only_inserts = |hunk: &Hunk<'_>| hunk.old_lines().next().is_none();
+    let strict = naive::naive_post_state(&lines, hunks);
+    compare(file, hunks, Profile::Strict, strict, str::to_owned);
+    // A hunk that only inserts has rules of its own there. With blanks overlooked, inserted lines may be indented anew.
+    if !hunks.iter().any(only_inserts) {
+        compare(file, hunks, Profile::Codex, naive::naive_ordered(&lines, hunks), |line| line.trim().to_owned());
+    }
+}
+
+fn compare(
+    file: &[u8],
+    hunks: &[Hunk<'_>],
+    profile: Profile,
+    wanted: Option<Vec<String>>,
+    what_counts: impl Fn(&str) -> String,
+) {
+    let found = edit(file, hunks, &Options::new(profile).placement, FinalNewline::Keep);
+    let found = found.ok().map(|edit| {
+        let text = String::from_utf8(edit.apply(file)).expect("ASCII in, ASCII out");
+        text.lines().map(&what_counts).collect::<Vec<_>>()
+    });
+    let wanted = wanted.map(|lines| lines.iter().map(|line| what_counts(line)).collect::<Vec<_>>());
+    assert_eq!(found, wanted, "{profile}: {:?}", String::from_utf8_lossy(file));
+}

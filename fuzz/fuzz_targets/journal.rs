@@ -95,8 +95,18 @@ impl Parts {
         let records = records.filter(|record| record.before.is_some() || record.after.is_some()).collect();
         Journal {
             header: Header { unverified: self.unverified, undo_of: self.undo.then_some(id), ..Header::new(id) },
-            created_dirs: self.created.iter().take(3).map(|(of, mode)| (path(*of), mode.map(|mode| u32::from(mode) & 0o7777))).collect(),
-            removed_dirs: self.removed.iter().take(3).map(|(of, mode)| (path(*of), u32::from(*mode) & 0o7777)).collect(),
+            created_dirs: self
+                .created
+                .iter()
+                .take(3)
+                .map(|(of, mode)| (path(*of), mode.map(|mode| u32::from(mode) & 0o7777)))
+                .collect(),
+            removed_dirs: self
+                .removed
+                .iter()
+                .take(3)
+                .map(|(of, mode)| (path(*of), u32::from(*mode) & 0o7777))
+                .collect(),
             moved: self.moved.iter().take(3).map(|(from, to)| (u32::from(*from), u32::from(*to))).collect(),
             ..Journal::new(Header::new(id), records)
         }
@@ -122,7 +132,11 @@ fuzz_target!(|input: Input| {
                     Signature::None => None,
                 };
                 let text = journal.to_text(signer.as_ref());
-                assert_eq!(Journal::parse(text.as_bytes(), signer.as_ref()).as_ref(), Ok(&journal), "it reads what it writes");
+                assert_eq!(
+                    Journal::parse(text.as_bytes(), signer.as_ref()).as_ref(),
+                    Ok(&journal),
+                    "it reads what it writes"
+                );
                 (text.into_bytes(), matches!(parts.signature, Signature::Own))
             }
         };

@@ -11,9 +11,9 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
     for section in &patch.sections {
         all.push(format!("section {:?}", section.path.text));
         match &section.operation {
-            SectionOperation::Add(lines) => {
-                all.extend(lines.lines().map(|line| line.escape_ascii().to_string()).chain([format!("{}", lines.no_newline)]))
-            }
+            SectionOperation::Add(lines) => all.extend(
+                lines.lines().map(|line| line.escape_ascii().to_string()).chain([format!("{}", lines.no_newline)]),
+            ),
             SectionOperation::Delete(_) => all.push("delete".into()),
             SectionOperation::Copy { .. } => unreachable!("no envelope has copies"),
             SectionOperation::Update { move_to, hunks } => {
@@ -24,11 +24,9 @@ fn meaning(patch: &Patch<'_>) -> Vec<String> {
                         hunk.headers.iter().map(|header| header.text).collect::<Vec<_>>(),
                         hunk.end_of_file
                     ));
-                    all.extend(
-                        hunk.lines.iter().map(|line| {
-                            format!("{:?} {} {} {}", line.kind, line.text.escape_ascii(), line.crlf, line.no_newline)
-                        }),
-                    );
+                    all.extend(hunk.lines.iter().map(|line| {
+                        format!("{:?} {} {} {}", line.kind, line.text.escape_ascii(), line.crlf, line.no_newline)
+                    }));
                 }
             }
         }
