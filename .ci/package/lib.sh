@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154 # What sources this sets $scratch and $version.
 # For `source`: the program as it is shipped, and whether one is it and does what it is for. Wants the root of the repository as the working
 # directory, and for `try` $scratch and $version.
 
