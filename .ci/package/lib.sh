@@ -30,9 +30,7 @@ static_target() {
     target=${host%-gnu}-musl
     {
         rustup target list --installed | grep -qx "$target" || rustup target add "$target" || target=$host
-        if ! command -v musl-gcc; then
-            if [ "$(id -u)" != 0 ] || ! apt-get install -y --no-install-recommends musl-tools; then target=$host; fi
-        fi
+        packaging/release/musl-gcc || target=$host
     } > /dev/null 2>&1
     echo "$target"
 }
