@@ -25,6 +25,19 @@ pictures:
 package:
     .ci/package/run
 
+# Makes a release of the program for this machine, and tries it.
+release:
+    .ci/release/run
+
+# Other platforms, as far as they can be tried from Linux on x86_64: arm64 arm64-musl macos freebsd windows-arm64; none: all of them.
+# Takes most of an hour, and rarely breaks.
+targets *names:
+    .ci/targets {{names}}
+
+# Compares the libraries with the last release. Before the first one there is nothing to compare with.
+semver:
+    .ci/semver
+
 # Runs the tests of the crate with C code under AddressSanitizer.
 sanitize:
     .ci/sanitize

@@ -16,19 +16,60 @@ use crate::root::Root;
 use crate::rules::{self, Learnt, Look, Real, Step};
 use crate::sys::{self, Fd, Open, code};
 
+/// Whether a file can be opened only to be looked at: whatever its permissions, and a link itself. Elsewhere it is looked at by its name
+/// in its parent, which is open.
+const LOOKS_BY_HANDLE: bool = cfg!(any(target_os = "linux", not(unix)));
+
 impl Root {
     /// Looks at what is at the path itself, never following a link.
     ///
     /// `None` when nothing is there, also because a directory on the way is missing or is a file.
     /// A link or a mount point on the way is an error; a link at the end is reported as such.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
-        let Some(file) = self.open_beneath(path, Open::Look)? else {
-            self.check_not_git(path, None)?;
-            return Ok(None);
+        let seen = if LOOKS_BY_HANDLE {
+            let file = self.open_beneath(path, Open::Look)?;
+            file.map(|file| sys::stat(&file).at("look at", path)).transpose()?
+        } else {
+            self.look_by_name(path)?
         };
-        let seen = sys::stat(&file).at("look at", path)?;
-        self.check_not_git(path, Some(&seen))?;
+        self.check_not_git(path, seen.as_ref())?;
+        Ok(seen)
+    }
+
+    /// What opening with [`Open::Look`] and a look at the handle give, where there is no such opening.
+    fn look_by_name(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
+        let (parent, name) = path.split();
+        let opened;
+        let mut dir = &self.handle;
+        if let Some(parent) = parent {
+            opened = match self.open_raw(parent, Open::Step) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    return match error.raw_os_error() {
+                        Some(code::NOENT) => Ok(None),
+                        // It says what is in the way, and opens nothing: all is well only if somebody changed it meanwhile.
+                        Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, Open::Look).map(|_| None),
+                        _ => Err(error).at("open", path),
+                    };
+                }
+            };
+            dir = &opened;
+        }
+        let seen = match sys::stat_at(dir, name) {
+            Ok(seen) => seen,
+            Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
+            Err(error) => return Err(error).at("look at", path),
+        };
+        if self.is_mount(dir, name, &seen) {
+            return Err(Error::Mount { path: path.as_str().into(), mount: path.as_str().into() });
+        }
         Ok(Some(seen))
+    }
+
+    /// Tells whether something else is mounted at `name` in `dir`.
+    fn is_mount(&self, dir: &Fd, name: &str, seen: &Metadata) -> bool {
+        let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
+        sys::mount_id(dir, Some(name)) != root || (root.is_none() && seen.dev != self.metadata.dev)
     }
 
     /// Looks at what is at the path and applies the rules for `access` to it.
@@ -153,8 +194,7 @@ impl Root {
             if seen.kind == FileKind::Symlink && !(last && how == Open::Look) {
                 return Err(self.explain_link(path));
             }
-            let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
-            if sys::mount_id(dir, Some(name)) != root || (root.is_none() && seen.dev != self.metadata.dev) {
+            if self.is_mount(dir, name, &seen) {
                 return Err(Error::Mount { path: named(), mount: whole[..end].into() });
             }
             if last {
@@ -274,7 +314,10 @@ impl Look for Root {
     }
 
     fn has(&self, path: &str) -> bool {
-        self.open_raw(path, Open::Look).is_ok()
+        if LOOKS_BY_HANDLE {
+            return self.open_raw(path, Open::Look).is_ok();
+        }
+        self.look_by_name(&RelPath::new_unchecked(path)).is_ok_and(|seen| seen.is_some())
     }
 
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
@@ -294,5 +337,59 @@ impl Look for Root {
 
     fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
         self.check_pre_image(path, seen, access)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::disallowed_methods, reason = "tests put files there behind the guard's back")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::policy::Policy;
+
+    #[test]
+    fn by_its_name_a_file_looks_as_by_a_handle() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = dir.path();
+        fs::create_dir(at.join("folder")).expect("made");
+        fs::write(at.join("folder/file"), "text").expect("written");
+        symlink("folder/file", at.join("link")).expect("linked");
+        symlink("folder", at.join("way")).expect("linked");
+        symlink("nowhere", at.join("dangling")).expect("linked");
+        let root = Root::open(at, Policy::new(".private")).expect("a folder");
+        let mut seen = 0;
+        for path in [
+            "folder",
+            "folder/file",
+            "folder/nothing",
+            "folder/file/deeper",
+            "folder/file/deeper/still",
+            "nothing/deeper",
+            "link",
+            "link/deeper",
+            "way/file",
+            "way/nothing",
+            "dangling",
+            "dangling/deeper",
+        ] {
+            let path = RelPath::new_unchecked(path);
+            let by_handle = root.metadata(&path).map_err(|error| error.to_string());
+            seen += usize::from(matches!(by_handle, Ok(Some(_))));
+            assert_eq!(root.look_by_name(&path).map_err(|error| error.to_string()), by_handle, "{path:?}");
+        }
+        assert_eq!(seen, 4, "two links, a folder and a file");
+    }
+
+    #[test]
+    fn by_its_name_a_mount_is_refused_as_by_a_handle() {
+        let root = Root::open("/".as_ref(), Policy::new(".private")).expect("a folder");
+        for path in ["proc", "proc/self"] {
+            let path = RelPath::new_unchecked(path);
+            let by_handle = root.metadata(&path).map_err(|error| error.to_string());
+            assert!(by_handle.is_err(), "{by_handle:?}");
+            assert_eq!(root.look_by_name(&path).map_err(|error| error.to_string()), by_handle, "{path:?}");
+        }
     }
 }

@@ -15,7 +15,7 @@ const give_up = (message) => {
 const name = `apply-patch-cli-${process.platform}-${process.arch}`;
 let program;
 try {
-  program = require.resolve(`${name}/apply-patch`);
+  program = require.resolve(`${name}/apply-patch${process.platform === "win32" ? ".exe" : ""}`);
 } catch {
   give_up(`there is no program for ${process.platform} on ${process.arch} here: the package ${name} is missing ` +
     "(was it installed with --omit=optional, or on another machine?)");

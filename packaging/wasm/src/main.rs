@@ -43,11 +43,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         "description": "Applies the patches that language models write to files in memory, in browsers and on servers",
         "license": "(MIT OR Apache-2.0)",
         "repository": { "type": "git", "url": "git+https://github.com/apply-patch/apply-patch.git" },
+        "homepage": "https://github.com/apply-patch/apply-patch#readme",
+        "bugs": "https://github.com/apply-patch/apply-patch/issues",
+        "keywords": ["patch", "diff", "llm", "agent", "undo"],
         "exports": {
             ".": { "node": entry("node"), "default": entry("web") },
             "./apply_patch_bg.wasm": "./web/apply_patch_bg.wasm",
         },
-        "files": ["web", "node"],
+        "files": ["web", "node", "LICENSE-MIT", "LICENSE-APACHE"],
         "sideEffects": false,
     });
     fs::write(out.join("package.json"), format!("{package:#}\n"))?;

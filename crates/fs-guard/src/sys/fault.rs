@@ -24,6 +24,7 @@ pub(crate) fn point(_: &'static str, _: Side) -> std::io::Result<()> {
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
+#[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "no such renames there"))]
 pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
     false
 }
@@ -35,6 +36,7 @@ pub(crate) fn linked() {}
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is counted again there"))]
 pub(crate) fn counted_again() {}
 
 #[cfg(not(feature = "fault-injection"))]
@@ -48,9 +50,11 @@ pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
 pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack, meanwhile};
 #[cfg(feature = "fault-injection")]
+#[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "some are for what only Linux has"))]
 pub(crate) use on::{counted_again, crosses_device, is_busy, lacks, late_names, linked};
 
 #[cfg(feature = "fault-injection")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "some are for what only Linux has"))]
 mod on {
     use std::cell::{Cell, RefCell};
     use std::io;

@@ -34,18 +34,25 @@ pub(crate) mod code {
     pub(crate) const INVAL: i32 = Errno::INVAL.raw_os_error();
     pub(crate) const OPNOTSUPP: i32 = Errno::OPNOTSUPP.raw_os_error();
     pub(crate) const BADF: i32 = Errno::BADF.raw_os_error();
+    #[cfg(target_os = "macos")]
+    pub(crate) const NOTTY: i32 = Errno::NOTTY.raw_os_error();
     pub(crate) const NOTEMPTY: i32 = Errno::NOTEMPTY.raw_os_error();
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    pub(crate) const RANGE: i32 = Errno::RANGE.raw_os_error();
     pub(crate) const MLINK: i32 = Errno::MLINK.raw_os_error();
-    pub(crate) const NODATA: i32 = {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        {
-            Errno::NODATA.raw_os_error()
-        }
-        #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        {
-            Errno::NOENT.raw_os_error()
-        }
-    };
+    #[cfg(target_os = "linux")]
+    pub(crate) const NODATA: i32 = Errno::NODATA.raw_os_error();
+    #[cfg(target_os = "macos")]
+    pub(crate) const NODATA: i32 = Errno::NOATTR.raw_os_error();
+}
+
+/// The code that is handled for one that some systems have beside it, with the same meaning.
+fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
+    #[cfg(target_os = "macos")]
+    if error == rustix::io::Errno::NOTSUP {
+        return rustix::io::Errno::OPNOTSUPP;
+    }
+    error
 }
 
 /// Makes a call, again when a signal interrupted it.
@@ -53,7 +60,7 @@ fn call<T>(name: &'static str, side: Side, mut make: impl FnMut() -> rustix::io:
     let mut patience = 100;
     loop {
         let result = fault::point(name, side).inspect_err(|_| wrote!(Act::Failed(name)));
-        let result = result.and_then(|()| make().map_err(io::Error::from));
+        let result = result.and_then(|()| make().map_err(|error| usual(error).into()));
         match result {
             Err(error) if error.kind() == io::ErrorKind::Interrupted && patience > 0 => patience -= 1,
             result => return result,
@@ -122,13 +129,21 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
 }
 
 /// Opens `name`, one component, in `dir`; a link is never followed.
+///
+/// That is why `O_NOFOLLOW` is enough on macOS, too. Its `O_NOFOLLOW_ANY`, for paths of several components, is refused beside it
+/// (`EINVAL`), and in a longer path `file/..namedfork/rsrc` would be another stream of the file.
 pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();
-    let file = call("openat", side, || fs::openat(dir, name, flags, mode))?;
+    let file = call("openat", side, || fs::openat(dir, name, flags, mode).map_err(link_in_the_way))?;
     if side == Side::Write {
         wrote!(Act::Create(named(dir, name), inode(&file).0, inode(&file).1));
     }
     Ok(file)
+}
+
+/// The code that says that a link is not followed: FreeBSD has its own.
+fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
+    if cfg!(target_os = "freebsd") && error == rustix::io::Errno::MLINK { rustix::io::Errno::LOOP } else { error }
 }
 
 /// Opens `path` beneath `dir` in one go, over no link and no mount point.
@@ -345,14 +360,26 @@ pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
 /// Reads one extended attribute; `None` when the file does not have it.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    // Linux has none that is longer. On macOS a resource fork is one, as long as a file.
     let mut value = vec![0; 1 << 16];
-    match read("fgetxattr", || fs::fgetxattr(fd, name, &mut value[..])) {
-        Ok(length) => {
-            value.truncate(length);
-            Ok(Some(value))
+    loop {
+        match read("fgetxattr", || fs::fgetxattr(fd, name, &mut value[..])) {
+            Ok(length) => {
+                value.truncate(length);
+                return Ok(Some(value));
+            }
+            Err(error) if matches!(error.raw_os_error(), Some(code::NODATA | code::OPNOTSUPP | code::NOSYS)) => {
+                return Ok(None);
+            }
+            Err(error) if cfg!(target_os = "macos") && error.raw_os_error() == Some(code::RANGE) => {
+                let length = read("fgetxattr", || fs::fgetxattr_query(fd, name))?;
+                if length <= value.len() {
+                    return Err(error);
+                }
+                value.resize(length, 0);
+            }
+            Err(error) => return Err(error),
         }
-        Err(error) if matches!(error.raw_os_error(), Some(code::NODATA | code::OPNOTSUPP | code::NOSYS)) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -529,7 +556,18 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// Makes one file, or one directory's list of names, durable.
+///
+/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them with the power; `F_FULLFSYNC` empties that. Some file
+/// systems there, those of servers above all, do not have it.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
+    #[cfg(target_os = "macos")]
+    match write("fcntl", || fs::fcntl_fullfsync(fd)) {
+        Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::INVAL | code::NOTTY)) => {
+            write("fsync", || fs::fsync(fd))?;
+        }
+        result => result?,
+    }
+    #[cfg(not(target_os = "macos"))]
     write("fsync", || fs::fsync(fd))?;
     wrote!(Act::Sync(inode(fd).0, path_of(fd)));
     Ok(())
