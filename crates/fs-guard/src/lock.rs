@@ -1,19 +1,17 @@
 //! The lock that lets one writer into a workspace at a time.
-#![allow(clippy::disallowed_types, reason = "std has the portable file lock")]
 
-use std::fs::{File, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::append::require_own_file;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
-use crate::sys::{self, Open};
+use crate::sys::{self, Fd, Open};
 
 /// A held lock; it is released when this goes, and by the end of the process however it ends.
 #[derive(Debug)]
 pub struct LockFile {
     /// Held, not read.
-    _file: File,
+    _file: Fd,
     spot: Spot,
 }
 
@@ -40,22 +38,18 @@ impl Spot {
         let handle = self.open_own(Open::ReadWrite(0o600))?;
         let seen = sys::stat(&handle).at("look at", &path)?;
         // Several names are looked for below: a lock file that was just removed has none.
-        let file = File::from(handle);
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(source)) => return Err(Error::Io { operation: "lock", path, source }),
+        if !sys::try_lock(&handle).at("lock", &path)? {
+            return Ok(None);
         }
         // The holder before may have removed the file, and another process made a new one.
         match self.metadata()? {
             Some(now) if now.same_inode(&seen) => require_own_file(&now, &path)?,
             _ => return Ok(None),
         }
-        let handle = sys::Fd::from(file);
         // For people only; on a full disk the lock holds all the same.
         // Always as many bytes: cutting a file short first costs a millisecond on ext4.
         let _ = sys::write_at_start(&handle, format!("{:<10}\n", std::process::id()).as_bytes());
-        Ok(Some(LockFile { _file: File::from(handle), spot: self.clone() }))
+        Ok(Some(LockFile { _file: handle, spot: self.clone() }))
     }
 
     fn holder(&self) -> Option<String> {

@@ -85,10 +85,7 @@ impl NewFile {
     pub fn copy_xattrs(&mut self, from: &OpenFile) -> Result<(), Error> {
         let path = || self.spot.path();
         for name in sys::xattr_names(&from.handle).at("read the attributes of", &*from.path)? {
-            let must = name.starts_with(b"user.") || name == b"system.posix_acl_access";
-            if !must && name != b"security.selinux" {
-                continue;
-            }
+            let Some(must) = sys::keeps(&name) else { continue };
             let Some(value) = sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)? else {
                 continue;
             };
@@ -121,7 +118,7 @@ impl NewFile {
         }
         let mut mode = mode;
         if let Some(acl) = &self.acl
-            && sys::set_xattr(&self.handle, b"system.posix_acl_access", acl).is_ok()
+            && sys::set_xattr(&self.handle, sys::ACL, acl).is_ok()
         {
             // A default ACL takes the place of the umask.
             mode = Some(mode.unwrap_or(look()?.mode & self.requested));
@@ -194,7 +191,7 @@ impl StagedFile {
 
 fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
     match source.raw_os_error() {
-        Some(code::NOENT) => Error::Changed { path: place.path() },
+        Some(code::NOENT | code::EXIST) => Error::Changed { path: place.path() },
         _ => Error::Io { operation: "replace", path: place.path(), source },
     }
 }

@@ -75,7 +75,7 @@ impl Open {
         let common = bare | OFlags::NOCTTY;
         let look = if cfg!(target_os = "linux") { PATH } else { OFlags::NONBLOCK };
         match self {
-            Self::Read => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
+            Self::Read | Self::Sync => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
             Self::Directory => (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read),
             Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), Side::Read),
             Self::Look => (bare | look, Mode::empty(), Side::Read),
@@ -327,6 +327,16 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
+}
+
+/// The attribute that has a file's access list, and that of a directory for what is made in it.
+pub(crate) const ACL: &[u8] = b"system.posix_acl_access";
+pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
+
+/// Tells whether an attribute comes along when a file is replaced, and whether it has to.
+pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
+    let must = name.starts_with(b"user.") || name == ACL;
+    (must || name == b"security.selinux").then_some(must)
 }
 
 /// Lists the names of a file's extended attributes.
@@ -595,6 +605,15 @@ pub(crate) fn open_files_limit() -> Option<usize> {
 /// Returns the effective user.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Locks a file for this handle; `false` when another one has it.
+pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
+    match fs::flock(fd, fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Tells whether a process of this number exists.
