@@ -87,10 +87,14 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
     .observed_at(super::now()))
 }
 
+/// The serial number of the volume; 0 where it has none.
 fn volume(file: &File) -> io::Result<u32> {
     let mut words = [0; 80];
-    let length = nt::volume_information(file, wdk::FileFsVolumeInformation, &mut words).map_err(status::from)?;
-    small(&bytes(&words, length), 8)
+    match nt::volume_information(file, wdk::FileFsVolumeInformation, &mut words) {
+        Ok(length) => small(&bytes(&words, length), 8),
+        Err(status) if status::is_unknown(status) => Ok(0),
+        Err(status) => Err(status::from(status)),
+    }
 }
 
 /// A time as Windows has it: since 1601, in steps of 100 ns.
