@@ -1,9 +1,9 @@
 //! Other programs that take diffs: `git apply` and GNU patch.
 
+use crate::posix::{PermissionsExt as _, symlink};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Once;

@@ -1,10 +1,10 @@
 //! Directory trees as values: what is there, and what is there afterwards. The tests of the crates include this too.
 #![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
+use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Everything beneath a directory, by relative path.

@@ -384,9 +384,9 @@ impl Spot {
         let aside = self.aside();
         match sys::link(there.at(), aside.at()) {
             Err(error) if lacks_links(&error) => {
-                // The name is gone for a moment; recovery puts it back.
-                sys::rename(there.at(), aside.at(), Rename::Replace)?;
-                if let Err(error) = sys::rename(self.at(), there.at(), Rename::Replace) {
+                // The name is gone for a moment; recovery puts it back. What someone else saves there in that moment stays.
+                there.rename_aside_raw(&aside)?;
+                if let Err(error) = self.rename_aside_raw(there) {
                     let _ = aside.rename_new_raw(there);
                     return Err(error);
                 }

@@ -79,9 +79,7 @@ impl<'r> Dirs<'r> {
     /// What a new file in the path's directory inherits.
     pub(crate) fn inheritance(&self, path: &RelPath) -> Result<(Metadata, Option<Vec<u8>>), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
-        let acl = parent
-            .default_acl
-            .get_or_init(|| sys::xattr(&parent.dir.handle, b"system.posix_acl_default").ok().flatten());
+        let acl = parent.default_acl.get_or_init(|| sys::xattr(&parent.dir.handle, sys::DEFAULT_ACL).ok().flatten());
         Ok((parent.seen.clone(), acl.clone()))
     }
 

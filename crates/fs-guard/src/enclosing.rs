@@ -15,9 +15,10 @@ impl Root {
         let real = crate::named::real_path(self.path()).unwrap_or_default();
         let above: Vec<_> = real.ancestors().skip(1).map(std::path::Path::to_path_buf).collect();
         above.into_iter().map_while(move |dir| {
-            let below = real.strip_prefix(&dir).ok()?.to_str()?;
+            let below: Option<Vec<_>> = real.strip_prefix(&dir).ok()?.iter().map(|name| name.to_str()).collect();
+            let below = below?.join("/");
             let root = Self::open(&dir, policy.clone()).ok()?;
-            let path = root.check_recorded(below, true).ok()?;
+            let path = root.check_recorded(&below, true).ok()?;
             let reached = root.open_beneath(&path, Open::Directory).ok()??;
             sys::stat(&reached).ok()?.same_inode(&self.metadata).then_some((root, path))
         })

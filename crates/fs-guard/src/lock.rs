@@ -1,25 +1,24 @@
 //! The lock that lets one writer into a workspace at a time.
-#![allow(clippy::disallowed_types, reason = "std has the portable file lock")]
 
-use std::fs::{File, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::append::require_own_file;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
-use crate::sys::{self, Open};
+use crate::sys::{self, Fd, Open};
 
 /// A held lock; it is released when this goes, and by the end of the process however it ends.
 #[derive(Debug)]
 pub struct LockFile {
-    file: File,
+    /// Held.
+    file: Fd,
     spot: Spot,
 }
 
 /// A lock that was [let go](LockFile::release), to be taken again.
 #[derive(Debug)]
 pub struct ReleasedLock {
-    file: File,
+    file: Fd,
     spot: Spot,
 }
 
@@ -43,29 +42,24 @@ impl Spot {
 
     fn try_lock(&self) -> Result<Option<LockFile>, Error> {
         let handle = self.open_own(Open::ReadWrite(0o600))?;
-        self.try_lock_open(File::from(handle))
+        self.try_lock_open(handle)
     }
 
     /// Takes the lock by a file that was opened here.
-    fn try_lock_open(&self, file: File) -> Result<Option<LockFile>, Error> {
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(source)) => {
-                return Err(Error::Io { operation: "lock", path: self.path(), source });
-            }
+    fn try_lock_open(&self, file: Fd) -> Result<Option<LockFile>, Error> {
+        if !sys::try_lock(&file).at("lock", self.path())? {
+            return Ok(None);
         }
-        let handle = sys::Fd::from(file);
         // The holder before may have removed the file, and another process made a new one.
-        let seen = sys::stat(&handle).at("look at", self.path())?;
+        let seen = sys::stat(&file).at("look at", self.path())?;
         match self.metadata()? {
             Some(now) if now.same_inode(&seen) => require_own_file(&now, &self.path())?,
             _ => return Ok(None),
         }
         // For people only; on a full disk the lock holds all the same.
         // Always as many bytes: cutting a file short first costs a millisecond on ext4.
-        let _ = sys::write_at_start(&handle, format!("{:<10}\n", std::process::id()).as_bytes());
-        Ok(Some(LockFile { file: File::from(handle), spot: self.clone() }))
+        let _ = sys::write_at_start(&file, format!("{:<10}\n", std::process::id()).as_bytes());
+        Ok(Some(LockFile { file, spot: self.clone() }))
     }
 
     fn holder(&self) -> Option<String> {
@@ -84,7 +78,7 @@ impl LockFile {
     /// When the system does not let it go; it is gone with the file then, which is closed.
     pub fn release(self) -> Result<ReleasedLock, Error> {
         let Self { file, spot } = self;
-        file.unlock().at("unlock", spot.path())?;
+        sys::unlock(&file).at("unlock", spot.path())?;
         Ok(ReleasedLock { file, spot })
     }
 

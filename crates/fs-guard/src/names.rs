@@ -179,6 +179,15 @@ pub(crate) fn invisible(path: &str) -> Option<char> {
 
 /// Checks one component against the names of other platforms.
 pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
+    check_windows(name)?;
+    if is_short_name(name) {
+        return Err(Spelling::ShortName(name.into()));
+    }
+    Ok(())
+}
+
+/// Checks one component for what Windows does not take for the name of a file, or for that of another.
+pub(crate) fn check_windows(name: &str) -> Result<(), Spelling> {
     if let Some(c) = name.chars().find(|c| matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')) {
         return Err(Spelling::ReservedCharacter(c));
     }
@@ -187,9 +196,6 @@ pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
     }
     if is_device(name) {
         return Err(Spelling::ReservedName(name.into()));
-    }
-    if is_short_name(name) {
-        return Err(Spelling::ShortName(name.into()));
     }
     Ok(())
 }

@@ -191,7 +191,8 @@ impl Root {
                 Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
                 Err(error) => return Err(error).at("look at", &whole[..end]),
             };
-            if seen.kind == FileKind::Symlink && !(last && how == Open::Look) {
+            // That the last one could not even be looked at is so in Wine.
+            if seen.kind == FileKind::Symlink && (!(last && how == Open::Look) || cfg!(windows)) {
                 return Err(self.explain_link(path));
             }
             if self.is_mount(dir, name, &seen) {
@@ -249,6 +250,9 @@ impl Root {
     #[allow(clippy::disallowed_methods, reason = "only to find where a link leads; nothing is opened by it")]
     fn strip_root(&self, text: &str) -> Option<String> {
         let root = std::fs::canonicalize(self.path()).ok()?;
+        // Links of Windows have the kernel's form of a path, here with other separators: `/??/C:/dir`.
+        #[cfg(windows)]
+        let root = root.to_str()?.replace('\\', "/").replacen("//?/", "/??/", 1);
         let rest = std::path::Path::new(text).strip_prefix(root).ok()?;
         rest.to_str().map(str::to_owned)
     }
@@ -314,10 +318,21 @@ impl Look for Root {
     }
 
     fn has(&self, path: &str) -> bool {
-        if LOOKS_BY_HANDLE {
-            return self.open_raw(path, Open::Look).is_ok();
+        // Windows, and git there, take any case.
+        #[cfg(windows)]
+        {
+            let (parent, name) = path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
+            match parent.map(|parent| self.open_raw(parent, Open::Step)) {
+                None => sys::is_there(&self.handle, name),
+                Some(parent) => parent.is_ok_and(|parent| sys::is_there(&parent, name)),
+            }
         }
-        self.look_by_name(&RelPath::new_unchecked(path)).is_ok_and(|seen| seen.is_some())
+        #[cfg(not(windows))]
+        if LOOKS_BY_HANDLE {
+            self.open_raw(path, Open::Look).is_ok()
+        } else {
+            self.look_by_name(&RelPath::new_unchecked(path)).is_ok_and(|seen| seen.is_some())
+        }
     }
 
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {

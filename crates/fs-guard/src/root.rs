@@ -6,10 +6,23 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{At as _, Error};
 use crate::metadata::{FileTime, Metadata};
+use crate::names;
 use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
 use crate::rules::{Learnt, Look};
 use crate::sys;
+
+/// Refuses, on Windows, what is no name of a file there, whatever is meant to be done: `notes.txt:hidden` is another stream of
+/// `notes.txt`, `NUL` a device, and `notes.txt.` is `notes.txt` for most programs.
+fn check_here(path: RelPath) -> Result<RelPath, Error> {
+    if cfg!(windows) {
+        let refused = path.components().find_map(|name| names::check_windows(name).err());
+        if let Some(problem) = refused {
+            return Err(Error::Spelling { path: path.as_str().into(), problem });
+        }
+    }
+    Ok(path)
+}
 
 /// An open directory and the rules for the files beneath it.
 ///
@@ -124,7 +137,8 @@ impl Root {
     /// What is at the path is not looked at. (The one exception: a directory that exists may have a
     /// name that would not be created.)
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
-        self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))
+        let checked = self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))?;
+        check_here(checked)
     }
 
     /// Checks a path as bytes, which have to be UTF-8.
@@ -137,7 +151,7 @@ impl Root {
     /// A journal that is known to be this program's own was written after all checks, under the
     /// policy of that time; only what nothing lifts is checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
-        self.policy.check_recorded(path, authentic)
+        check_here(self.policy.check_recorded(path, authentic)?)
     }
 
     /// Forgets what was learnt about directories, for the next operation with the same root.

@@ -85,7 +85,7 @@ impl NewFile {
     pub fn copy_xattrs(&mut self, from: &OpenFile) -> Result<(), Error> {
         let path = || self.spot.path();
         for name in sys::xattr_names(&from.handle).at("read the attributes of", &*from.path)? {
-            let Some(must) = is_kept(&name) else { continue };
+            let Some(must) = sys::keeps(&name) else { continue };
             let Some(value) = sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)? else {
                 continue;
             };
@@ -118,7 +118,7 @@ impl NewFile {
         }
         let mut mode = mode;
         if let Some(acl) = &self.acl
-            && sys::set_xattr(&self.handle, b"system.posix_acl_access", acl).is_ok()
+            && sys::set_xattr(&self.handle, sys::ACL, acl).is_ok()
         {
             // A default ACL takes the place of the umask.
             mode = Some(mode.unwrap_or(look()?.mode & self.requested));
@@ -135,29 +135,6 @@ impl NewFile {
         }
         let Self { spot, handle, .. } = self;
         Ok(StagedFile { spot, metadata: seen, handle: keep_open.then_some(handle) })
-    }
-}
-
-/// Tells whether an extended attribute goes with the bytes, and whether it must. (Set-id bits and capabilities do not.)
-fn is_kept(name: &[u8]) -> Option<bool> {
-    if cfg!(target_os = "macos") { is_kept_on_macos(name) } else { is_kept_on_linux(name) }
-}
-
-fn is_kept_on_linux(name: &[u8]) -> Option<bool> {
-    match name {
-        b"system.posix_acl_access" => Some(true),
-        b"security.selinux" => Some(false),
-        _ => name.starts_with(b"user.").then_some(true),
-    }
-}
-
-/// There is no prefix for those of users there. The quarantine is one of Apple's, and stays: a patch is no reason to trust a file.
-fn is_kept_on_macos(name: &[u8]) -> Option<bool> {
-    match name {
-        // The kernel writes down which program made a file, and lets nobody else.
-        b"com.apple.provenance" => None,
-        b"com.apple.quarantine" => Some(true),
-        _ => Some(!name.starts_with(b"com.apple.")),
     }
 }
 
@@ -214,7 +191,7 @@ impl StagedFile {
 
 fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
     match source.raw_os_error() {
-        Some(code::NOENT) => Error::Changed { path: place.path() },
+        Some(code::NOENT | code::EXIST) => Error::Changed { path: place.path() },
         _ => Error::Io { operation: "replace", path: place.path(), source },
     }
 }
@@ -269,29 +246,5 @@ impl DisplacedFile {
     #[must_use]
     pub fn at(slot: &Spot) -> Self {
         Self { spot: slot.clone() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attributes_of_users_go_with_the_bytes_and_those_of_the_system_do_not() {
-        for (name, linux, macos) in [
-            ("user.note", Some(true), Some(true)),
-            ("system.posix_acl_access", Some(true), Some(true)),
-            ("security.selinux", Some(false), Some(true)),
-            ("security.capability", None, Some(true)),
-            ("trusted.overlay.opaque", None, Some(true)),
-            ("org.example.note", None, Some(true)),
-            ("com.apple.quarantine", None, Some(true)),
-            ("com.apple.ResourceFork", None, Some(false)),
-            ("com.apple.metadata:kMDItemWhereFroms", None, Some(false)),
-            ("com.apple.provenance", None, None),
-        ] {
-            assert_eq!(is_kept_on_linux(name.as_bytes()), linux, "{name}");
-            assert_eq!(is_kept_on_macos(name.as_bytes()), macos, "{name}");
-        }
     }
 }

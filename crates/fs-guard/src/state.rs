@@ -98,7 +98,7 @@ impl Root {
         match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {
                 // Nothing in it shall be opened to others by a default ACL of the root.
-                let _ = sys::remove_xattr(&dir.handle, b"system.posix_acl_default");
+                let _ = sys::remove_xattr(&dir.handle, sys::DEFAULT_ACL);
                 Ok((dir, Some(before)))
             }
             Err(Error::AlreadyExists { path }) => Ok((self.state_dir()?.ok_or(Error::Changed { path })?, None)),

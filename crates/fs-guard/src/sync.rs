@@ -117,7 +117,7 @@ impl Spot {
 
 fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     let one = |spot: &Spot| -> Result<(), Error> {
-        let file = sys::open_at(&spot.dir.handle, &spot.name, Open::Read).at("open", spot.path())?;
+        let file = sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
         sys::sync(&file).at("sync", spot.path())
     };
     if spots.len() <= 4 {

@@ -18,6 +18,8 @@ mod holds;
 mod order;
 mod paging;
 mod patching;
+#[path = "../../../../tests/posix.rs"]
+mod posix;
 mod reading;
 mod searching;
 mod shown;

@@ -6,8 +6,10 @@ use std::path::Path;
 
 #[cfg(unix)]
 use super::unix::Fd;
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 use super::unsupported::Fd;
+#[cfg(windows)]
+use super::windows::Fd;
 
 /// How far the kernel confines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,6 +32,7 @@ pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
 /// A file got a second name; see `count_late`.
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn linked() {}
 
 #[cfg(not(feature = "fault-injection"))]
@@ -41,6 +42,7 @@ pub(crate) fn counted_again() {}
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn late_names() -> u64 {
     0
 }
@@ -49,9 +51,11 @@ pub(crate) fn late_names() -> u64 {
 pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
 pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack, meanwhile};
+#[cfg(all(feature = "fault-injection", unix))]
+pub(crate) use on::{counted_again, is_busy, late_names, linked};
 #[cfg(feature = "fault-injection")]
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "some are for what only Linux has"))]
-pub(crate) use on::{counted_again, crosses_device, is_busy, lacks, late_names, linked};
+pub(crate) use on::{crosses_device, lacks};
 
 #[cfg(feature = "fault-injection")]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "some are for what only Linux has"))]
@@ -176,6 +180,7 @@ mod on {
         BUSY.set(yes);
     }
 
+    #[cfg(unix)]
     pub(crate) fn is_busy() -> Option<bool> {
         BUSY.get()
     }
@@ -195,16 +200,19 @@ mod on {
         COUNT_LATE.set((yes, false));
     }
 
+    #[cfg(unix)]
     pub(crate) fn linked() {
         let (late, _) = COUNT_LATE.get();
         COUNT_LATE.set((late, late));
     }
 
+    #[cfg(unix)]
     pub(crate) fn counted_again() {
         let (late, _) = COUNT_LATE.get();
         COUNT_LATE.set((late, false));
     }
 
+    #[cfg(unix)]
     pub(crate) fn late_names() -> u64 {
         u64::from(COUNT_LATE.get().1)
     }
@@ -265,7 +273,7 @@ mod on {
                     if armed.dead { Err(dead()) } else { Ok(()) }
                 }
                 Fault::Kill if now == armed.at => {
-                    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                    kill_this_process();
                     Err(dead())
                 }
                 Fault::CrashAt(name) => {
@@ -276,6 +284,19 @@ mod on {
             }
         })
     }
+
+    #[cfg(unix)]
+    fn kill_this_process() {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    }
+
+    #[cfg(windows)]
+    fn kill_this_process() {
+        crate::sys::windows::nt::kill_this_process();
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn kill_this_process() {}
 
     fn needs_space(call: &str) -> bool {
         matches!(

@@ -8,13 +8,13 @@ pub mod fault;
 pub(crate) mod fault;
 
 /// Tells the recording what was done, where there is one.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(unix, feature = "fault-injection"))]
 macro_rules! wrote {
     ($act:expr) => {
         $crate::sys::record::wrote(|| $act)
     };
 }
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 macro_rules! wrote {
     ($act:expr) => {
         ()
@@ -38,7 +38,12 @@ mod unix;
 #[cfg(unix)]
 pub(crate) use unix::*;
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;
+
+#[cfg(not(any(unix, windows)))]
 mod unsupported;
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub(crate) use unsupported::*;

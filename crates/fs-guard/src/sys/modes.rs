@@ -5,6 +5,8 @@
 pub(crate) enum Open {
     /// For reading, without waiting for a FIFO's writer.
     Read,
+    /// To be synced.
+    Sync,
     /// A directory, as a place for other calls and for syncing.
     Directory,
     /// A directory on the way to something.

@@ -144,6 +144,8 @@ mod on {
 #[cfg(not(feature = "fault-injection"))]
 pub(crate) use off::recorder;
 #[cfg(feature = "fault-injection")]
-pub use on::{Act, Name, note, record, recorded};
+pub(crate) use on::recorder;
+#[cfg(all(unix, feature = "fault-injection"))]
+pub(crate) use on::wrote;
 #[cfg(feature = "fault-injection")]
-pub(crate) use on::{recorder, wrote};
+pub use on::{Act, Name, note, record, recorded};

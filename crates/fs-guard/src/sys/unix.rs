@@ -83,7 +83,7 @@ impl Open {
         let common = bare | OFlags::NOCTTY;
         let look = if cfg!(target_os = "linux") { PATH } else { OFlags::NONBLOCK };
         match self {
-            Self::Read => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
+            Self::Read | Self::Sync => (common | OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty(), Side::Read),
             Self::Directory => (common | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), Side::Read),
             Self::Step => (bare | look | OFlags::DIRECTORY, Mode::empty(), Side::Read),
             Self::Look => (bare | look, Mode::empty(), Side::Read),
@@ -343,6 +343,33 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
+}
+
+/// The attribute that has a file's access list, and that of a directory for what is made in it.
+pub(crate) const ACL: &[u8] = b"system.posix_acl_access";
+pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
+
+/// Tells whether an extended attribute goes with the bytes, and whether it must. (Set-id bits and capabilities do not.)
+pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
+    if cfg!(target_os = "macos") { keeps_on_macos(name) } else { keeps_on_linux(name) }
+}
+
+fn keeps_on_linux(name: &[u8]) -> Option<bool> {
+    match name {
+        ACL => Some(true),
+        b"security.selinux" => Some(false),
+        _ => name.starts_with(b"user.").then_some(true),
+    }
+}
+
+/// There is no prefix for those of users there. The quarantine is one of Apple's, and stays: a patch is no reason to trust a file.
+fn keeps_on_macos(name: &[u8]) -> Option<bool> {
+    match name {
+        // The kernel writes down which program made a file, and lets nobody else.
+        b"com.apple.provenance" => None,
+        b"com.apple.quarantine" => Some(true),
+        _ => Some(!name.starts_with(b"com.apple.")),
+    }
 }
 
 /// Lists the names of a file's extended attributes.
@@ -650,6 +677,20 @@ static USER: AtomicU32 = AtomicU32::new(NOT_LOOKED_UP);
 /// No user has this number: for chown(2) it means that the owner stays.
 const NOT_LOOKED_UP: u32 = u32::MAX;
 
+/// Locks a file for this handle; `false` when another one has it.
+pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
+    match fs::flock(fd, fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets the lock go that a handle has.
+pub(crate) fn unlock(fd: &Fd) -> io::Result<()> {
+    Ok(fs::flock(fd, fs::FlockOperation::Unlock)?)
+}
+
 /// Tells whether a process of this number exists.
 pub(crate) fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
@@ -675,5 +716,29 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
             filled += rustix::io::read(&file, &mut bytes[filled..])?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_of_users_go_with_the_bytes_and_those_of_the_system_do_not() {
+        for (name, linux, macos) in [
+            ("user.note", Some(true), Some(true)),
+            ("system.posix_acl_access", Some(true), Some(true)),
+            ("security.selinux", Some(false), Some(true)),
+            ("security.capability", None, Some(true)),
+            ("trusted.overlay.opaque", None, Some(true)),
+            ("org.example.note", None, Some(true)),
+            ("com.apple.quarantine", None, Some(true)),
+            ("com.apple.ResourceFork", None, Some(false)),
+            ("com.apple.metadata:kMDItemWhereFroms", None, Some(false)),
+            ("com.apple.provenance", None, None),
+        ] {
+            assert_eq!(keeps_on_linux(name.as_bytes()), linux, "{name}");
+            assert_eq!(keeps_on_macos(name.as_bytes()), macos, "{name}");
+        }
     }
 }

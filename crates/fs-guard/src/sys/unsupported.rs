@@ -1,8 +1,7 @@
-//! Platforms without an implementation yet (Windows): everything compiles, every call fails.
+//! Platforms without an implementation (browsers): everything compiles, every call fails.
 //!
-//! What is here has to be written for such a platform: opening beneath a handle without following
-//! reparse points (`NtCreateFile` with a root handle and `OBJ_DONT_REPARSE`, component by component),
-//! renames by handle (`FileRenameInformationEx`), and the identity of files (volume and file id).
+//! What has to be written for a platform is here: opening beneath a handle without following links, renames from handle to
+//! handle, and the identity of files.
 #![allow(clippy::disallowed_types, reason = "a handle type that every platform has")]
 #![allow(clippy::unnecessary_wraps, reason = "the other platforms fail or not")]
 
@@ -34,6 +33,9 @@ pub(crate) mod code {
     pub(crate) const NOTEMPTY: i32 = -15;
     pub(crate) const MLINK: i32 = -16;
 }
+
+pub(crate) const ACL: &[u8] = b"";
+pub(crate) const DEFAULT_ACL: &[u8] = b"";
 
 fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this platform is not supported yet"))
@@ -76,6 +78,12 @@ missing! {
     may_write(&Fd) -> ();
     may_write_file(&Fd, &str) -> ();
     random(&mut [u8]) -> ();
+    try_lock(&Fd) -> bool;
+    unlock(&Fd) -> ();
+}
+
+pub(crate) fn keeps(_: &[u8]) -> Option<bool> {
+    None
 }
 
 pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {

@@ -1,5 +1,5 @@
 //! The guard against what a repository, a patch or another process may do.
-#![cfg(unix)]
+#![cfg(any(unix, windows))]
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -8,12 +8,18 @@
 )]
 
 mod files;
+// Wine does not tell where a link leads, nor that a link to a file is one: what is to be said of links there is in `windows`.
+#[cfg(unix)]
 mod links;
 mod names;
+#[cfg(unix)]
 mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod staging;
+#[cfg(unix)]
 #[path = "../../../../tests/stop.rs"]
 mod stop;
 mod support;
+#[cfg(windows)]
+mod windows;

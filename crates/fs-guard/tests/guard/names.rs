@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use fs_guard::{Access, ErrorKind, Globs, NamePolicy, Policy, Root};
+#[cfg(unix)]
+use fs_guard::NamePolicy;
+use fs_guard::{Access, ErrorKind, Globs, Policy, Root};
 
 use crate::support::*;
 
@@ -51,6 +53,7 @@ fn spellings_and_names_are_refused_with_their_kind() {
     assert_eq!(verdict(bytes), "invalid not_utf8");
 }
 
+#[cfg(unix)]
 #[test]
 fn names_of_other_platforms_are_refused_only_where_they_are_new() {
     let tree = Tree::new(&[("aux/x", ""), ("ab:c", "")]);

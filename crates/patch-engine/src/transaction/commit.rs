@@ -93,6 +93,8 @@ impl Commit<'_> {
         let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
         // To write the intent down may have taken its time. This is the last moment.
         if let Err(refused) = intended.and_then(|()| give_up(host)) {
+            // On Windows a file that is open can keep its name until it is closed.
+            drop(files);
             return Err(self.give_up(pending, beside, refused));
         }
         host.event(&Event::Staged(id));

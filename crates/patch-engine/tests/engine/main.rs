@@ -21,6 +21,8 @@ mod memory;
 #[path = "../../../../tests/order.rs"]
 mod order;
 mod placement;
+#[path = "../../../../tests/posix.rs"]
+mod posix;
 mod prefetch;
 mod reverse;
 #[path = "../../../../tests/share.rs"]

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use patch_engine::{Ambiguous, FinalNewline, Note, Options, Order, Pass, Profile, RejectReason, Rules, edit, parse};
 use patch_grammar::diff::{Diff, DiffOptions};
-use patch_grammar::{Hunk, Line, LineKind, ParseOptions, SectionOperation};
+use patch_grammar::{Hunk, ParseOptions, SectionOperation};
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::option;

@@ -1,5 +1,6 @@
 //! A real process, killed by the kernel at the k-th system call of each name.
 
+#[cfg(unix)]
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
@@ -28,6 +29,7 @@ const SECOND: &[Step<'static>] = &[Update("a", "newest a"), Delete("d/b"), Add("
 /// What the steps are made for.
 pub(crate) const FILES: &[(&str, &str)] = &[("a", "old a"), ("d/b", "old b"), ("gone", "g"), ("from", "f")];
 
+#[cfg(unix)]
 const CALLS: &str =
     "openat,write,writev,pwrite64,ftruncate,fsync,syncfs,renameat2,mkdirat,unlinkat,linkat,fchmod,fchown";
 
@@ -57,6 +59,7 @@ fn child() {
     heard();
 }
 
+#[cfg(unix)]
 /// Runs the child under strace: whether it succeeded, and what it said; `None` when that cannot be run. With `acknowledged` there are two commits, and the file
 /// of that name has a byte for each that succeeded.
 pub(crate) fn strace_child(
@@ -90,6 +93,7 @@ pub(crate) fn strace_child(
     Some((output.status.success(), String::from_utf8_lossy(&told).into_owned()))
 }
 
+#[cfg(unix)]
 /// The calls of a log that change something, from the first one in a state directory on, each with
 /// its number among the calls of its name (the tracer counts for each thread).
 pub(crate) fn points(log: &str) -> Vec<(String, usize)> {
@@ -113,6 +117,50 @@ pub(crate) fn points(log: &str) -> Vec<(String, usize)> {
     points
 }
 
+/// By the fault injection of the guard, which ends the process there.
+#[cfg(windows)]
+#[test]
+fn killed_at_any_call_of_the_guard_all_or_nothing_is_there() {
+    let keys = tempfile::tempdir().unwrap();
+    let (key, list) = (keys.path().join("k"), keys.path().join("list"));
+    let place = KeyPlace::Directory(key.clone());
+    let child = |tree: &Tree, few: bool, fault: &str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        if few {
+            command.env("FEW", "1");
+        }
+        command.args(["--exact", "transaction::killed::child", "--ignored", "--test-threads=1"]);
+        command.env("TREE", tree.dir.path()).env("KEY", &key).env("FS_GUARD_FAULT", fault).env("FS_GUARD_CALLS", &list);
+        command.output().unwrap().status.success()
+    };
+    let first = Tree::new(FILES);
+    let workspace = open(first.dir.path(), place.clone());
+    commit(&lock(&workspace), &plan(&workspace, &[Delete("a")])).unwrap();
+    for few in [true, false] {
+        let _ = fs::remove_file(&list);
+        let whole = Tree::new(FILES);
+        let old = whole.snapshot();
+        assert!(child(&whole, few, "none 0 0"));
+        let new = whole.snapshot();
+        let calls = fs::read_to_string(&list).unwrap();
+        // After a read the disk is as before it.
+        let points: Vec<_> = calls.lines().zip(1..).filter(|(call, _)| call.ends_with(" w")).collect();
+        assert!(points.len() > 20, "{calls}");
+        let (mut reverted, mut finished) = (0, 0);
+        for (call, at) in points {
+            let tree = Tree::new(FILES);
+            assert!(!child(&tree, few, &format!("kill {at} 0")), "{call} {at}");
+            drop(lock(&open(tree.dir.path(), place.clone())));
+            let now = tree.snapshot();
+            assert!(now == old || now == new, "killed at {call} {at}: {now:#?}");
+            assert!(tree.pending().is_empty(), "killed at {call} {at}");
+            *if now == old { &mut reverted } else { &mut finished } += 1;
+        }
+        assert!(reverted > 5 && finished > 5, "{reverted} reverted, {finished} finished: the kills missed");
+    }
+}
+
+#[cfg(unix)]
 #[test]
 fn killed_at_any_call_all_or_nothing_is_there() {
     let keys = tempfile::tempdir().unwrap();

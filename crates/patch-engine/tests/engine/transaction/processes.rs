@@ -8,6 +8,7 @@ use super::support::*;
 use crate::stop::Stop;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
+#[cfg_attr(windows, ignore = "a file that is updated is missing for a moment there (docs/safety.md)")]
 #[test]
 fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
     let tree = Tree::new(&[("a", "0"), ("b", "0")]);
@@ -56,7 +57,13 @@ fn a_busy_editor_loses_no_save() {
                 saves += 1;
                 let draft = tree.path("f.draft");
                 fs::write(&draft, format!("editor {saves}")).unwrap();
-                fs::rename(&draft, tree.path("f")).unwrap();
+                // On Windows nobody replaces a file that someone else has open.
+                while let Err(error) = fs::rename(&draft, tree.path("f")) {
+                    if !cfg!(windows) {
+                        panic!("{error}");
+                    }
+                    std::thread::yield_now();
+                }
             }
             saves
         });
@@ -79,7 +86,8 @@ fn a_busy_editor_loses_no_save() {
                     assert_eq!(fs_guard::Sha256::of(&kept), planned_for);
                 }
                 Err(error) => {
-                    assert_eq!(error.kind(), patch_engine::ErrorKind::StaleFile, "{error}");
+                    let in_use = cfg!(windows) && error.kind() == patch_engine::ErrorKind::Unknown;
+                    assert!(in_use || error.kind() == patch_engine::ErrorKind::StaleFile, "{error}");
                     stale += 1;
                 }
             }

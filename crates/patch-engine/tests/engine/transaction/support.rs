@@ -1,18 +1,21 @@
 //! Trees, plans and what to compare them with.
 
+use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fs_guard::fault::busy;
 use fs_guard::record::{Act, note, record, recorded};
+#[cfg(unix)]
+use patch_engine::CommitLog;
 use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
-use patch_engine::{ApplyError, CommitLog, Options, Plan, PlanBuilder, Report, Splices};
+use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
 use crate::order::broken_laws;
@@ -207,6 +210,7 @@ pub(crate) fn commit_with(locked: &Locked<'_>, plan: &Plan, options: &CommitOpti
     acknowledged(locked, locked.commit(plan, options, &mut (), &mut ()))
 }
 
+#[cfg(unix)]
 pub(crate) fn commit_logged(
     locked: &Locked<'_>,
     plan: &Plan,
@@ -254,7 +258,7 @@ pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let path = entry.path();
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace(std::path::MAIN_SEPARATOR, "/");
         if name == ".apply-patch" {
             continue;
         }
@@ -272,6 +276,7 @@ pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, String
     }
 }
 
+#[cfg(unix)]
 /// Runs a program; whether it succeeded.
 pub(crate) fn run(program: &str, args: &[&str]) -> bool {
     Command::new(program).args(args).output().is_ok_and(|output| output.status.success())

@@ -1,0 +1,183 @@
+//! What an open file is: its kind, numbers and times, and the name that the file system has for it.
+
+use std::fs::File;
+use std::io;
+
+use windows_sys::Wdk::Storage::FileSystem as wdk;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
+};
+
+use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
+use super::{nt, security, status};
+use crate::metadata::{FileKind, FileTime, Metadata};
+
+/// The bit of a reparse point's tag that says that it stands for another file or directory: links, junctions, mount points.
+const STANDS_FOR_ANOTHER: u32 = 0x2000_0000;
+/// 1601 to 1970.
+const SECONDS_BEFORE: i64 = 11_644_473_600;
+
+/// Tells what a name that was opened is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opened {
+    /// What was asked for.
+    Named,
+    /// A link or another reparse point: itself, or (in Wine) what it leads to.
+    Link,
+    /// Something with another name: the same in other letters, a short name.
+    Other,
+}
+
+fn query(file: &File, class: i32, length: usize) -> Result<Vec<u8>, nt::Status> {
+    let mut words = vec![0; length.div_ceil(8)];
+    let length = nt::information(file, class, &mut words)?;
+    Ok(bytes(&words, length.min(words.len() * 8)))
+}
+
+fn number(bytes: &[u8], place: usize) -> io::Result<u64> {
+    u64_at(bytes, place).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn small(bytes: &[u8], place: usize) -> io::Result<u32> {
+    u32_at(bytes, place).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// The attributes of an open file, and the tag of a reparse point (0: it is none).
+pub(super) fn attributes(file: &File) -> io::Result<(u32, u32)> {
+    let seen = query(file, wdk::FileAttributeTagInformation, 8).map_err(status::from)?;
+    let attributes = small(&seen, 0)?;
+    Ok((attributes, if attributes & FILE_ATTRIBUTE_REPARSE_POINT == 0 { 0 } else { small(&seen, 4)? }))
+}
+
+/// Looks at an open file.
+pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
+    let ask = |class, length| query(file, class, length).map_err(status::from);
+    let basic = ask(wdk::FileBasicInformation, 40)?;
+    let standard = ask(wdk::FileStandardInformation, 24)?;
+    let (attributes, tag) = attributes(file)?;
+    let kind = match tag {
+        0 if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => FileKind::Directory,
+        0 => FileKind::File,
+        tag if tag & STANDS_FOR_ANOTHER != 0 => FileKind::Symlink,
+        // Without a tag (in Wine) it is a mount point.
+        _ if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => FileKind::Symlink,
+        _ => FileKind::Other,
+    };
+    let (uid, others) = security::owner_and_others(file);
+    let mode = match kind {
+        FileKind::Directory => 0o700 | others | others >> 2 & 0o011,
+        FileKind::File if attributes & FILE_ATTRIBUTE_READONLY != 0 => 0o400 | others & 0o044,
+        FileKind::File => 0o600 | others,
+        FileKind::Symlink | FileKind::Other => 0o777,
+    };
+    Ok(Metadata {
+        kind,
+        size: if kind == FileKind::File { number(&standard, 8)? } else { 0 },
+        mode,
+        uid,
+        gid: 0,
+        nlink: small(&standard, 16)?.into(),
+        dev: volume(file)?.into(),
+        ino: number(&ask(wdk::FileInternalInformation, 8)?, 0)?,
+        mtime: time(number(&basic, 16)?),
+        ctime: time(number(&basic, 24)?),
+        racy: true,
+        has_xattrs: None,
+    }
+    .observed_at(super::now()))
+}
+
+/// The serial number of the volume; 0 where it has none.
+fn volume(file: &File) -> io::Result<u32> {
+    let mut words = [0; 80];
+    match nt::volume_information(file, wdk::FileFsVolumeInformation, &mut words) {
+        Ok(length) => small(&bytes(&words, length), 8),
+        Err(status) if status::is_unknown(status) => Ok(0),
+        Err(status) => Err(status::from(status)),
+    }
+}
+
+/// A time as Windows has it: since 1601, in steps of 100 ns.
+fn time(stamp: u64) -> FileTime {
+    let stamp = stamp.cast_signed();
+    let nanos = stamp.rem_euclid(10_000_000) * 100;
+    (stamp.div_euclid(10_000_000) - SECONDS_BEFORE, u32::try_from(nanos).unwrap_or_default())
+}
+
+/// Tells whether what was opened by a name in a directory is what has exactly this name there.
+///
+/// The file system is asked: it takes `readme` and `READ~1.MD` for `README.md`, and here every file has one name, as elsewhere.
+pub(super) fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Opened> {
+    if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+        return Ok(Opened::Link);
+    }
+    match own_name(file, wdk::FileNormalizedNameInformation) {
+        Ok(own) => return Ok(if own == name { Opened::Named } else { Opened::Other }),
+        Err(status) if status::is_unknown(status) => {}
+        Err(status) => return Err(status::from(status)),
+    }
+    // A file system without it (or Wine): by the name that the file was opened with, and by that in the directory.
+    let same = own_name(file, wdk::FileNameInformation).is_ok_and(|own| own == name);
+    Ok(match entry(dir, name)? {
+        Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => Opened::Link,
+        Some((own, _)) if own == name && same => Opened::Named,
+        _ => Opened::Other,
+    })
+}
+
+/// The last part of the path of an open file.
+fn own_name(file: &File, class: i32) -> Result<Vec<u16>, nt::Status> {
+    let seen = query(file, class, 4 + 2 * 32768)?;
+    let path = u32_at(&seen, 0).and_then(|length| text_at(&seen, 4, length as usize)).unwrap_or_default();
+    Ok(path.rsplit(|&unit| unit == u16::from(b'\\')).next().unwrap_or_default().to_vec())
+}
+
+/// The name and the attributes of the entry of a directory that the file system finds by a name.
+fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
+    let dir = super::again(dir).map_err(status::from)?;
+    let mut words = [0; 128];
+    let Ok(length) = nt::entries(&dir, wdk::FileIdBothDirectoryInformation, Some(name), &mut words) else {
+        return Ok(None);
+    };
+    let seen = bytes(&words, length.min(words.len() * 8));
+    let own = text_at(&seen, 104, small(&seen, 60)? as usize);
+    Ok(Some((own.ok_or(io::ErrorKind::InvalidData)?, small(&seen, 56)?)))
+}
+
+/// Lists the names in a directory.
+pub(super) fn names(dir: &File) -> io::Result<Vec<Vec<u8>>> {
+    let dir = super::again(dir).map_err(status::from)?;
+    let mut words = vec![0; 8192];
+    let mut names = Vec::new();
+    loop {
+        let length = match nt::entries(&dir, wdk::FileNamesInformation, None, &mut words) {
+            Ok(length) => length,
+            Err(windows_sys::Win32::Foundation::STATUS_NO_MORE_FILES) => return Ok(names),
+            Err(status) => return Err(status::from(status)),
+        };
+        let seen = bytes(&words, length.min(words.len() * 8));
+        let mut at = 0;
+        loop {
+            let name = text_at(&seen, at + 12, small(&seen, at + 8)? as usize).ok_or(io::ErrorKind::InvalidData)?;
+            if name != [u16::from(b'.')] && name != [u16::from(b'.'); 2] {
+                names.push(name_bytes(&name));
+            }
+            match small(&seen, at)? {
+                0 => break,
+                next => at += next as usize,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_count_from_1970() {
+        assert_eq!(time(116_444_736_000_000_000), (0, 0));
+        assert_eq!(time(116_444_736_000_000_001), (0, 100));
+        assert_eq!(time(116_444_735_999_999_999), (-1, 999_999_900));
+    }
+}
