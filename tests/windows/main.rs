@@ -12,6 +12,8 @@ mod posix;
 mod program;
 #[path = "../scenarios.rs"]
 mod scenarios;
+#[path = "../share.rs"]
+mod share;
 #[path = "../tree.rs"]
 mod tree;
 
