@@ -54,6 +54,20 @@ pub(crate) fn look(root: &Path, identity: bool) -> Tree {
     tree
 }
 
+/// The paths of everything beneath a directory; nothing is opened but directories.
+pub(crate) fn look_at_names(root: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for found in fs::read_dir(root).expect("a readable directory") {
+        let found = found.expect("an entry");
+        let name = found.file_name().to_string_lossy().into_owned();
+        if found.file_type().expect("a type").is_dir() {
+            names.extend(look_at_names(&found.path()).into_iter().map(|below| format!("{name}/{below}")));
+        }
+        names.push(name);
+    }
+    names
+}
+
 fn walk(dir: &Path, prefix: &str, identity: bool, tree: &mut Tree) {
     for found in fs::read_dir(dir).expect("a readable directory") {
         let found = found.expect("an entry");

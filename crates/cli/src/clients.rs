@@ -395,9 +395,10 @@ fn absolute(name: &str) -> Option<PathBuf> {
 }
 
 fn home() -> Option<PathBuf> {
-    absolute("HOME")
+    absolute("HOME").or_else(|| if cfg!(windows) { absolute("USERPROFILE") } else { None })
 }
 
 fn config_home() -> Option<PathBuf> {
-    absolute("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
+    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
+    absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(home()?.join(".config")))
 }

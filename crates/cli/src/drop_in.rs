@@ -20,6 +20,18 @@ use crate::input::{self, Input};
 use crate::render;
 use crate::settings::{Layer, Sources};
 
+/// How a patch is given.
+const HOW: &str = if cfg!(windows) {
+    "give the patch on standard input, or as the only argument; a command line has at most 32767 characters on Windows"
+} else {
+    "give the patch as the only argument, or on standard input"
+};
+
+/// Whether a patch that was an argument may have lost its end on the way: it does not parse, and has a length that some shell cuts at.
+fn may_be_cut(failure: &Failure, length: usize) -> bool {
+    cfg!(windows) && length >= 8000 && matches!(failure, Failure::Parse(_))
+}
+
 /// Whether the program was called by the name of that tool.
 pub(crate) fn is_called(args: &[OsString]) -> bool {
     let name = args.first().and_then(|name| Path::new(name).file_stem()?.to_str());
@@ -31,7 +43,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     let bytes = match args {
         [_] => match input::stdin() {
             Ok(bytes) if bytes.is_empty() => {
-                render::message("give the patch as the only argument, or on standard input");
+                render::message(HOW);
                 return Exit::Usage;
             }
             Ok(bytes) => bytes,
@@ -48,7 +60,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
             }
         },
         _ => {
-            render::message("give the patch as the only argument, or on standard input");
+            render::message(HOW);
             return Exit::Usage;
         }
     };
@@ -61,6 +73,12 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         Ok(()) => Exit::Done,
         Err(failure) => {
             render::failure(&failure, &global);
+            if args.len() == 2 && may_be_cut(&failure, args[1].len()) {
+                render::message(
+                    "note: a command line has at most 32767 characters on Windows, and 8191 where cmd passes it on: this one may \
+                     have been cut. Give the patch on standard input",
+                );
+            }
             // The tool knows two codes for failures; a half-changed workspace is worth a third.
             match failure.error().class.into() {
                 Exit::Partial => Exit::Partial,

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: before anything is written the program just ends; once files are staged, the
+//! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: before anything is written the program just ends; once files are staged, the
 //! commit is refused and rolled back; after the commit point it is finished.
 
 use std::io::Read as _;
@@ -18,10 +18,15 @@ impl Interrupt {
     /// Begins to watch.
     pub(crate) fn watch() -> Self {
         let interrupt = Self { signal: Arc::default(), idle: Arc::new(AtomicBool::new(true)) };
+        /// Its C library makes it of Ctrl+Break, and of a console that is closed (SIGBREAK).
+        #[cfg(windows)]
+        const HUNG_UP: i32 = 21;
+        #[cfg(not(windows))]
+        const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
         let all = [
             (signal_hook::consts::SIGINT, Exit::Interrupted),
             (signal_hook::consts::SIGTERM, Exit::Terminated),
-            (signal_hook::consts::SIGHUP, Exit::HungUp),
+            (HUNG_UP, Exit::HungUp),
         ];
         let ignored = ignored();
         for (signal, exit) in all.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0) {

@@ -8,11 +8,46 @@ use std::path::Path;
 use fs_guard::{Error, FileKind};
 
 /// The terminal that controls this process, whatever standard input and output are.
+#[cfg(not(windows))]
 pub(crate) type Terminal = File;
 
 /// Opens the terminal; fails when this process has none, as a daemon.
+#[cfg(not(windows))]
 pub(crate) fn terminal() -> io::Result<Terminal> {
     File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// The console of this process, whatever standard input and output are. It is read by one name and written by another.
+#[cfg(windows)]
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    keys: File,
+    screen: File,
+}
+
+/// Opens the console; fails when this process has none, as a service.
+#[cfg(windows)]
+pub(crate) fn terminal() -> io::Result<Terminal> {
+    let open = |name| File::options().read(true).write(true).open(name);
+    Ok(Terminal { keys: open("CONIN$")?, screen: open("CONOUT$")? })
+}
+
+#[cfg(windows)]
+impl io::Read for Terminal {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.keys.read(buffer)
+    }
+}
+
+#[cfg(windows)]
+impl io::Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.screen.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.screen.flush()
+    }
 }
 
 /// Whether there is something of that name.

@@ -720,10 +720,11 @@ fn variable(key: &str) -> String {
     format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
 }
 
-/// The user's file, by the rules of the XDG base directories; `None` where there is no home.
+/// The user's file, by the rules of the XDG base directories, and in `%APPDATA%` on Windows; `None` where there is no home.
 pub(crate) fn user_file() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
+    let config = absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(absolute("HOME")?.join(".config")))?;
     Some(config.join("apply-patch/config.toml"))
 }
 

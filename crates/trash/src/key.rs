@@ -13,7 +13,7 @@ const KEY: &str = "key";
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `~/.local/state`. Where both can be had, signatures
+    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Where several can be had, signatures
     /// are checked with the keys of both: a program that is started without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
@@ -82,9 +82,10 @@ impl KeyPlace {
             Self::User(name) => {
                 let absolute =
                     |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+                let own = if cfg!(windows) { absolute("LOCALAPPDATA") } else { None };
                 let home = absolute("HOME").map(|home| home.join(".local/state"));
-                let mut all: Vec<_> =
-                    absolute("XDG_STATE_HOME").into_iter().chain(home).map(|state| state.join(name)).collect();
+                let states = absolute("XDG_STATE_HOME").into_iter().chain(own).chain(home);
+                let mut all: Vec<_> = states.map(|state| state.join(name)).collect();
                 all.dedup();
                 all
             }

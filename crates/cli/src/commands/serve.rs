@@ -110,7 +110,8 @@ fn root(given: &Path) -> (PathBuf, Origin) {
     }
     let started = PathBuf::from(".");
     let Ok(here) = fs_guard::real_path(&started) else { return (started, Origin::Client) };
-    let home = std::env::var_os("HOME").and_then(|home| fs_guard::real_path(Path::new(&home)).ok());
+    let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" })
+        .and_then(|home| fs_guard::real_path(Path::new(&home)).ok());
     // Editors are started there, and so are the servers of those that do not say where.
     let no_project = here.parent().is_none() || home.is_some_and(|home| home == here);
     (started, if no_project { Origin::Roots } else { Origin::Client })

@@ -15,7 +15,7 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// Starts the pager of that name, or `$PAGER`, or `less -FRX`. An empty name or `cat` is none.
+    /// Starts the pager of that name, or `$PAGER`, or (not on Windows) `less -FRX`. An empty name or `cat` is none.
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let reader = command(wanted, name).and_then(Reader::start);
@@ -74,8 +74,8 @@ struct Reader {
 
 impl Reader {
     fn start(command: String) -> Option<Self> {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &command]).stdin(Stdio::piped());
+        let mut shell = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
+        shell.args([if cfg!(windows) { "/C" } else { "-c" }, &command]).stdin(Stdio::piped());
         // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
         if std::env::var_os("LESS").is_none() {
             shell.env("LESS", "FRX");
@@ -136,6 +136,7 @@ fn command(wanted: bool, name: Option<&str>) -> Option<String> {
         return None;
     }
     let named = name.map(str::to_owned).or_else(|| std::env::var("PAGER").ok());
-    let command = named.unwrap_or_else(|| "less -FRX".into());
+    // Windows has none that colours get through.
+    let command = named.unwrap_or_else(|| if cfg!(windows) { String::new() } else { "less -FRX".into() });
     (!matches!(command.trim(), "" | "cat")).then_some(command)
 }

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::time::SystemTime;
 
 use windows_sys::Wdk::Storage::FileSystem as wdk;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_LIST_DIRECTORY,
 };
 
 use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
@@ -84,7 +85,7 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
         racy: true,
         has_xattrs: None,
     }
-    .observed_at(super::now()))
+    .observed_at(now()))
 }
 
 /// The serial number of the volume; 0 where it has none.
@@ -134,7 +135,7 @@ fn own_name(file: &File, class: i32) -> Result<Vec<u16>, nt::Status> {
 
 /// The name and the attributes of the entry of a directory that the file system finds by a name.
 fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
-    let dir = super::again(dir).map_err(status::from)?;
+    let dir = again(dir).map_err(status::from)?;
     let mut words = [0; 128];
     let Ok(length) = nt::entries(&dir, wdk::FileIdBothDirectoryInformation, Some(name), &mut words) else {
         return Ok(None);
@@ -144,9 +145,20 @@ fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
     Ok(Some((own.ok_or(io::ErrorKind::InvalidData)?, small(&seen, 56)?)))
 }
 
+/// Opens a directory once more, to go through its names.
+fn again(dir: &File) -> Result<File, nt::Status> {
+    nt::create(dir, &[], nt::opening(FILE_LIST_DIRECTORY, wdk::FILE_DIRECTORY_FILE))
+}
+
+/// Returns the time of day.
+fn now() -> FileTime {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    (now.as_secs().cast_signed(), now.subsec_nanos())
+}
+
 /// Lists the names in a directory.
 pub(super) fn names(dir: &File) -> io::Result<Vec<Vec<u8>>> {
-    let dir = super::again(dir).map_err(status::from)?;
+    let dir = again(dir).map_err(status::from)?;
     let mut words = vec![0; 8192];
     let mut names = Vec::new();
     loop {

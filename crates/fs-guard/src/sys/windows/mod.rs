@@ -3,75 +3,36 @@
 //! The points where tests let a call fail have the names of the calls of Linux that do the same.
 #![allow(clippy::disallowed_types, reason = "the handle of an open file, with the calls that Rust's library has")]
 
+mod call;
+mod kept;
 mod layout;
 mod look;
 pub(super) mod nt;
+mod place;
 mod security;
 mod status;
 
-use std::fs::{File, FileTimes, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
-use std::os::windows::io::AsRawHandle as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use windows_sys::Wdk::Storage::FileSystem as wdk;
 use windows_sys::Win32::Storage::FileSystem as win;
 
+use self::call::{SEE, error, read, wide, write};
+pub(crate) use self::kept::*;
 use self::look::Opened;
-use self::nt::Create;
+use self::nt::{Create, opening};
+use self::place::named;
+pub(crate) use self::place::{link, list, make_dir, read_link, remove_dir, rename, symlink, unlink};
 pub(crate) use self::status::code;
 use super::fault::{self, Side};
-use super::modes::{Open, Rename};
-use crate::metadata::{FileKind, FileTime, Metadata};
+use super::modes::Open;
+use crate::metadata::{FileKind, Metadata};
 
 /// An open file or directory.
 pub(crate) type Fd = File;
-
-/// The attribute that stands for a file's access list and its marks (hidden and the like).
-pub(crate) const ACL: &[u8] = b"access list";
-/// The attribute of a directory that stands for the access list of new files in it.
-pub(crate) const DEFAULT_ACL: &[u8] = b"access list of new files";
-/// The attribute that stands for the marks that are kept.
-const MARKS: &[u8] = b"marks";
-/// These are kept: hidden, system, to be archived, not to be indexed.
-const KEPT_MARKS: u32 = win::FILE_ATTRIBUTE_HIDDEN
-    | win::FILE_ATTRIBUTE_SYSTEM
-    | win::FILE_ATTRIBUTE_ARCHIVE
-    | win::FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
-
-/// To look at a file and at its access list.
-const SEE: u32 = win::FILE_READ_ATTRIBUTES | win::READ_CONTROL;
-
-fn read<T>(name: &'static str, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    fault::point(name, Side::Read).and_then(|()| make())
-}
-
-fn write<T>(name: &'static str, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    fault::point(name, Side::Write).and_then(|()| make())
-}
-
-fn error<T>(code: i32) -> io::Result<T> {
-    Err(io::Error::from_raw_os_error(code))
-}
-
-/// A name in UTF-16; `None` for one that Windows would read as something else than the name of a file: a path, the stream of a
-/// file, a device, the same name without its end.
-fn wide(name: &str) -> Option<Vec<u16>> {
-    let is_path = name.contains(['\\', '/']) || name.chars().any(char::is_control);
-    (!is_path && crate::names::check_windows(name).is_ok()).then(|| name.encode_utf16().collect())
-}
-
-/// A way to open, by what is asked for.
-fn opening(access: u32, options: u32) -> Create<'static> {
-    Create { access, disposition: wdk::FILE_OPEN, options, attributes: 0, security: None }
-}
-
-/// Opens a directory once more, to go through its names.
-fn again(dir: &Fd) -> Result<Fd, nt::Status> {
-    nt::create(dir, &[], opening(win::FILE_LIST_DIRECTORY, wdk::FILE_DIRECTORY_FILE))
-}
 
 impl Open {
     fn side(self) -> Side {
@@ -195,12 +156,6 @@ pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     std::str::from_utf8(name).map_or_else(|_| error(code::NOENT), |name| stat_at(dir, name))
 }
 
-/// Returns the time of day.
-pub(crate) fn now() -> FileTime {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    (now.as_secs().cast_signed(), now.subsec_nanos())
-}
-
 /// Identifies a mount; the number of its volume does that here (`Metadata::dev`).
 pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
     None
@@ -249,239 +204,6 @@ pub(crate) fn write_all(mut fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Resu
 /// Overwrites a file's first bytes.
 pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
     write("pwrite", || fd.seek_write(bytes, 0)).map(drop)
-}
-
-/// Sets the one permission bit that Windows has: whether a file may be written at all.
-pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
-    write("fchmod", || {
-        let (attributes, _) = look::attributes(fd)?;
-        let is_file = attributes & win::FILE_ATTRIBUTE_DIRECTORY == 0;
-        let locked = is_file && mode & 0o222 == 0;
-        if !is_file || locked == (attributes & win::FILE_ATTRIBUTE_READONLY != 0) {
-            return Ok(());
-        }
-        if locked {
-            // It cannot be opened to be synced any more.
-            fd.sync_all()?;
-        }
-        let others = attributes & !win::FILE_ATTRIBUTE_READONLY;
-        set_attributes(fd, if locked { others | win::FILE_ATTRIBUTE_READONLY } else { others })
-    })
-}
-
-fn set_attributes(fd: &Fd, attributes: u32) -> io::Result<()> {
-    // The times stay (0), and no attribute at all is said by a name of its own.
-    let attributes = if attributes == 0 { win::FILE_ATTRIBUTE_NORMAL } else { attributes };
-    nt::set_information(fd, wdk::FileBasicInformation, &[0, 0, 0, 0, attributes.into()], 40).map_err(status::from)
-}
-
-/// Owners are numbers of this module, and are not set.
-pub(crate) fn set_owner(_: &Fd, _: Option<u32>, _: Option<u32>) -> io::Result<()> {
-    error(code::OPNOTSUPP)
-}
-
-/// Sets the modification time, and leaves the other.
-pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
-    let since = Duration::new(seconds.unsigned_abs(), 0);
-    let epoch = SystemTime::UNIX_EPOCH;
-    let time = if seconds < 0 { epoch.checked_sub(since) } else { epoch.checked_add(since) };
-    let time = time.and_then(|time| time.checked_add(Duration::new(0, nanos)));
-    let Some(time) = time else { return error(code::INVAL) };
-    write("futimens", || fd.set_times(FileTimes::new().set_modified(time)))
-}
-
-/// Every file has an access list.
-pub(crate) fn has_xattrs(_: &Fd) -> Option<bool> {
-    Some(true)
-}
-
-/// Lists what is kept of a file beside its bytes.
-pub(crate) fn xattr_names(_: &Fd) -> io::Result<Vec<Vec<u8>>> {
-    Ok(vec![ACL.to_vec(), MARKS.to_vec()])
-}
-
-/// Tells whether an attribute comes along when a file is replaced, and whether it has to.
-pub(crate) fn keeps(_: &[u8]) -> Option<bool> {
-    Some(true)
-}
-
-/// Reads one of them; `None` when the file does not have it.
-pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
-    read("fgetxattr", || {
-        Ok(match name {
-            MARKS => Some((look::attributes(fd)?.0 & KEPT_MARKS).to_le_bytes().to_vec()),
-            ACL => security::list(fd),
-            DEFAULT_ACL => security::passed_on(fd),
-            _ => None,
-        })
-    })
-}
-
-/// Sets one of them.
-pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
-    write("fsetxattr", || match name {
-        MARKS => {
-            let marks = layout::u32_at(value, 0).unwrap_or_default() & KEPT_MARKS;
-            let seen = look::attributes(fd)?.0;
-            if seen & KEPT_MARKS == marks { Ok(()) } else { set_attributes(fd, seen & !KEPT_MARKS | marks) }
-        }
-        ACL => security::set_list(fd, value).map_err(status::from),
-        _ => error(code::OPNOTSUPP),
-    })
-}
-
-/// A directory that is made for this user alone has nothing that would have to be removed.
-pub(crate) fn remove_xattr(_: &Fd, _: &[u8]) -> io::Result<()> {
-    Ok(())
-}
-
-/// Renames; `Unsupported` for an exchange, which Windows does not have.
-pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
-    #[cfg(feature = "fault-injection")]
-    if fault::crosses_device() && is_private(from.0)? != is_private(to.0)? {
-        return error(code::XDEV);
-    }
-    if how == Rename::Exchange || fault::lacks(how) {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    fault::point(if how == Rename::Replace { "renameat" } else { "renameat2" }, Side::Write)?;
-    let file = named(from, win::DELETE | win::FILE_READ_ATTRIBUTES, 0)?;
-    let Some(name) = wide(to.1) else { return error(status::INVALID_NAME) };
-    let given = |flags: u32| {
-        let mut given = u64::from(flags).to_le_bytes().to_vec();
-        given.extend((to.0.as_raw_handle().addr() as u64).to_le_bytes());
-        given.extend(u32::try_from(name.len() * 2).unwrap_or(u32::MAX).to_le_bytes());
-        given.extend(name.iter().flat_map(|unit| unit.to_le_bytes()));
-        // The structure has room for a name of two units.
-        given.resize(given.len().max(24), 0);
-        given
-    };
-    let set = |class, flags| {
-        let given = given(flags);
-        nt::set_information(&file, class, &layout::words(&given), given.len())
-    };
-    let result = if how == Rename::Replace {
-        // With these semantics a reader of the file that is replaced goes on reading it.
-        let flags = wdk::FILE_RENAME_REPLACE_IF_EXISTS
-            | wdk::FILE_RENAME_POSIX_SEMANTICS
-            | wdk::FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
-        match status::patiently(|| set(wdk::FileRenameInformationEx, flags)) {
-            Err(status) if status::is_unknown(status) => status::more_patiently(|| set(wdk::FileRenameInformation, 1)),
-            result => result,
-        }
-    } else {
-        status::patiently(|| set(wdk::FileRenameInformation, 0))
-    };
-    result.map_err(status::from)
-}
-
-/// Opens what has exactly this name, to rename or to remove it.
-fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::Result<Fd> {
-    let Some(wide) = wide(name) else { return error(code::NOENT) };
-    let file = status::patiently(|| nt::create(dir, &wide, opening(access, options))).map_err(status::from)?;
-    match look::opened(dir, &wide, &file)? {
-        Opened::Other => error(code::NOENT),
-        // What Wine opened is what the link leads to.
-        Opened::Link if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 => error(code::LOOP),
-        _ => Ok(file),
-    }
-}
-
-#[cfg(feature = "fault-injection")]
-fn is_private(dir: &Fd) -> io::Result<bool> {
-    Ok(look::metadata(dir)?.mode & 0o077 == 0)
-}
-
-/// Second names are not used: a file that came in between would be replaced by the rename that follows. So an exchange takes the
-/// old file aside, by a rename that replaces nothing, and gives the new one its name in the same way.
-pub(crate) fn link(_: (&Fd, &str), _: (&Fd, &str)) -> io::Result<()> {
-    error(code::OPNOTSUPP)
-}
-
-/// Symbolic links are not made here: Windows asks for a privilege, and whether they lead to a file or a directory.
-pub(crate) fn symlink(_: &[u8], _: &Fd, _: &str) -> io::Result<()> {
-    error(code::OPNOTSUPP)
-}
-
-/// Reads where a link or a junction leads, with `/` between the parts.
-pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
-    /// The tag of a symbolic link; of a junction.
-    const LINK: u32 = 0xA000_000C;
-    const JUNCTION: u32 = 0xA000_0003;
-    read("readlinkat", || {
-        let Some(wide) = wide(name) else { return error(code::NOENT) };
-        let open = || nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0));
-        let file = status::patiently(open).map_err(status::from)?;
-        let mut words = vec![0; 2048];
-        let length = nt::control(&file, windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT, &mut words)?;
-        let seen = layout::bytes(&words, length);
-        let texts = match layout::u32_at(&seen, 0) {
-            Some(LINK) => 20,
-            Some(JUNCTION) => 16,
-            _ => return error(code::OPNOTSUPP),
-        };
-        let place = |at| layout::u16_at(&seen, at).map(usize::from);
-        let text = place(8).zip(place(10)).and_then(|(from, length)| layout::text_at(&seen, texts + from, length));
-        let text = text.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(layout::name_bytes(&text).iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect())
-    })
-}
-
-/// Takes a file's name away.
-pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
-    write("unlinkat", || {
-        let file = named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES | win::FILE_WRITE_ATTRIBUTES, 0)?;
-        let (attributes, tag) = look::attributes(&file)?;
-        if attributes & win::FILE_ATTRIBUTE_DIRECTORY != 0 && tag == 0 {
-            return error(code::ISDIR);
-        }
-        dispose(&file, attributes)
-    })
-}
-
-fn dispose(file: &Fd, attributes: u32) -> io::Result<()> {
-    // With these semantics the name is gone at once, also while someone has the file open.
-    let flags = wdk::FILE_DISPOSITION_DELETE
-        | wdk::FILE_DISPOSITION_POSIX_SEMANTICS
-        | wdk::FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
-    match nt::set_information(file, wdk::FileDispositionInformationEx, &[flags.into()], 4) {
-        Err(status) if status::is_unknown(status) => {}
-        result => return result.map_err(status::from),
-    }
-    if attributes & win::FILE_ATTRIBUTE_READONLY != 0 {
-        set_attributes(file, attributes & !win::FILE_ATTRIBUTE_READONLY)?;
-    }
-    nt::set_information(file, wdk::FileDispositionInformation, &[1], 1).map_err(status::from)
-}
-
-/// Creates a directory.
-pub(crate) fn make_dir(dir: &Fd, name: &str, mode: u32) -> io::Result<()> {
-    write("mkdirat", || {
-        let Some(wide) = wide(name) else { return error(status::INVALID_NAME) };
-        let how = Create {
-            disposition: wdk::FILE_CREATE,
-            attributes: win::FILE_ATTRIBUTE_NORMAL,
-            security: if mode & 0o077 == 0 { security::private(true) } else { None },
-            ..opening(SEE, wdk::FILE_DIRECTORY_FILE)
-        };
-        status::patiently(|| nt::create(dir, &wide, how)).map(drop).map_err(status::from)
-    })
-}
-
-/// Removes an empty directory.
-pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
-    write("unlinkat", || {
-        let file = named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES, wdk::FILE_DIRECTORY_FILE)?;
-        match look::attributes(&file)? {
-            (_, 0) => dispose(&file, 0),
-            _ => error(code::NOTDIR),
-        }
-    })
-}
-
-/// Lists the names in a directory; they need not be Unicode.
-pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
-    read("openat", || look::names(dir))
 }
 
 /// Makes one file durable. Of a directory that is tried: not every file system does it, and not for everybody.

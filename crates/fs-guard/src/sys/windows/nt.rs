@@ -45,6 +45,11 @@ pub(super) struct Create<'s> {
     pub(super) security: Option<&'s [u64]>,
 }
 
+/// A way to open what is there, by the rights that are asked for.
+pub(super) fn opening(access: u32, options: u32) -> Create<'static> {
+    Create { access, disposition: wdk::FILE_OPEN, options, attributes: 0, security: None }
+}
+
 /// Opens or creates `name` in the open directory; no name is the directory itself. Everybody may go on to read, write, rename and
 /// remove it.
 pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, Status> {
@@ -262,7 +267,7 @@ pub(super) fn process_runs(pid: u32) -> io::Result<bool> {
 
 /// Ends this process at once, as a kill by the task manager does: nothing more runs in it.
 #[cfg(feature = "fault-injection")]
-pub(in crate::sys) fn kill_this_process() {
+pub(crate) fn kill_this_process() {
     // SAFETY: the handle of the process needs no closing; the call does not return.
     unsafe { windows_sys::Win32::System::Threading::TerminateProcess(GetCurrentProcess(), 137) };
 }
