@@ -29,15 +29,15 @@ pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
 }
 
 /// A file got a second name; see `count_late`.
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 pub(crate) fn linked() {}
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 pub(crate) fn counted_again() {}
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 pub(crate) fn late_names() -> u64 {
     0
