@@ -252,6 +252,45 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     assert!(old > 3 && new > 3, "{old} reverted, {new} finished");
 }
 
+/// The command of `--verify` is one of `cmd`, with its quotes.
+#[test]
+fn a_change_that_a_command_refuses_is_taken_back() {
+    let place = Place::new();
+    let refused = place.run(&["--verify", "if exist \"new.txt\" exit 3"], PATCH);
+    assert_eq!(refused.code, 8, "{refused:#?}");
+    assert_eq!(place.files(), Place::old());
+    succeeded(&place.run(&["--verify", "if not exist \"new.txt\" exit 3"], PATCH));
+    assert_eq!(place.files(), Place::new_files());
+}
+
+/// One history for a project, from every directory of it.
+#[test]
+fn a_directory_of_a_project_has_the_state_of_the_project() {
+    let place = Place::new();
+    fs::create_dir(place.dir.path().join(".git")).expect("a folder");
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n";
+    succeeded(&place.run(&["-C", "src"], patch));
+    assert!(place.dir.path().join(".apply-patch").is_dir() && !place.dir.path().join("src/.apply-patch").exists());
+    let log = place.run(&["-C", "src", "--json", "log"], "").json().expect("JSON");
+    assert!(log.to_string().contains("a.txt"), "{log:#}");
+    succeeded(&place.run(&["undo"], ""));
+    assert_eq!(place.files(), Place::old());
+}
+
+#[test]
+fn the_server_applies_a_patch() {
+    let place = Place::new();
+    let call = serde_json::json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "apply_patch", "arguments": {"patch": PATCH}}});
+    let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let ready = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let served = place.run(&["serve", "--mcp", "--root", "."], &format!("{hello}\n{ready}\n{call}\n"));
+    let answer = served.stdout.lines().find(|line| line.contains("\"id\":2")).unwrap_or_default();
+    assert!(answer.contains("1 created, 1 updated, 1 deleted"), "{served:#?}");
+    assert_eq!(place.files(), Place::new_files());
+}
+
 /// The example of the README.
 #[test]
 fn the_example_of_the_readme_works() {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use fs_guard::Root;
 use patch_engine::transaction::{CheckEnd, NotVerified, Verify};
+
+use crate::outside;
 
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
@@ -55,8 +57,8 @@ impl VerifyCommand {
     /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed, and our variables are left out.
     fn start(&self, root: &Root) -> std::io::Result<(Child, Output)> {
         let (reader, writer) = std::io::pipe()?;
-        let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
-        command.args([if cfg!(windows) { "/C" } else { "-c" }, &self.command]).current_dir(root.path());
+        let mut command = outside::shell(&self.command);
+        command.current_dir(root.path());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with(OWN_VARIABLES) {
                 command.env_remove(name);

@@ -1,11 +1,12 @@
 //! Where long answers go: to a pager when a person sits at the terminal, else to standard output.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::print::message;
+use crate::outside;
 
 /// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
 pub(crate) struct Pager {
@@ -74,8 +75,8 @@ struct Reader {
 
 impl Reader {
     fn start(command: String) -> Option<Self> {
-        let mut shell = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
-        shell.args([if cfg!(windows) { "/C" } else { "-c" }, &command]).stdin(Stdio::piped());
+        let mut shell = outside::shell(&command);
+        shell.stdin(Stdio::piped());
         // A pager without flags of its own: end when all fits on the screen, colours, and leave the screen alone.
         if std::env::var_os("LESS").is_none() {
             shell.env("LESS", "FRX");

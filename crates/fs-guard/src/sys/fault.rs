@@ -30,17 +30,17 @@ pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
 }
 
 /// A file got a second name; see `count_late`.
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn linked() {}
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is counted again there"))]
 pub(crate) fn counted_again() {}
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn late_names() -> u64 {

@@ -113,6 +113,7 @@ fn file((lines, open, edits): &Case) -> (Vec<u8>, Splices) {
     (text, splices)
 }
 
+#[cfg_attr(windows, ignore = "git and patch are asked, which are not in Wine")]
 #[test]
 fn other_programs_take_the_hunks_of_files_whose_lines_repeat() {
     let options = Options { overwrite: true, ..Options::default() };

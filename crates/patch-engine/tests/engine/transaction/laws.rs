@@ -12,6 +12,7 @@ use proptest::sample::select;
 
 use super::support::*;
 use crate::holds::holds;
+use crate::share::stride;
 
 const NAMES: [&str; 12] = ["a", "b", "d/a", "d/b", "d/e/a", "d/e/f", "g/h/i", "g/h/j", "g/k", "l", "m/n", "m/o/p"];
 
@@ -22,7 +23,7 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
     // What is done to a path, and where it goes if it moves.
     let rounds = vec(vec((name(), 0..4, name()), 1..=5), 3);
     let moved = Cell::new(0);
-    holds(120, &(vec(modes, NAMES.len()), rounds), |(modes, rounds)| {
+    holds(120 / u32::try_from(stride()).unwrap(), &(vec(modes, NAMES.len()), rounds), |(modes, rounds)| {
         let mut present = BTreeSet::new();
         let tree = Tree::new(&[]);
         for (name, mode) in NAMES.iter().zip(modes) {
@@ -83,7 +84,7 @@ fn undo_gives_the_tree_before_and_redo_the_tree_after() {
             assert_eq!(&tree.snapshot(), expected);
         }
     });
-    assert!(moved.get() > 30, "only {} moves", moved.get());
+    assert!(moved.get() > 30 / stride(), "only {} moves", moved.get());
 }
 
 /// More directories than a process may have open files.
