@@ -265,7 +265,8 @@ pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
     let seen = fs::statx(dir, name.unwrap_or(""), flags, StatxFlags::MNT_ID).ok()?;
     let known = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    known.then_some(seen.stx_mnt_id)
+    // qemu (7, running programs of another processor) says that it is known and leaves it out.
+    known.then_some(seen.stx_mnt_id).filter(|&id| id != 0)
 }
 
 #[cfg(not(target_os = "linux"))]
