@@ -40,8 +40,10 @@ fn commits_by_number_of_files() {
 }
 
 /// System calls of the guard for one small edit in a workspace that has had one, from the lock to the end; those that close or sync what
-/// was opened are not among them. A number that grows is a cost for every patch.
+/// was opened are not among them. A number that grows is a cost for every patch. (Without
+/// `openat2`, as under qemu, it is another number.)
 #[test]
+#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), ignore = "another number there")]
 fn a_small_edit_takes_few_system_calls() {
     let tree = Tree::new(&[("src/main.rs", "one\ntwo\n")]);
     tree.commit(&[Update("src/main.rs", "1\n2\n")]).unwrap();
