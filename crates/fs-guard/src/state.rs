@@ -32,7 +32,8 @@ impl Root {
         let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
         let dir = Dir::shared(Arc::clone(&handle), &path).accepting_open(self.policy().accept_open_private_dir);
         dir.require_own(&seen)?;
-        *known = Some((handle, seen));
+        // On Windows a directory that is open keeps its name when it is removed.
+        *known = Some((handle, seen)).filter(|_| cfg!(unix));
         Ok(Some(dir))
     }
 
