@@ -148,7 +148,7 @@ def main():
         total += tried
         disagreements += len(wrong)
     if not node:
-        print("SKIPPED: llama.cpp, because npm is missing; its grammars were read by XGrammar only")
+        print("skipped in part: llama.cpp, because npm is missing; its grammars were read by XGrammar only")
     with open(sentences, encoding="utf-8") as lines:
         texts = [json.loads(line)["accepted"] for line in lines]
     print(f"{len(texts)} texts ({sum(texts)} accepted), {total} verdicts of other engines, {disagreements} disagreements")
