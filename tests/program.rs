@@ -2,31 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use rexpect::session::{PtySession, spawn_command};
-use serde_json::Value;
 
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl Run {
-    /// The one JSON object of `--json`.
-    pub(crate) fn json(&self) -> Result<Value, String> {
-        match self.stdout.lines().count() {
-            1 => serde_json::from_str(&self.stdout).map_err(|error| format!("{error}: {self:?}")),
-            lines => Err(format!("--json prints exactly one object, not {lines} lines: {self:#?}")),
-        }
-    }
-}
+pub(crate) use crate::run::Run;
+use crate::run::output;
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
 pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
@@ -46,35 +29,24 @@ pub(crate) fn run_other<A: AsRef<OsStr>>(program: &str, dir: &Path, home: &Path,
 pub(crate) fn printed<A: AsRef<OsStr>>(dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
     command.args(args);
-    let output = output(command, dir, home, input);
+    let output = output(at_home(command, dir, home), input);
     assert!(output.status.success(), "{output:?}");
     output.stdout
 }
 
 fn finish(command: Command, dir: &Path, home: &Path, input: &[u8]) -> Run {
-    let output = output(command, dir, home, input);
-    Run {
-        code: output.status.code().expect("the program ends by itself"),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    output(at_home(command, dir, home), input).into()
 }
 
-fn output(mut command: Command, dir: &Path, home: &Path, input: &[u8]) -> Output {
-    let mut child = command
+/// The command in this directory, with a home and nothing else of the environment.
+fn at_home(mut command: Command, dir: &Path, home: &Path) -> Command {
+    command
         .current_dir(dir)
         .env_clear()
         .env("HOME", home)
         .env("XDG_STATE_HOME", home.join("state"))
-        .env("XDG_CONFIG_HOME", home.join("config"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // It may end before it has read everything.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    child.wait_with_output().expect("the program ends")
+        .env("XDG_CONFIG_HOME", home.join("config"));
+    command
 }
 
 /// A folder with an empty `w/`, for the workspace, and files.

@@ -38,6 +38,7 @@ mod posix;
 mod program;
 mod races;
 mod replay;
+mod run;
 mod sandbox;
 mod scenarios;
 mod serve;

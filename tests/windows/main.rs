@@ -10,6 +10,8 @@
 #[path = "../posix.rs"]
 mod posix;
 mod program;
+#[path = "../run.rs"]
+mod run;
 #[path = "../scenarios.rs"]
 mod scenarios;
 #[path = "../share.rs"]

@@ -1,30 +1,12 @@
 //! Runs the program on Windows, under its own name or that of the tool that models know.
 
 use std::ffi::OsStr;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::Value;
-
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl Run {
-    /// The one JSON object of `--json`.
-    pub(crate) fn json(&self) -> Result<Value, String> {
-        match self.stdout.lines().count() {
-            1 => serde_json::from_str(&self.stdout).map_err(|error| format!("{error}: {self:?}")),
-            lines => Err(format!("--json prints exactly one object, not {lines} lines: {self:#?}")),
-        }
-    }
-}
+pub(crate) use crate::run::Run;
+use crate::run::output;
 
 /// The program under another name: a copy, for Windows gives a program its own path as its name.
 fn called(name: &str) -> PathBuf {
@@ -59,18 +41,5 @@ pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[
 }
 
 pub(crate) fn finish(command: Command, input: &[u8]) -> Run {
-    let output = output(command, input);
-    Run {
-        code: output.status.code().expect("the program ends by itself"),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
-}
-
-fn output(mut command: Command, input: &[u8]) -> Output {
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("the program starts");
-    // It may end before it has read everything.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    child.wait_with_output().expect("the program ends")
+    output(command, input).into()
 }
