@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use crate::args::Approve;
+use crate::outside::{absolute, config_home, home};
 
 /// The name of the server in every configuration.
 pub(crate) const NAME: &str = "apply-patch";
@@ -388,17 +389,4 @@ pub(crate) fn word(approve: Approve) -> &'static str {
         Approve::Auto => "auto",
         Approve::Never => "never",
     }
-}
-
-fn absolute(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
-fn home() -> Option<PathBuf> {
-    absolute("HOME").or_else(|| if cfg!(windows) { absolute("USERPROFILE") } else { None })
-}
-
-fn config_home() -> Option<PathBuf> {
-    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
-    absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(home()?.join(".config")))
 }

@@ -29,9 +29,7 @@ impl Global {
         let (color, opened) = (None, Mutex::default());
         Self { root, color, no_pager: false, json: false, quiet: false, verbose: false, settings, opened }
     }
-}
 
-impl Global {
     /// Takes the workspace, if it is open already: for the first who needs it.
     pub(crate) fn take_root(&self) -> Option<Root> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()

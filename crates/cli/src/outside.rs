@@ -3,9 +3,25 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_guard::{Error, FileKind};
+
+/// The path in a variable of the environment; `None` where it is not absolute.
+pub(crate) fn absolute(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The user's home directory, if it is known.
+pub(crate) fn home() -> Option<PathBuf> {
+    absolute("HOME").or_else(|| if cfg!(windows) { absolute("USERPROFILE") } else { None })
+}
+
+/// Where programs keep the user's configuration, by the rules of the XDG base directories, and `%APPDATA%` on Windows.
+pub(crate) fn config_home() -> Option<PathBuf> {
+    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
+    absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(home()?.join(".config")))
+}
 
 /// The terminal that controls this process, whatever standard input and output are.
 #[cfg(not(windows))]

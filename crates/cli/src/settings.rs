@@ -20,6 +20,7 @@ use workspace_trash::Retention;
 
 use crate::args::{self, Ambiguous, Approve, Durability, Fuzz, HardLinks, Names, Profile, Rules, When, Writing};
 use crate::failure::Failure;
+use crate::outside::config_home;
 
 /// The file in the workspace.
 pub(crate) const WORKSPACE_FILE: &str = ".apply-patch.toml";
@@ -720,12 +721,9 @@ fn variable(key: &str) -> String {
     format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
 }
 
-/// The user's file, by the rules of the XDG base directories, and in `%APPDATA%` on Windows; `None` where there is no home.
+/// The user's file; `None` where there is no home.
 pub(crate) fn user_file() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
-    let config = absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(absolute("HOME")?.join(".config")))?;
-    Some(config.join("apply-patch/config.toml"))
+    Some(config_home()?.join("apply-patch/config.toml"))
 }
 
 /// The bounds of the file in a directory.
