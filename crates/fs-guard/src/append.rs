@@ -37,11 +37,6 @@ impl AppendFile {
         sys::sync(&self.handle).at("sync", &self.path)
     }
 
-    /// Returns its length in bytes.
-    pub fn size(&self) -> Result<u64, Error> {
-        Ok(sys::stat(&self.handle).at("look at", &self.path)?.size)
-    }
-
     /// Returns the length in bytes that it had when it was opened.
     #[must_use]
     pub fn opened_size(&self) -> u64 {

@@ -32,7 +32,6 @@ pub(crate) fn lacks(_: crate::sys::modes::Rename) -> bool {
 /// A file got a second name; see `count_late`.
 #[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn linked() {}
 
 #[cfg(all(unix, not(feature = "fault-injection")))]
@@ -42,7 +41,6 @@ pub(crate) fn counted_again() {}
 
 #[cfg(all(unix, not(feature = "fault-injection")))]
 #[inline(always)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "names are counted at once there"))]
 pub(crate) fn late_names() -> u64 {
     0
 }

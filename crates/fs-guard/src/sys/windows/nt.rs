@@ -212,11 +212,17 @@ pub(super) fn control(file: &File, code: u32, into: &mut [u64]) -> io::Result<us
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(length as usize) }
 }
 
-/// Locks one byte of an open file, which need not be there, for this handle alone; `false` when another handle has it.
-pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
+/// A place in a file, as the calls that lock take it.
+fn byte_at(at: u64) -> OVERLAPPED {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.Offset = (at & 0xFFFF_FFFF) as u32;
     place.Anonymous.Anonymous.OffsetHigh = (at >> 32) as u32;
+    place
+}
+
+/// Locks one byte of an open file, which need not be there, for this handle alone; `false` when another handle has it.
+pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
+    let mut place = byte_at(at);
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
     // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle waits for each call.
     if unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut place) } != 0 {
@@ -231,9 +237,7 @@ pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
 
 /// Lets go what [`try_lock`] took.
 pub(super) fn unlock(file: &File, at: u64) -> io::Result<()> {
-    let mut place = OVERLAPPED::default();
-    place.Anonymous.Anonymous.Offset = (at & 0xFFFF_FFFF) as u32;
-    place.Anonymous.Anonymous.OffsetHigh = (at >> 32) as u32;
+    let mut place = byte_at(at);
     // SAFETY: the pointer is to a local, and the call does not go on after it returned: the handle waits for each call.
     match unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) } {
         0 => Err(io::Error::last_os_error()),

@@ -181,7 +181,7 @@ impl CommitLog for Log<'_> {
         let write = || {
             let dir = self.locked.locked_store().dir().open_or_create_dir("audit")?;
             let file = dir.spot("s.jsonl").append()?;
-            if file.size()? == 0 {
+            if file.opened_size() == 0 {
                 dir.sync()?;
                 self.locked.locked_store().dir().sync()?;
             }
