@@ -35,7 +35,7 @@ impl Place {
         if !program.exists() {
             std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
         }
-        let output = Command::new("setsid")
+        let run = Command::new("setsid")
             .arg("-w")
             .arg(program)
             .args(args)
@@ -46,13 +46,8 @@ impl Place {
             .env("XDG_STATE_HOME", self.0.path().join("state"))
             .env("XDG_CONFIG_HOME", self.0.path().join("config"))
             .envs(environment.iter().copied())
-            .output()
-            .expect("the program runs");
-        Run {
-            code: output.status.code().expect("it ends by itself"),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
+            .output();
+        run.expect("the program runs").into()
     }
 
     fn root(&self) -> &Path {
@@ -301,5 +296,42 @@ fn snapshots_are_bounded_by_every_source() {
         let args = format!(r#"{{"patch":"{text}","expectedSha256ByPath":{{"a":"{hash}"}}}}"#);
         let edited = tool("apply_patch", &args);
         assert_eq!(edited.code, if kept { 0 } else { 4 }, "{}", edited.stdout);
+    }
+}
+
+#[test]
+fn limits_are_the_users_and_the_workspace_lowers_them() {
+    let two = "*** Begin Patch\n*** Add File: b\n+b\n*** Add File: c\n+c\n*** End Patch\n";
+    let large = format!("*** Begin Patch\n*** Add File: b\n+{}\n*** End Patch\n", "b".repeat(3 << 20));
+    let (operations, size) = ("APPLY_PATCH_MAX_OPERATIONS", "APPLY_PATCH_MAX_FILE_SIZE");
+    // The user's file, the environment, the workspace's file, the patch, the exit code and what is said.
+    let cases: &[(&str, &[(&str, &str)], &str, &str, i32, &str)] = &[
+        ("", &[], "", two, 0, ""),
+        ("max-operations = 1", &[], "", two, 1, "more than 1 file operation"),
+        ("max-operations = 1", &[(operations, "2")], "", two, 0, ""),
+        ("", &[(operations, "3")], "max-operations = 1", two, 1, "more than 1 file operation"),
+        ("max-operations = 1", &[], "max-operations = 3", two, 1, "more than 1 file operation"),
+        ("", &[(operations, "0")], "", two, 2, "must be a number, 1 or more"),
+        ("", &[], "", &large, 0, ""),
+        ("max-file-size = 2", &[], "", &large, 5, "the limit of 2097152"),
+        ("max-file-size = 2", &[(size, "4")], "", &large, 0, ""),
+        ("", &[], "max-file-size = 2", &large, 5, "the limit of 2097152"),
+    ];
+    for (user, environment, workspace, patch, code, said) in cases {
+        for way in [&["../p"][..], &["check", "../p"], &["parse", "../p"]] {
+            if way[0] == "parse" && said.contains("limit of") {
+                continue;
+            }
+            let place = Place::new(user, workspace, patch);
+            let run = place.run("apply-patch", environment, way);
+            assert_eq!(run.code, *code, "{user:?} {environment:?} {workspace:?} {way:?}: {run:#?}");
+            assert!(run.stderr.contains(said), "{user:?} {environment:?} {workspace:?} {way:?}: {run:#?}");
+        }
+        let Some(patch) = Some(patch).filter(|patch| patch.len() < 1000) else { continue };
+        let place = Place::new(user, workspace, "");
+        let arguments = serde_json::json!({ "patch": patch }).to_string();
+        let run = place.run("apply-patch", environment, &["tool", "apply_patch", "--args", &arguments]);
+        assert_eq!(run.code, *code, "{user:?} {environment:?} {workspace:?}: {run:#?}");
+        assert!(run.stdout.contains(said) || *code == 2, "{user:?} {environment:?} {workspace:?}: {run:#?}");
     }
 }

@@ -213,7 +213,7 @@ impl Value for Duration {
     }
 }
 
-/// Room on the disk. What keeps less is the stricter.
+/// Room on the disk, or the size of a file. What has less is the stricter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mebibytes(u64);
 
@@ -230,6 +230,39 @@ impl Value for Mebibytes {
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
         text.parse().ok().filter(|&number: &u64| number <= u64::MAX >> 20).map(Self).ok_or(Wrong::Type)
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        match value {
+            DeValue::Integer(number) => Self::from_text(number.as_str()),
+            _ => Err(Wrong::Type),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn tightens(&self) -> bool {
+        true
+    }
+
+    fn within(self, bound: &Self) -> Self {
+        Self(self.0.min(bound.0))
+    }
+}
+
+/// How many there may be. Fewer are the stricter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Count(pub(crate) usize);
+
+impl Value for Count {
+    fn wanted() -> String {
+        "a number, 1 or more".into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().ok().filter(|&number| number > 0).map(Self).ok_or(Wrong::Type)
     }
 
     fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
@@ -494,6 +527,8 @@ settings! {
     max_snapshots: Mebibytes, "max-snapshots";
     state: StateWord, "state";
     trash_keep: TrashKeep, "trash-keep";
+    max_file_size: Mebibytes, "max-file-size";
+    max_operations: Count, "max-operations";
 }
 
 /// A value as it stands in a source.
@@ -572,6 +607,8 @@ impl Settings {
             max_snapshots: Mebibytes(file_tools::MAX_SNAPSHOTS >> 20),
             state: StateWord::Project,
             trash_keep: TrashKeep::default(),
+            max_file_size: Mebibytes(options.max_file_size >> 20),
+            max_operations: Count(options.parse.max_sections),
         }
     }
 

@@ -353,7 +353,7 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
         Error::Traversal { .. } | Error::NotWithin { .. } | Error::LeadsOut { .. } => {
             choose(path, "beneath the workspace root")
         }
-        Error::TooLarge { .. } => ask("change this file by other means", None),
+        Error::TooLarge { .. } => ask("change this file by other means, or set `max-file-size` higher", None),
         Error::Changed { .. } | Error::Locked { .. } => Hint::TryAgain {},
         _ => ask("look at disk, rights and mounts", None),
     }]

@@ -11,6 +11,7 @@ use patch_engine::{
     Reject, Report, Settings,
 };
 
+use patch_grammar::ParseOptions;
 use workspace_trash::Retention;
 
 use crate::audit::recorder::Recorder;
@@ -42,6 +43,8 @@ pub struct SessionSettings {
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
+    /// How many file operations a patch may have.
+    pub max_operations: usize,
     /// The rules of the patches that name no profile.
     pub profile: Profile,
     /// The charsets that are declared for files.
@@ -69,6 +72,7 @@ impl Default for SessionSettings {
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             max_file_size: patch_engine::MAX_FILE_SIZE,
+            max_operations: ParseOptions::default().max_sections,
             profile: Profile::default(),
             encodings: Encodings::default(),
             max_output: None,
@@ -168,7 +172,9 @@ impl Session {
     /// The options of a patch in a profile.
     pub(crate) fn options_for(&self, profile: Profile) -> Options {
         let encodings = self.settings.encodings.clone();
-        Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) }
+        let mut options = Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) };
+        options.parse.max_sections = self.settings.max_operations;
+        options
     }
 
     fn snapshots(&self) -> Snapshots {

@@ -187,7 +187,8 @@ impl fmt::Display for ParseErrorKind {
             }
             Self::NoSections => "the patch has no file operations",
             Self::TooManySections { limit } => {
-                return write!(f, "the patch has more than {limit} file operations");
+                let plural = if *limit == 1 { "" } else { "s" };
+                return write!(f, "the patch has more than {limit} file operation{plural}");
             }
             Self::Unexpected => "this is no part of a patch",
             Self::NoDiff => "this is no unified or git diff",

@@ -116,6 +116,8 @@ pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> 
     options.parse.environment = rules.environment.clone();
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.encodings = settings.encoding.encodings();
+    options.max_file_size = settings.max_file_size.bytes();
+    options.parse.max_sections = settings.max_operations.0;
     options.allow_delete = settings.allow_delete;
     options.allow_move = settings.allow_move;
     options.create_parents = settings.create_parents;

@@ -132,7 +132,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     let result = match command {
         Command::Apply(apply) => apply::apply(&global, &apply),
         Command::Check(check) => apply::check(&global, &check),
-        Command::Parse(parse) => parse::parse(&parse),
+        Command::Parse(parse) => parse::parse(&global, &parse),
         Command::Explain(check) => explain::explain(&global, &check),
         Command::Git(args) => git::git(&global, &args),
         Command::Undo(undo) => undo::undo(&global, &undo),

@@ -7,6 +7,7 @@ use patch_grammar::ParseOptions;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::{input, json};
 
 #[derive(Debug, Args)]
@@ -23,10 +24,11 @@ pub(crate) struct ParseArgs {
     pub(crate) environment: Option<String>,
 }
 
-pub(crate) fn parse(args: &ParseArgs) -> Result<Exit, Failure> {
+pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Result<Exit, Failure> {
     let profile = args.profile.into();
     let input = input::read(args.input.file.as_deref())?;
-    let options = ParseOptions { environment: args.environment.clone(), ..Options::new(profile).parse };
+    let max_sections = global.settings.max_operations.0;
+    let options = ParseOptions { environment: args.environment.clone(), max_sections, ..Options::new(profile).parse };
     let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
     json::done(summary(&patch), &patch);
     Ok(Exit::Done)

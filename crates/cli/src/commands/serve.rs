@@ -95,6 +95,8 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.tool_settings.max_snapshots = global.settings.max_snapshots.bytes();
     settings.tool_settings.profile = global.settings.profile.into();
     settings.tool_settings.encodings = global.settings.encoding.encodings();
+    settings.tool_settings.max_file_size = global.settings.max_file_size.bytes();
+    settings.tool_settings.max_operations = global.settings.max_operations.0;
     Ok(settings)
 }
 

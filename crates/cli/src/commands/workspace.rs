@@ -47,6 +47,8 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
         lock_timeout: settings.lock_timeout,
         profile: settings.profile.into(),
         encodings: settings.encoding.encodings(),
+        max_file_size: settings.max_file_size.bytes(),
+        max_operations: settings.max_operations.0,
         retention: settings.trash_keep.retention(),
         traceless: true,
         // No tool shows a model anything here.
