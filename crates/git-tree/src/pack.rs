@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use gix_zlib::Status;
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
@@ -159,6 +160,12 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
+fn processors() -> usize {
+    static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *PROCESSORS
+}
+
 /// Makes the entries of objects in a pack, with as many threads as pay.
 fn entries(objects: &[(Id, &Object)], level: Option<gix_zlib::Compression>) -> io::Result<Vec<Vec<u8>>> {
     let deflate = |objects: &[(Id, &Object)]| {
@@ -174,7 +181,7 @@ fn entries(objects: &[(Id, &Object)], level: Option<gix_zlib::Compression>) -> i
         objects.iter().map(entry).collect::<io::Result<Vec<_>>>()
     };
     let size: usize = objects.iter().map(|(_, object)| object.bytes.len()).sum();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(size / SHARE).max(1);
+    let threads = if size < 2 * SHARE { 1 } else { processors().min(size / SHARE) };
     std::thread::scope(|scope| {
         let mut shares = objects.chunks(objects.len().div_ceil(threads));
         let own = shares.next().unwrap_or_default();

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use encoding_rs::UTF_8;
@@ -24,6 +24,9 @@ use crate::locate::{HunkReject, Pass};
 use crate::options::Options;
 use crate::plan::PlanNote;
 use crate::plan::disk::{Disk, load_unhashed};
+
+/// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// How many sections are prefetched at most before the planner takes them: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -239,7 +242,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     pub(crate) fn start<'s>(&'s self, scope: &'s thread::Scope<'s, '_>) -> Prefetch<'s, 'a, 'p> {
         let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
-            _ => thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
+            _ => MOST_THREADS.min(*PROCESSORS),
         };
         for _ in 1..threads {
             // Without it there is only less help.

@@ -180,7 +180,9 @@ impl Command {
             "durability" => {
                 !matches!(self, Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Log(_) | Self::Show(_))
             }
-            "max-file-size" | "max-operations" => plans || matches!(self, Self::Git(_) | Self::Tool(_) | Self::Serve(_)),
+            "max-file-size" | "max-operations" => {
+                plans || matches!(self, Self::Git(_) | Self::Tool(_) | Self::Serve(_))
+            }
             "approve" => matches!(self, Self::Apply(_) | Self::Ops(_) | Self::Tool(_) | Self::Serve(_)),
             _ => plans,
         }
