@@ -77,6 +77,11 @@ shown cases="5000":
 compare *args:
     benches/compare {{args}}
 
+# Compares `apply-patch git` with the commands of git that do the same.
+compare-git *args:
+    cargo build --quiet --release --locked -p apply-patch
+    python3 benches/git.py --ours "$(packaging/release/described target_directory)/release/apply-patch" {{args}}
+
 # Times every stage of the engine.
 bench:
     cargo bench -p patch-engine
