@@ -67,12 +67,11 @@ impl<'t> Diff<'t> {
         let text = text.into();
         let read = |text: &[u8]| {
             let lines = Lines::new(text);
-            let mut reader = Reader::new(&lines, options.strip);
+            let mut reader = Reader::new(&lines, options.strip, options.max_sections);
             let mut files = Vec::new();
             let result = loop {
                 match reader.file() {
-                    Ok(Some(file)) if files.len() < options.max_sections => files.push(file),
-                    Ok(Some(_)) => break Err(reader.too_many(options.max_sections)),
+                    Ok(Some(file)) => files.push(file),
                     Ok(None) if files.is_empty() => break Err(reader.no_diff()),
                     Ok(None) => break Ok(()),
                     Err(failure) => break Err(failure),

@@ -262,7 +262,8 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".repeat(3),
         &DiffOptions { max_sections: 2, ..DiffOptions::default() },
     );
-    assert_eq!(error.expect_err("too many").kind.as_str(), "too_many_sections");
+    let error = error.expect_err("too many");
+    assert_eq!((error.kind.as_str(), error.line, error.column), ("too_many_sections", 11, 1));
     let error =
         Diff::parse(b"diff --git a/p q b/p q\nindex 1..2\nGIT binary patch\n".to_vec(), &DiffOptions::default());
     assert!(error.expect_err("binary").to_string().starts_with("p q: a binary change cannot be applied"));

@@ -54,7 +54,7 @@ pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
 /// Where the files that begin at line `at` end, with nothing but empty lines between them. Where something is wrong, that
 /// is the end of the text: every reader finds the same.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
-    let mut reader = Reader::new(lines, None);
+    let mut reader = Reader::new(lines, None, usize::MAX);
     (reader.at, reader.quiet) = (at, true);
     let mut end = at;
     loop {
@@ -135,6 +135,9 @@ pub(super) struct Reader<'l, 't> {
     /// The line that is read next.
     at: usize,
     strip: Option<usize>,
+    /// How many files there may be, and how many were begun.
+    most: usize,
+    files: usize,
     pub(super) warnings: Vec<Warning>,
     /// Whether all header lines so far end in CRLF; `None` before the first. They tell how the diff was stored: the
     /// terminators of other lines may be the file's.
@@ -167,12 +170,8 @@ struct GitHeader {
 }
 
 impl<'l, 't> Reader<'l, 't> {
-    pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>) -> Self {
-        Self { lines, at: 0, strip, warnings: Vec::new(), framed: None, quiet: false }
-    }
-
-    pub(super) fn too_many(&self, limit: usize) -> Failure {
-        self.failure(self.at, ParseErrorKind::TooManySections { limit }, "the end of the diff")
+    pub(super) fn new(lines: &'l Lines<'t>, strip: Option<usize>, most: usize) -> Self {
+        Self { lines, at: 0, strip, most, files: 0, warnings: Vec::new(), framed: None, quiet: false }
     }
 
     pub(super) fn no_diff(&self) -> Failure {
@@ -205,11 +204,14 @@ impl<'l, 't> Reader<'l, 't> {
     pub(super) fn file(&mut self) -> Result<Option<File>, Failure> {
         while self.at < self.lines.len() {
             let line = self.lines.get(self.at);
-            if line.starts_with(b"diff --git ") {
-                return self.git_file().map(Some);
-            }
-            if self.begins(self.at) {
-                return self.plain_file().map(Some);
+            let git = line.starts_with(b"diff --git ");
+            if git || self.begins(self.at) {
+                if self.files == self.most {
+                    let kind = ParseErrorKind::TooManySections { limit: self.most };
+                    return Err(self.failure(self.at, kind, "the end of the diff"));
+                }
+                self.files += 1;
+                return if git { self.git_file() } else { self.plain_file() }.map(Some);
             }
             let expected = "a text file";
             if line.starts_with(b"diff --cc ") || line.starts_with(b"diff --combined ") {
