@@ -305,7 +305,8 @@ fn limits_are_the_users_and_the_workspace_lowers_them() {
     let large = format!("*** Begin Patch\n*** Add File: b\n+{}\n*** End Patch\n", "b".repeat(3 << 20));
     let (operations, size) = ("APPLY_PATCH_MAX_OPERATIONS", "APPLY_PATCH_MAX_FILE_SIZE");
     // The user's file, the environment, the workspace's file, the patch, the exit code and what is said.
-    let cases: &[(&str, &[(&str, &str)], &str, &str, i32, &str)] = &[
+    type Variables<'v> = &'v [(&'v str, &'v str)];
+    let cases: &[(&str, Variables<'_>, &str, &str, i32, &str)] = &[
         ("", &[], "", two, 0, ""),
         ("max-operations = 1", &[], "", two, 1, "more than 1 file operation"),
         ("max-operations = 1", &[(operations, "2")], "", two, 0, ""),
