@@ -223,66 +223,47 @@ impl Mebibytes {
     }
 }
 
-impl Value for Mebibytes {
-    fn wanted() -> String {
-        "a number of MiB".into()
-    }
-
-    fn from_text(text: &str) -> Result<Self, Wrong> {
-        text.parse().ok().filter(|&number: &u64| number <= u64::MAX >> 20).map(Self).ok_or(Wrong::Type)
-    }
-
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        match value {
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Wrong::Type),
-        }
-    }
-
-    fn text(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn tightens(&self) -> bool {
-        true
-    }
-
-    fn within(self, bound: &Self) -> Self {
-        Self(self.0.min(bound.0))
-    }
-}
-
 /// How many there may be. Fewer are the stricter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Count(pub(crate) usize);
 
-impl Value for Count {
-    fn wanted() -> String {
-        "a number, 1 or more".into()
-    }
+/// Implements [`Value`] for numbers of which the lower is the stricter.
+macro_rules! amounts {
+    ($($type:ident, $least:expr, $most:expr, $wanted:expr;)*) => {$(
+        impl Value for $type {
+            fn wanted() -> String {
+                $wanted.into()
+            }
 
-    fn from_text(text: &str) -> Result<Self, Wrong> {
-        text.parse().ok().filter(|&number| number > 0).map(Self).ok_or(Wrong::Type)
-    }
+            fn from_text(text: &str) -> Result<Self, Wrong> {
+                text.parse().ok().filter(|number| ($least..=$most).contains(number)).map(Self).ok_or(Wrong::Type)
+            }
 
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        match value {
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Wrong::Type),
+            fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+                match value {
+                    DeValue::Integer(number) => Self::from_text(number.as_str()),
+                    _ => Err(Wrong::Type),
+                }
+            }
+
+            fn text(&self) -> String {
+                self.0.to_string()
+            }
+
+            fn tightens(&self) -> bool {
+                true
+            }
+
+            fn within(self, bound: &Self) -> Self {
+                Self(self.0.min(bound.0))
+            }
         }
-    }
+    )*};
+}
 
-    fn text(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn tightens(&self) -> bool {
-        true
-    }
-
-    fn within(self, bound: &Self) -> Self {
-        Self(self.0.min(bound.0))
-    }
+amounts! {
+    Mebibytes, 0, u64::MAX >> 20, "a number of MiB";
+    Count, 1, usize::MAX, "a number, 1 or more";
 }
 
 /// A command of the shell; `None` leaves it to `$PAGER`.
