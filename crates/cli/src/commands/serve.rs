@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_mcp::{Approval, Origin, ServeError, ServerSettings};
 use clap::Args;
+use file_tools::SessionSettings;
 
 use super::workspace;
 use crate::args::{self, Approve};
@@ -89,14 +90,8 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     settings.approval = global.settings.approve.into();
     settings.max_message = args.max_message;
     settings.brief = args.brief;
-    settings.tool_settings.durability = workspace::durability(&global.settings);
-    settings.tool_settings.lock_timeout = global.settings.lock_timeout;
-    settings.tool_settings.retention = global.settings.trash_keep.retention();
-    settings.tool_settings.max_snapshots = global.settings.max_snapshots.bytes();
-    settings.tool_settings.profile = global.settings.profile.into();
-    settings.tool_settings.encodings = global.settings.encoding.encodings();
-    settings.tool_settings.max_file_size = global.settings.max_file_size.bytes();
-    settings.tool_settings.max_operations = global.settings.max_operations.0;
+    let max_output = settings.tool_settings.max_output;
+    settings.tool_settings = SessionSettings { max_output, ..workspace::tool_settings(&global.settings) };
     Ok(settings)
 }
 

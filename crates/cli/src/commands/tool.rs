@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
-use file_tools::{Reply, Session, SessionName, SessionSettings, Tool, ToolError, brief_catalogue, catalogue};
+use file_tools::{Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue};
 use patch_engine::approval::Approvals;
 use patch_engine::{ErrorKind, MAX_PATCH_SIZE};
 use serde_json::{Value, json};
@@ -125,12 +125,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolErr
         workspace::confine(global, &workspace).map_err(|failure| failure.error())?;
     }
     let input = input(args.args.as_deref().unwrap_or_default())?;
-    // A failed call of a tool is logged also where nothing was ever changed.
-    let settings = SessionSettings {
-        traceless: false,
-        max_snapshots: global.settings.max_snapshots.bytes(),
-        ..workspace::session_settings(&global.settings)
-    };
+    let settings = workspace::tool_settings(&global.settings);
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =

@@ -57,6 +57,16 @@ pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
     }
 }
 
+/// How a session of a model works, by a tool or the server.
+pub(super) fn tool_settings(settings: &Settings) -> SessionSettings {
+    SessionSettings {
+        // A failed call of a tool is logged also where nothing was ever changed.
+        traceless: false,
+        max_snapshots: settings.max_snapshots.bytes(),
+        ..session_settings(settings)
+    }
+}
+
 /// What a commit survives.
 pub(super) fn durability(settings: &Settings) -> Durability {
     match settings.durability {
