@@ -297,6 +297,7 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
             end_line: Some((conflict.current.lines.end - 1).max(conflict.current.lines.start)),
         }],
         Problem::Binary { .. } => vec![Hint::UseSection { section: "Delete File".into(), path: path.clone() }],
+        Problem::TooManyFiles { .. } => vec![choose(path, "a directory in it, one after the other")],
         Problem::DeleteNotAllowed => {
             vec![
                 Hint::LeaveOut { part: Part::Section },

@@ -125,6 +125,11 @@ pub enum Problem {
         /// Its hash.
         sha256: Sha256,
     },
+    /// A directory that is to be deleted has more files than are deleted at once.
+    TooManyFiles {
+        /// How many are.
+        limit: usize,
+    },
     /// The options do not let the patch delete files.
     DeleteNotAllowed,
     /// The options do not let the patch move files.
@@ -189,6 +194,7 @@ impl Reject {
             Problem::SamePath | Problem::ParentIsFile { .. } => ErrorKind::CommandFailed,
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
+            Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
             Problem::LeavesLines | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
@@ -214,6 +220,7 @@ impl Reject {
             Problem::Stale { .. } => "stale",
             Problem::Conflict(_) => "conflict",
             Problem::Binary { .. } => "binary",
+            Problem::TooManyFiles { .. } => "too_many_files",
             Problem::DeleteNotAllowed => "delete_not_allowed",
             Problem::MoveNotAllowed => "move_not_allowed",
             Problem::LeavesLines => "leaves_lines",
@@ -296,6 +303,7 @@ impl fmt::Display for Problem {
                 write!(f, "the file has changed there: {}", since(conflict))
             }
             Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
+            Self::TooManyFiles { limit } => write!(f, "the directory has more than {limit} files"),
             Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
             Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
             Self::LeavesLines => {

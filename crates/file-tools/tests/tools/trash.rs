@@ -62,6 +62,21 @@ fn a_directory_needs_recursive_and_comes_back_whole() {
 }
 
 #[test]
+fn a_directory_with_too_many_files_is_deleted_in_parts() {
+    let bench = Bench::new(&[("d/e/f", b"F")]);
+    for nth in 0..patch_engine::MAX_DELETED {
+        std::fs::write(bench.path(&format!("d/{nth}")), b"").unwrap();
+    }
+    let error = bench.fails("delete_file", &json!({ "path": "d", "recursive": true }), "file_too_large");
+    assert_eq!(error["message"], "d: the directory has more than 10000 files");
+    assert_eq!(error["details"]["reason"], "too_many_files");
+    assert_eq!(error["suggestedNextAction"], "choose another path than d: a directory in it, one after the other");
+    bench.done("delete_file", &json!({ "path": "d/e", "recursive": true }));
+    let data = bench.done("delete_file", &json!({ "path": "d", "recursive": true }));
+    assert_eq!(data["deletedFiles"], patch_engine::MAX_DELETED);
+}
+
+#[test]
 fn what_is_deleted_for_good_is_not_kept() {
     let bench = Bench::new(&[("f", b"x")]);
     let data = bench.done("delete_file", &json!({ "path": "f", "permanent": true }));

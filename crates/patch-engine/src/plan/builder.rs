@@ -260,7 +260,7 @@ impl<'o> PlanBuilder<'o> {
             return self.remove(path);
         }
         let mut files = Vec::new();
-        collect(&self.files, &target, &mut files, &mut self.remove_dirs)?;
+        collect(&self.files, &target, &target, &mut files, &mut self.remove_dirs)?;
         for file in files {
             let at = |problem| Reject::of(file.as_str(), problem);
             let limit = self.options.max_file_size;
@@ -816,8 +816,14 @@ fn changes(
     changes
 }
 
-/// Everything beneath a directory, and the directories, innermost first.
-fn collect(files_of: &Files, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut Vec<RelPath>) -> Result<(), Reject> {
+/// Everything beneath the directory `dir`, and the directories, innermost first; `all` is the one that goes as a whole.
+fn collect(
+    files_of: &Files,
+    all: &RelPath,
+    dir: &RelPath,
+    files: &mut Vec<RelPath>,
+    dirs: &mut Vec<RelPath>,
+) -> Result<(), Reject> {
     let at = |path: &str| {
         let path = path.to_owned();
         move |error| Reject::of(&path, Problem::Guard(error))
@@ -829,12 +835,11 @@ fn collect(files_of: &Files, dir: &RelPath, files: &mut Vec<RelPath>, dirs: &mut
         let shown = String::from_utf8_lossy(&path).into_owned();
         let path = files_of.check_bytes(&path, Access::Delete).map_err(at(&shown))?;
         match kind {
-            FileKind::Directory => collect(files_of, &path, files, dirs)?,
+            FileKind::Directory => collect(files_of, all, &path, files, dirs)?,
             _ => files.push(path),
         }
         if files.len() > MAX_DELETED {
-            let (size, limit) = (files.len() as u64, MAX_DELETED as u64);
-            return Err(at(dir.as_str())(fs_guard::Error::TooLarge { path: dir.to_string(), size, limit }));
+            return Err(Reject::of(all.as_str(), Problem::TooManyFiles { limit: MAX_DELETED }));
         }
     }
     dirs.push(dir.clone());
