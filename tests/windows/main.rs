@@ -235,13 +235,18 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     assert!(points.len() > 30, "{calls}");
     // In Wine each takes a tenth of a second; the renames are those that matter most.
     let chosen = points.iter().enumerate().filter(|(index, (call, _))| index % 3 == 0 || call.starts_with("renameat"));
-    let (mut old, mut new) = (0, 0);
+    let (mut old, mut new, mut missed) = (0, 0, 0);
     for (_, (call, at)) in chosen {
         let place = Place::new();
-        assert_eq!(attempt(&place, &format!("kill {at} 0")), 137, "{call} {at}");
+        let _ = fs::remove_file(&list);
+        let code = attempt(&place, &format!("kill {at} 0"));
+        // Files are read again while they are young, so a slow run may make fewer calls than the first one.
+        let ended = fs::read_to_string(&list).expect("the calls").lines().count() < *at;
+        assert_eq!(code, if ended { 0 } else { 137 }, "{call} {at}");
+        missed += usize::from(ended);
         succeeded(&place.run(&["recover"], ""));
         let now = place.files();
-        assert!(now == Place::old() || now == Place::new_files(), "{call} {at}: {now:?}");
+        assert!(now == Place::new_files() || now == Place::old() && !ended, "{call} {at}: {now:?}");
         *if now == Place::old() { &mut old } else { &mut new } += 1;
         let pending = fs::read_dir(place.dir.path().join(".apply-patch/pending")).map_or(0, Iterator::count);
         assert_eq!(pending, 0, "{call} {at}");
@@ -251,7 +256,7 @@ fn killed_at_any_call_all_or_nothing_is_there() {
             assert_eq!(place.files(), Place::new_files(), "{call} {at}");
         }
     }
-    assert!(old > 3 && new > 3, "{old} reverted, {new} finished");
+    assert!(old > 3 && new > 3 + missed && missed < 10, "{old} reverted, {new} finished, {missed} of them missed");
 }
 
 /// The command of `--verify` is one of `cmd`, with its quotes.

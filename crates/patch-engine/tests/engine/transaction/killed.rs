@@ -146,17 +146,25 @@ fn killed_at_any_call_of_the_guard_all_or_nothing_is_there() {
         // After a read the disk is as before it.
         let points: Vec<_> = calls.lines().zip(1..).filter(|(call, _)| call.ends_with(" w")).collect();
         assert!(points.len() > 20, "{calls}");
-        let (mut reverted, mut finished) = (0, 0);
+        let (mut reverted, mut finished, mut missed) = (0, 0, 0);
         for (call, at) in points {
             let tree = Tree::new(FILES);
-            assert!(!child(&tree, few, &format!("kill {at} 0")), "{call} {at}");
+            let _ = fs::remove_file(&list);
+            let ended = child(&tree, few, &format!("kill {at} 0"));
+            // Files are read again while they are young, so a slow run may make fewer calls than the first one.
+            let made = fs::read_to_string(&list).unwrap().lines().count();
+            assert_eq!(ended, made < at, "{call} {at}: {made} calls");
+            missed += usize::from(ended);
             drop(lock(&open(tree.dir.path(), place.clone())));
             let now = tree.snapshot();
-            assert!(now == old || now == new, "killed at {call} {at}: {now:#?}");
+            assert!(now == new || now == old && !ended, "killed at {call} {at}: {now:#?}");
             assert!(tree.pending().is_empty(), "killed at {call} {at}");
             *if now == old { &mut reverted } else { &mut finished } += 1;
         }
-        assert!(reverted > 5 && finished > 5, "{reverted} reverted, {finished} finished: the kills missed");
+        assert!(
+            reverted > 5 && finished > 5 + missed && missed < 10,
+            "{reverted} reverted, {finished} finished, {missed} of them missed"
+        );
     }
 }
 
