@@ -5,6 +5,7 @@
 //! who writes to the workspace can write that file, so it can only make the program stricter. That of the project's
 //! top holds in each of its directories, with patterns that are relative to the top.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -668,15 +669,28 @@ pub(crate) struct Sources {
 impl Sources {
     /// Reads what there is: two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
+        let read = |path: PathBuf| -> Result<_, Failure> {
+            let bytes = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?;
+            Ok(bytes.map(|bytes| (path, bytes)))
+        };
+        let user = user_file().map(read).transpose()?.flatten();
+        let user = user.as_ref().map(|(path, bytes)| (path.as_path(), bytes.as_slice()));
+        Self::of(root, user, |name| std::env::var_os(name))
+    }
+
+    /// The same, with the path and the bytes of the user's file and the variables of the environment given.
+    pub(crate) fn of(
+        root: &Path,
+        user: Option<(&Path, &[u8])>,
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, Failure> {
         let mut sources = Self::default();
-        if let Some(path) = user_file()
-            && let Some(bytes) = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?
-        {
-            sources.user = parse(&path, &bytes)?;
+        if let Some((path, bytes)) = user {
+            sources.user = parse(path, bytes)?;
         }
         for key in KEYS {
             let name = variable(key);
-            let Some(value) = std::env::var_os(&name) else { continue };
+            let Some(value) = environment(&name) else { continue };
             let wrong = |problem: String| Failure::Usage(format!("${name}: {problem}"));
             let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
             sources.environment.read(key, Raw::Text(text)).map_err(wrong)?;
