@@ -237,7 +237,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-const FIRST_LOOK: &[&str] = if cfg!(target_os = "linux") { &["openat2"] } else { &[] };
+const FIRST_LOOK: &[&str] = &["openat2"];
 
 fn look(tree: &Tree, begin: &dyn Fn(), name: &str) -> Result<String, Error> {
     let root = tree.open();
@@ -336,7 +336,6 @@ fn an_interrupted_call_is_made_again_and_not_for_ever() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn a_kernel_that_cannot_resolve_paths_is_not_needed() {
     let (_, usual, told) = with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::Nothing, 0);
     assert!(usual.contains(&"openat2") && !usual.contains(&"openat"), "{usual:?}");
@@ -565,7 +564,6 @@ fn names_of_one_file_are_known_also_where_each_has_a_number_of_its_own() {
 
 /// On some file systems of FUSE the kernel goes on counting a name that a file had for a moment.
 #[test]
-#[cfg(target_os = "linux")]
 fn a_name_that_is_gone_is_not_counted() {
     for names in [1, 2] {
         for at_once in [false, true] {
@@ -590,4 +588,20 @@ fn a_name_that_is_gone_is_not_counted() {
             assert_eq!(seen.unwrap().nlink, names);
         }
     }
+}
+
+/// The seam itself: the private directory seems to be on another file system than the files.
+#[test]
+fn nothing_is_lost_between_file_systems() {
+    let tree = project();
+    let root = tree.open();
+    let (slot, place) = (own(&tree), at(&root, "fresh"));
+    fault::cross_device(true);
+    let between = slot.rename_new(&place);
+    let within = slot.rename_new(&slot.dir().spot("moved"));
+    let files = at(&root, "d/f").rename_new(&place);
+    fault::cross_device(false);
+    assert_eq!(between.unwrap_err().io().unwrap().kind(), std::io::ErrorKind::CrossesDevices);
+    assert_eq!((verdict(within), verdict(files)), ("fine".into(), "fine".into()));
+    assert_eq!(texts(&tree.root.join(".kept")), ["own"]);
 }

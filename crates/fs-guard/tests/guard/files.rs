@@ -204,6 +204,7 @@ fn an_open_file_is_read_in_every_way_to_its_end() {
 
 /// What grows or shrinks after it was looked at is read and hashed as it is, all of it.
 #[test]
+#[cfg(unix)]
 fn a_file_that_others_write_meanwhile_is_read_to_its_end() {
     for (before, after) in
         [(5, 5), (5, 0), (5, 3), (5, 6), (5, 300_000), (0, 9), (65_536, 65_546), (65_536, 200_000), (70_000, 65_536)]

@@ -9,13 +9,13 @@
 
 #[cfg(target_os = "linux")]
 mod durable;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod faults;
 mod files;
 // Wine does not tell where a link leads, nor that a link to a file is one: what is to be said of links there is in `windows`.
 #[cfg(unix)]
 mod links;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod modes;
 mod names;
 #[cfg(unix)]

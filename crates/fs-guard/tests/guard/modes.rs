@@ -222,8 +222,29 @@ fn a_staged_file_is_given_mode_and_owner_only_where_it_lacks_them() {
         let seen = fs::metadata(tree.root.join(spot.path())).unwrap();
         assert_eq!((seen.uid(), seen.gid()), (staged.metadata().uid, staged.metadata().gid));
         assert_eq!(seen.uid(), own.uid);
+        if rustix::process::geteuid().is_root() {
+            assert_eq!(seen.gid(), owner.unwrap_or(&own).gid);
+        }
         spot.remove().unwrap();
     }
+}
+
+/// Lets what is made in a directory have the access list user::rwx, group::<group>, other::---.
+fn set_default_acl(dir: &Path, group: u16) -> bool {
+    let entry = |tag: u16, perm: u16| [tag.to_le_bytes(), perm.to_le_bytes(), [255; 2], [255; 2]].concat();
+    let acl = [2_u32.to_le_bytes().to_vec(), entry(1, 7), entry(4, group), entry(0x20, 0)].concat();
+    setxattr(dir, c"system.posix_acl_default", &acl, XattrFlags::empty()).is_ok()
+}
+
+#[test]
+fn the_private_directory_inherits_no_access_list() {
+    let tree = Tree::new(&[]);
+    if !set_default_acl(&tree.root, 7) {
+        return eprintln!("skipped: no access lists here");
+    }
+    tree.open().create_state_dir().unwrap();
+    assert!(getxattr(tree.root.join(".kept"), c"system.posix_acl_default", &mut [0; 99]).is_err());
+    assert_eq!(mode(&tree.root.join(".kept")), 0o700);
 }
 
 /// What `std` makes in the same directory is the measure.
@@ -234,18 +255,13 @@ fn a_staged_file_inherits_what_a_new_one_would() {
     {
         let tree = Tree::new(&[("d/f", "x")]);
         let dir = tree.root.join("d");
-        if is_root {
-            std::os::unix::fs::chown(&dir, None, Some(4321)).unwrap();
+        if is_root && std::os::unix::fs::chown(&dir, None, Some(4321)).is_err() {
+            eprintln!("skipped: no other groups here");
         }
         chmod(&dir, dir_mode);
-        if let Some(group) = acl {
-            // Version 2: user::rwx, group::<group>, other::---.
-            let entry = |tag: u16, perm: u16| [tag.to_le_bytes(), perm.to_le_bytes(), [255; 2], [255; 2]].concat();
-            let acl = [2_u32.to_le_bytes().to_vec(), entry(1, 7), entry(4, group), entry(0x20, 0)].concat();
-            if setxattr(&dir, c"system.posix_acl_default", &acl, XattrFlags::empty()).is_err() {
-                eprintln!("skipped: no access lists here");
-                continue;
-            }
+        if acl.is_some_and(|group| !set_default_acl(&dir, group)) {
+            eprintln!("skipped: no access lists here");
+            continue;
         }
         for mode in [0o600, 0o644, 0o666, 0o755, 0o777] {
             let measure = dir.join("measure");
@@ -265,7 +281,6 @@ fn a_staged_file_inherits_what_a_new_one_would() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     let tree = Tree::new(&[("f", "x")]);
     let root = tree.open();
@@ -294,8 +309,31 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     if setxattr(tree.root.join("f"), c"user.note", b"note", XattrFlags::empty()).is_err() {
         return eprintln!("skipped: no attributes here");
     }
+    let mut names = [0; 99];
+    if rustix::fs::listxattr(tree.root.join("f"), &mut names).ok() != Some("user.note\0".len()) {
+        return eprintln!("skipped: the system gives files attributes of its own");
+    }
     assert_eq!(copied(None), ("fine".into(), b"note".to_vec()));
     assert_eq!(copied(Some(5)), ("failed io".into(), Vec::new()));
+    // They cannot be listed, or read; there are none, or this one is gone just now.
+    for (call, code, expected) in [
+        ("flistxattr", 5, "failed io"),
+        ("fgetxattr", 5, "failed io"),
+        ("flistxattr", 95, "fine"),
+        ("fgetxattr", 61, "fine"),
+        ("fgetxattr", 95, "fine"),
+    ] {
+        let (from, _) = root.open_file(&path(&root, "f")).unwrap();
+        let spot = state.spot("1");
+        let mut file = spot.create(0o600).unwrap();
+        let at = if call == "flistxattr" { 1 } else { 2 };
+        fault::arm(Fault::Once(code), at, true);
+        let result = file.copy_xattrs(&from);
+        assert_eq!(fault::disarm()[at - 1], call);
+        assert_eq!(verdict(result), expected, "{call} {code}");
+        assert!(getxattr(tree.root.join(spot.path()), c"user.note", &mut [0; 9]).is_err());
+        spot.remove().unwrap();
+    }
     // The file system has none, or does not let this user.
     for code in [95, 1] {
         assert_eq!(copied(Some(code)), ("fine".into(), Vec::new()));
@@ -390,6 +428,7 @@ fn an_ordinary_user_is_told_what_may_not_be_done() {
     use std::os::unix::process::CommandExt as _;
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "modes::as_an_ordinary_user", "--ignored", "--nocapture"]).uid(65534).gid(65534);
+    child.env("TMPDIR", "/tmp");
     match child.current_dir("/").output() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
         Err(error) => eprintln!("skipped: {error}"),
