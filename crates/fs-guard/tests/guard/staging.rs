@@ -207,6 +207,19 @@ fn a_secret_is_made_once_and_is_private() {
     a_secret_that_cannot_be_used_is_never_as_good_as_none(&tree, &dir);
 }
 
+#[test]
+fn secrets_are_random_in_every_byte() {
+    let tree = Tree::new(&[]);
+    let secret = |name| fs_guard::secret(&tree.outside.join("keys"), name).unwrap().unwrap();
+    let secrets = ["a", "b", "c", "d", "e", "f", "g", "h"].map(secret);
+    // That eight bytes are the same by chance happens to one run in 2^51.
+    assert!((0..32).all(|at| secrets.iter().any(|secret| secret[at] != secrets[0][at])), "{secrets:?}");
+    let mut many = [0; 4096];
+    fs_guard::random(&mut many).unwrap();
+    assert!(many.chunks(8).all(|some| some != [0; 8]));
+    fs_guard::random(&mut []).unwrap();
+}
+
 #[cfg(unix)]
 fn a_secret_that_cannot_be_used_is_never_as_good_as_none(tree: &Tree, dir: &std::path::Path) {
     assert_eq!(fs::metadata(dir.join("key")).unwrap().mode() & 0o777, 0o600);
