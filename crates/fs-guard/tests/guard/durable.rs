@@ -54,13 +54,13 @@ fn everything_is_made_durable_by_itself_or_much_of_it_at_once() {
         [1, 0, 0, 0],
         [0, 1, 0, 0],
         [1, 1, 1, 1],
-        [40, 0, 0, 0],
-        [0, 40, 0, 0],
-        [20, 20, 1, 3],
-        [1, 0, 0, 40],
-        [0, 0, 0, 40],
-        [0, 0, 40, 0],
-        [0, 0, 20, 20],
+        [12, 0, 0, 0],
+        [0, 12, 0, 0],
+        [6, 6, 1, 3],
+        [1, 0, 0, 12],
+        [0, 0, 0, 12],
+        [0, 0, 12, 0],
+        [0, 0, 6, 6],
     ] {
         let all: usize = things.iter().sum();
         fault::busy(Some(true));
@@ -72,7 +72,7 @@ fn everything_is_made_durable_by_itself_or_much_of_it_at_once() {
     }
     // Of however many bytes.
     let (state, _) = tree.open().create_state_dir().unwrap();
-    let files: Vec<_> = (0..20)
+    let files: Vec<_> = (0..9)
         .map(|n| {
             let spot = state.spot(&format!("large{n}"));
             spot.create(0o600).unwrap();
@@ -101,7 +101,9 @@ fn what_cannot_be_made_durable_is_named() {
     files.file(&file);
     let mut dirs = SyncGroup::new();
     dirs.dir(&state);
-    for (group, path) in [(logs, ".kept/log"), (files, ".kept/file"), (dirs, ".kept")] {
+    let mut spots = SyncGroup::new();
+    spots.spot(file.spot().clone());
+    for (group, path) in [(logs, ".kept/log"), (files, ".kept/file"), (spots, ".kept/file"), (dirs, ".kept")] {
         fault::arm(Fault::Once(5), 1, false);
         let error = group.sync(None).unwrap_err();
         fault::disarm();

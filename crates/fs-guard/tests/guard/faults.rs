@@ -218,8 +218,7 @@ const CASES: &[Case] = &[
     (
         "read a secret",
         |tree, begin| {
-            let dir = tree.outside.join("keys");
-            fs_guard::secret(&dir, "key").unwrap();
+            let dir = keys(tree);
             begin();
             fs_guard::secret(&dir, "key").map(|secret| secret.is_some().to_string())
         },
@@ -228,8 +227,7 @@ const CASES: &[Case] = &[
     (
         "find a secret",
         |tree, begin| {
-            let dir = tree.outside.join("keys");
-            fs_guard::secret(&dir, "key").unwrap();
+            let dir = keys(tree);
             begin();
             fs_guard::find_secret(&dir, "key").map(|found| format!("{found:?}"))
         },

@@ -323,6 +323,9 @@ fn what_is_known_of_a_file_is_compared_in_full() {
         (|m| m.gid += 1, true, true),
         (|m| m.nlink += 1, true, true),
     ];
+    let mut set_id = seen.clone();
+    set_id.mode = 0o6751;
+    assert_eq!(set_id.kept_mode(), 0o751);
     assert!(seen == seen.clone() && seen.same_inode(&seen) && seen.same_bytes_as(&seen));
     for (k, (change, same_inode, same_bytes)) in changes.into_iter().enumerate() {
         let mut other = seen.clone();

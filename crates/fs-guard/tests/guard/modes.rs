@@ -229,6 +229,31 @@ fn a_staged_file_is_given_mode_and_owner_only_where_it_lacks_them() {
     }
 }
 
+#[test]
+fn a_staged_file_is_given_to_the_owner_of_another() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: giving files away is for root");
+    }
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    let spot = state.spot("0");
+    let probe = tree.outside.join("secret");
+    if std::os::unix::fs::chown(&probe, Some(4321), Some(1234)).is_err() {
+        return eprintln!("skipped: no other users here");
+    }
+    // All ones are no owner.
+    for (uid, gid) in [(4321, 1234), (4321, u32::MAX), (u32::MAX, 1234), (0, 0)] {
+        let mut owner = state.metadata().unwrap();
+        let (own_user, own_group) = (owner.uid, owner.gid);
+        (owner.uid, owner.gid) = (uid, gid);
+        let file = spot.create(0o600).unwrap().finish(Some(0o640), Some(&owner), false).unwrap();
+        let seen = file.metadata();
+        let kept = |asked: u32, own| if asked == u32::MAX { own } else { asked };
+        assert_eq!((seen.uid, seen.gid, seen.mode), (kept(uid, own_user), kept(gid, own_group), 0o640), "{uid} {gid}");
+        spot.remove().unwrap();
+    }
+}
+
 /// Lets what is made in a directory have the access list user::rwx, group::<group>, other::---.
 fn set_default_acl(dir: &Path, group: u16) -> bool {
     let entry = |tag: u16, perm: u16| [tag.to_le_bytes(), perm.to_le_bytes(), [255; 2], [255; 2]].concat();
@@ -383,40 +408,37 @@ fn what_a_file_system_can_do_is_what_was_seen_to_be_done() {
 
 #[test]
 fn a_secret_that_is_there_is_never_taken_for_none() {
-    for code in [1, 2, 5, 13, 20, 30, 40] {
-        for k in 1..=8 {
+    let tree = Tree::new(&[]);
+    let dir = keys(&tree);
+    let secret = Some([7; 32]);
+    let with = |fault, k, act: &dyn Fn() -> bool| {
+        fault::arm(fault, k, true);
+        assert!(act(), "{fault:?} {k}");
+        fault::disarm();
+    };
+    // Not that there is no such file: that is what no secret looks like.
+    for code in [1, 5, 13, 20, 30, 40] {
+        for k in 1..=6 {
             for fault in [Fault::Once(code), Fault::FromThenOn(code)] {
-                let tree = Tree::new(&[]);
-                let dir = tree.outside.join("keys");
-                let secret = fs_guard::secret(&dir, "key").unwrap();
-                let armed = |act: &dyn Fn() -> bool| {
-                    fault::arm(fault, k, true);
-                    assert!(act(), "{fault:?} {k}");
-                    fault::disarm();
-                };
-                // No such file: that is what no secret looks like.
-                if code != 2 {
-                    armed(&|| fs_guard::secret(&dir, "key").map_or(true, |found| found == secret));
-                    armed(&|| fs_guard::existing_secret(&dir, "key").map_or(true, |found| found == secret));
-                    armed(&|| fs_guard::find_secret(&dir, "key").map_or(true, |found| found == FoundSecret::There));
-                }
-                assert_eq!(fs_guard::existing_secret(&dir, "key").unwrap(), secret);
-                // And none that is not there is an error where nothing can be made.
-                if matches!(fault, Fault::FromThenOn(13)) && k == 1 {
-                    armed(&|| fs_guard::secret(&dir, "other").unwrap().is_none());
-                    armed(&|| fs_guard::existing_secret(&dir, "other").unwrap().is_none());
-                    armed(&|| fs_guard::find_secret(&dir, "other").unwrap() == FoundSecret::NoPlace);
-                }
+                with(fault, k, &|| fs_guard::secret(&dir, "key").map_or(true, |found| found == secret));
+                with(fault, k, &|| fs_guard::existing_secret(&dir, "key").map_or(true, |found| found == secret));
+                with(fault, k, &|| {
+                    fs_guard::find_secret(&dir, "key").map_or(true, |found| found == FoundSecret::There)
+                });
             }
         }
     }
-    let tree = Tree::new(&[]);
-    let dir = tree.outside.join("keys");
-    assert_eq!(fs_guard::find_secret(&dir, "key").unwrap(), FoundSecret::ToBeMade);
-    fs::create_dir_all(dir.join("key")).unwrap();
-    chmod(&dir.join("key"), 0o700);
-    assert_eq!(verdict(fs_guard::secret(&dir, "key")), "permission_denied untrusted_state");
-    assert_eq!(verdict(fs_guard::existing_secret(&dir, "key")), "permission_denied untrusted_state");
+    assert_eq!(fs_guard::secret(&dir, "key").unwrap(), secret);
+    // One that is not there is no error where nothing can be made.
+    with(Fault::FromThenOn(13), 1, &|| fs_guard::secret(&dir, "other").unwrap().is_none());
+    with(Fault::FromThenOn(13), 1, &|| fs_guard::existing_secret(&dir, "other").unwrap().is_none());
+    with(Fault::FromThenOn(13), 1, &|| fs_guard::find_secret(&dir, "other").unwrap() == FoundSecret::NoPlace);
+    assert_eq!(fs_guard::find_secret(&dir, "other").unwrap(), FoundSecret::ToBeMade);
+    assert_eq!(fs_guard::find_secret(&dir.join("none"), "key").unwrap(), FoundSecret::ToBeMade);
+    fs::create_dir(dir.join("dir")).unwrap();
+    chmod(&dir.join("dir"), 0o700);
+    assert_eq!(verdict(fs_guard::secret(&dir, "dir")), "permission_denied untrusted_state");
+    assert_eq!(verdict(fs_guard::existing_secret(&dir, "dir")), "permission_denied untrusted_state");
 }
 
 /// The system asks root for no permission, so another user does this.
@@ -456,8 +478,7 @@ fn as_an_ordinary_user() {
     chmod(&tree.root.join("locked"), 0o500);
     assert_eq!(verdict(dirs.check_writable(&path(&root, "locked/f"))), "permission_denied io");
     // Secrets: one that is hidden is not as good as none; none is none.
-    let keys = tree.outside.join("keys");
-    fs_guard::secret(&keys, "key").unwrap().unwrap();
+    let keys = keys(&tree);
     chmod(&keys, 0o600);
     assert_eq!(verdict(fs_guard::secret(&keys, "key")), "permission_denied io");
     assert_eq!(verdict(fs_guard::existing_secret(&keys, "key")), "permission_denied io");
