@@ -164,6 +164,10 @@ mod tests {
     use super::*;
 
     fn at(mtime: FileTime, now: FileTime) -> bool {
+        with(mtime, mtime, now)
+    }
+
+    fn with(mtime: FileTime, ctime: FileTime, now: FileTime) -> bool {
         Metadata {
             kind: FileKind::File,
             size: 0,
@@ -174,7 +178,7 @@ mod tests {
             dev: 1,
             ino: 1,
             mtime,
-            ctime: mtime,
+            ctime,
             racy: false,
             has_xattrs: None,
         }
@@ -190,5 +194,8 @@ mod tests {
         assert!(!at((100, 0), (102, 0)), "a file system of whole seconds");
         assert!(at((100, 0), (103, 0)));
         assert!(!at((200, 5), (100, 0)), "from the future");
+        // One whole second, as a copy may have it, is not yet a file system of them.
+        assert!(with((50, 0), (100, 5), (100, 70_000_000)) && with((50, 5), (100, 0), (100, 70_000_000)));
+        assert!(!with((100, 5), (50, 5), (100, 50_000_000)) && !with((50, 5), (100, 5), (100, 50_000_000)));
     }
 }

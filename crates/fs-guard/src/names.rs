@@ -318,6 +318,10 @@ mod tests {
             ("a\u{1b}[31mb", "control_character"),
             ("a\u{85}b", "control_character"),
             (&long, "too_long"),
+            (&long[1..], "fine"),
+            (&format!("{}{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "fine"),
+            (&format!("{}x{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "fine"),
+            (&format!("{}xx{}", "x".repeat(127) + "/", vec!["x".repeat(127); 31].join("/")), "too_long"),
             (&deep, "too_long"),
             (&"x/".repeat(256), "trailing_slash"),
             (&format!("./{}x", "x/".repeat(255)), "fine"),
@@ -374,6 +378,9 @@ mod tests {
             "com¹",
             "con .txt",
             "conin$",
+            "conout$",
+            "CONOUT$.txt",
+            "clock$",
             "a.",
             "a ",
             "a:b",
@@ -402,6 +409,8 @@ mod tests {
             "~1",
             "~backup.txt",
             "much-longer~1",
+            "abc~1.text",
+            "a~1.b.c",
         ] {
             assert_eq!(check_portable(name), Ok(()), "{name:?}");
         }

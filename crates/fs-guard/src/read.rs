@@ -137,8 +137,8 @@ pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result
     bytes.try_reserve_exact(room).map_err(|_| too_large(size))?;
     loop {
         let length = sys::read_append(file, &mut bytes).at("read", path)?;
-        // All that it is thought to have, and less than was asked for: that was the end.
-        if length == 0 || (length as u64 == size && length < bytes.capacity()) {
+        // All that it is thought to have, and there was room for more: that was the end.
+        if length == 0 || length as u64 == size {
             return Ok(bytes);
         }
         if bytes.len() as u64 > limit {

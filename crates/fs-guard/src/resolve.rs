@@ -116,7 +116,7 @@ impl Root {
     pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
         let named = || path.as_str().to_owned();
         match self.real_path(path.as_str()) {
-            Real::Inside { path: real, link: None } if real == path.as_str() => Ok(path.clone()),
+            Real::Inside { link: None, .. } => Ok(path.clone()),
             Real::Inside { path: real, .. } if real.is_empty() => {
                 Err(Error::NotAFile { path: named(), kind: FileKind::Directory })
             }
@@ -395,6 +395,19 @@ mod tests {
             assert_eq!(root.look_by_name(&path).map_err(|error| error.to_string()), by_handle, "{path:?}");
         }
         assert_eq!(seen, 4, "two links, a folder and a file");
+        #[cfg(feature = "fault-injection")]
+        {
+            use crate::sys::fault::{Fault, arm, disarm};
+            let path = RelPath::new_unchecked("folder/file");
+            for k in 1.. {
+                arm(Fault::Once(5), k, true);
+                let seen = root.look_by_name(&path);
+                if disarm().len() < k {
+                    break;
+                }
+                assert!(seen.is_err_and(|error| error.is_code(5)), "call {k} failed");
+            }
+        }
     }
 
     #[test]

@@ -9,15 +9,17 @@ use crate::error::{At as _, Error};
 use crate::stage::StagedFile;
 use crate::sys::{self, Fd, Open};
 
-/// Up to so many files are synced each on its own.
-const FEW: usize = 2;
+/// Up to so many files are synced each on its own,
+const FEW_FILES: usize = 4;
+/// and up to so many directories.
+const FEW_DIRS: usize = 6;
 /// With more unwritten data of others than this in the system, `syncfs` would wait for strangers.
 const CALM: u64 = 64 << 20;
 const THREADS: usize = 16;
 
 /// Files and directories that shall be durable together.
 ///
-/// Two files are synced each; more by one call for the file system where that is known to work and
+/// A few are synced each; more by one call for the file system where that is known to work and
 /// little else waits to be written; otherwise each, on several threads.
 #[derive(Debug, Default)]
 pub struct SyncGroup<'f> {
@@ -73,7 +75,7 @@ impl<'f> SyncGroup<'f> {
     /// `whole`: all of it is on the file system of that directory, so that one call for the file system will do.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
-        let many = self.open.len() + self.closed.len() > FEW + 2 || dirs > 2 * FEW + 2;
+        let many = self.open.len() + self.closed.len() > FEW_FILES || dirs > FEW_DIRS;
         if many
             && let Some(dir) = whole
             && sys::dirty_bytes().is_some_and(|bytes| bytes < CALM + self.bytes)

@@ -126,10 +126,10 @@ fn hard_links_and_read_only_files_are_not_changed() {
 #[test]
 fn mounts_are_no_way_out() {
     // In a mount namespace of its own; skipped where that is not allowed.
-    let tree = Tree::new(&[("sub/f", "x"), ("file", "y")]);
+    let tree = Tree::new(&[("sub/f", "x"), ("file", "y"), (".kept/x", "")]);
     let exe = std::env::current_exe().unwrap();
     let script = format!(
-        "mount --bind '{0}' '{1}/sub' && mount --bind '{0}/secret' '{1}/file' && \
+        "mount --bind '{0}' '{1}/sub' && mount --bind '{0}' '{1}/.kept' && mount --bind '{0}/secret' '{1}/file' && \
          exec '{2}' --exact files::inside_a_mount_namespace --ignored --nocapture",
         tree.outside.display(),
         tree.root.display(),
@@ -163,6 +163,8 @@ fn inside_a_mount_namespace() {
             assert_eq!(verdict(root.inspect(&at, Access::Update)), "outside_root mount", "{name} {walking}");
         }
         assert_eq!(verdict(root.parents_missing(&path(&root, "sub/new/x"))), "outside_root mount");
+        let error = root.state_dir().unwrap_err();
+        assert!(error.to_string().contains("it is not a directory of this file system"), "{error}");
     }
 }
 
@@ -183,4 +185,177 @@ fn directories_are_listed_with_their_links_unfollowed() {
         assert_eq!(verdict(root.read_dir(Some(&path(&root, "none")))), "not_found not_found");
         assert_eq!(verdict(root.read_dir(Some(&path(&root, "d/a")))), "invalid not_a_directory");
     }
+}
+
+#[test]
+fn an_open_file_is_read_in_every_way_to_its_end() {
+    use std::io::Read as _;
+    let tree = Tree::new(&[("f", "hello")]);
+    let root = tree.open();
+    let open = || root.open_file(&path(&root, "f")).unwrap().0;
+    let mut buffer = [0; 9];
+    assert_eq!(open().read_at(&mut buffer, 2).unwrap(), 3);
+    assert_eq!(&buffer[..3], b"llo");
+    assert_eq!(open().read_at(&mut buffer, 5).unwrap(), 0);
+    let mut text = String::new();
+    open().take(99).read_to_string(&mut text).unwrap();
+    assert_eq!(text, "hello");
+}
+
+/// What grows or shrinks after it was looked at is read and hashed as it is, all of it.
+#[test]
+#[cfg(unix)]
+fn a_file_that_others_write_meanwhile_is_read_to_its_end() {
+    for (before, after) in
+        [(5, 5), (5, 0), (5, 3), (5, 6), (5, 300_000), (0, 9), (65_536, 65_546), (65_536, 200_000), (70_000, 65_536)]
+    {
+        let tree = Tree::new(&[("f", &"x".repeat(before))]);
+        let root = tree.open();
+        let (at, file) = (path(&root, "f"), tree.root.join("f"));
+        let (mut open, seen) = root.open_file(&at).unwrap();
+        assert_eq!(seen.size, before as u64);
+        let text = "y".repeat(after);
+        let (other, new) = (file.clone(), text.clone());
+        fs_guard::fault::meanwhile("read", 1, move || fs::write(other, new).unwrap());
+        assert_eq!(open.hash().unwrap(), fs_guard::Sha256::of(text.as_bytes()), "{before} {after}");
+        for limit in [before.max(after), before.max(after) + 1, 1 << 20, after.max(1) - 1] {
+            fs::write(&file, "x".repeat(before)).unwrap();
+            let (other, new) = (file.clone(), text.clone());
+            fs_guard::fault::meanwhile("read", 1, move || fs::write(other, new).unwrap());
+            let read = root.read(&at, limit as u64).map(|(bytes, _)| bytes);
+            match before.max(after) <= limit {
+                true => assert!(read.unwrap() == text.as_bytes(), "{before} {after} {limit}"),
+                false => assert_eq!(verdict(read), "too_large too_large", "{before} {after} {limit}"),
+            }
+            fs_guard::fault::meanwhile("none", 1, || {});
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_small_file_is_read_by_one_call() {
+    let tree = Tree::new(&[("f", "hello")]);
+    let root = tree.open();
+    let at = path(&root, "f");
+    let reads = || fs_guard::fault::disarm().iter().filter(|&&call| call == "read").count();
+    let (mut open, _) = root.open_file(&at).unwrap();
+    fs_guard::fault::arm(fs_guard::fault::Fault::Nothing, 0, true);
+    open.hash().unwrap();
+    assert_eq!(reads(), 1);
+    fs_guard::fault::arm(fs_guard::fault::Fault::Nothing, 0, true);
+    root.read(&at, 9).unwrap();
+    assert_eq!(reads(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_configuration_is_a_file_and_a_fifo_keeps_nobody_waiting() {
+    let tree = Tree::new(&[("f", "text"), ("dir/x", "")]);
+    Command::new("mkfifo").arg(tree.root.join("fifo")).status().unwrap();
+    tree.link("f", "link");
+    tree.link("loop", "loop");
+    for (name, limit, expected) in [
+        ("f", 4, Ok(Some(b"text".to_vec()))),
+        ("link", 4, Ok(Some(b"text".to_vec()))),
+        ("f", 3, Err("too_large too_large")),
+        ("none", 9, Ok(None)),
+        ("f/x", 9, Ok(None)),
+        ("dir", 9, Err("invalid directory")),
+        ("fifo", 9, Err("invalid special_file")),
+        ("loop", 9, Err("failed io")),
+    ] {
+        let read = fs_guard::read_config(&tree.root.join(name), limit);
+        let read = read.map_err(|error| verdict::<()>(Err(error)));
+        assert_eq!(read, expected.map_err(str::to_owned), "{name}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_root_knows_its_device_and_its_time() {
+    use std::os::unix::fs::MetadataExt as _;
+    let tree = Tree::new(&[]);
+    let root = tree.open();
+    let seen = fs::metadata(&tree.root).unwrap();
+    assert_eq!(root.device(), seen.dev());
+    let (seconds, nanos) = root.mtime();
+    assert_eq!((seconds, i64::from(nanos)), (seen.mtime(), seen.mtime_nsec()));
+}
+
+/// Overlays show other devices for files than for directories.
+#[test]
+#[cfg(unix)]
+fn a_file_of_another_device_is_refused_unless_its_directory_is_on_the_roots() {
+    let tree = Tree::new(&[("f", "x"), ("d/f", "x")]);
+    let root = tree.open();
+    let seen = root.metadata(&path(&root, "f")).unwrap().unwrap();
+    let mut other = seen.clone();
+    other.dev += 1;
+    for (name, seen, expected) in [
+        ("f", &seen, "fine"),
+        ("d/f", &seen, "fine"),
+        ("none/f", &seen, "fine"),
+        ("f", &other, "fine"),
+        ("d/f", &other, "fine"),
+        ("none/f", &other, "permission_denied other_device"),
+    ] {
+        assert_eq!(verdict(root.check_pre_image(&path(&root, name), seen, Access::Update)), expected, "{name}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_known_of_a_file_is_compared_in_full() {
+    let tree = Tree::new(&[("f", "x")]);
+    let root = tree.open();
+    let seen = root.metadata(&path(&root, "f")).unwrap().unwrap();
+    type Change = fn(&mut fs_guard::Metadata);
+    let changes: [(Change, bool, bool); 10] = [
+        (|m| m.dev += 1, false, false),
+        (|m| m.ino += 1, false, false),
+        (|m| m.kind = fs_guard::FileKind::Other, true, false),
+        (|m| m.size += 1, true, false),
+        (|m| m.mtime.1 ^= 1, true, false),
+        (|m| m.ctime.1 ^= 1, true, true),
+        (|m| m.mode ^= 1, true, true),
+        (|m| m.uid += 1, true, true),
+        (|m| m.gid += 1, true, true),
+        (|m| m.nlink += 1, true, true),
+    ];
+    let mut set_id = seen.clone();
+    set_id.mode = 0o6751;
+    assert_eq!(set_id.kept_mode(), 0o751);
+    assert!(seen == seen.clone() && seen.same_inode(&seen) && seen.same_bytes_as(&seen));
+    for (k, (change, same_inode, same_bytes)) in changes.into_iter().enumerate() {
+        let mut other = seen.clone();
+        change(&mut other);
+        assert!(seen != other, "{k}");
+        assert_eq!((seen.same_inode(&other), seen.same_bytes_as(&other)), (same_inode, same_bytes), "{k}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn whether_attributes_have_to_be_copied_is_known_of_an_open_file() {
+    let tree = Tree::new(&[("plain", "x"), ("noted", "x"), ("dir/x", "")]);
+    let root = tree.open();
+    let has = |name: &str| root.open_file(&path(&root, name)).unwrap().1.may_have_xattrs();
+    assert!(!has("plain"));
+    let look = |name: &str| root.metadata(&path(&root, name)).unwrap().unwrap().may_have_xattrs();
+    assert!(look("plain"), "it was not opened");
+    assert!(!look("dir"));
+    let set = rustix::fs::setxattr(tree.root.join("noted"), c"user.note", b"n", rustix::fs::XattrFlags::empty());
+    match set {
+        Ok(()) => assert!(has("noted")),
+        Err(_) => eprintln!("skipped: no attributes here"),
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn times_of_a_file_that_rests_are_telling() {
+    // It is older than this test.
+    let root = Root::open(env!("CARGO_MANIFEST_DIR").as_ref(), policy()).unwrap();
+    assert!(root.metadata(&path(&root, "Cargo.toml")).unwrap().unwrap().times_are_telling());
 }

@@ -56,6 +56,8 @@ fn links_are_refused_and_told_apart() {
         assert_eq!(verdict(root.inspect(&path(&root, "out/secret"), Access::Delete)), "outside_root symlink");
         assert_eq!(verdict(root.parents_missing(&path(&root, "out/a/b"))), "outside_root symlink");
         assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a/b"))), "permission_denied symlink");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "dir/a"))), "permission_denied symlink");
+        assert_eq!(verdict(root.parents_missing(&path(&root, "out/a"))), "outside_root symlink");
         assert_eq!(verdict(root.read_dir(Some(&path(&root, "out")))), "outside_root symlink");
         assert_eq!(verdict(root.read_link(&path(&root, "out/secret"))), "outside_root symlink");
     }
@@ -69,11 +71,25 @@ fn readers_may_follow_links_that_stay_inside() {
     tree.link("../outside", "out");
     tree.link(".env", "harmless");
     tree.link(".git", "g");
+    tree.link(".", "here");
+    tree.link("./real/.//", "dotted");
+    tree.link("../f", "real/up");
+    tree.link("../../outside/secret", "real/out");
+    tree.link("nowhere/../dir/f", "detour");
+    tree.link("real/f/../f", "over-a-file");
     for root in tree.both() {
         let follow = |name: &str| root.follow(&path(&root, name)).map(|real| real.to_string());
         assert_eq!(follow("dir/f").unwrap(), "real/f");
         assert_eq!(follow("real/f").unwrap(), "real/f");
         assert_eq!(follow("dir/none").unwrap(), "real/none");
+        assert_eq!(follow("dotted/f").unwrap(), "real/f");
+        assert_eq!(follow("real/up").unwrap(), "f");
+        assert_eq!(follow("dir/up").unwrap(), "f");
+        assert_eq!(follow("here/dir/f").unwrap(), "real/f");
+        assert_eq!(follow("detour").unwrap(), "real/f");
+        assert_eq!(follow("over-a-file").unwrap(), "real/f");
+        assert_eq!(verdict(follow("real/out")), "outside_root symlink");
+        assert_eq!(verdict(follow("here")), "invalid directory", "the root itself");
         assert_eq!(verdict(follow("out/secret")), "outside_root symlink");
         assert_eq!(verdict(follow("harmless")), "permission_denied forbidden", "the real path counts");
         assert_eq!(verdict(follow("g/config")), "permission_denied git_directory");
@@ -88,4 +104,29 @@ fn the_root_itself_may_be_named_by_a_link() {
     let root = fs_guard::Root::open(&link, policy()).unwrap();
     tree.link(tree.root.join("f"), "absolute");
     assert_eq!(root.follow(&path(&root, "absolute")).unwrap().as_str(), "f");
+}
+
+/// Whoever swaps something between two looks is told of, or finds what is there now.
+#[test]
+fn what_is_swapped_between_two_looks_is_told_as_changed() {
+    use fs_guard::fault::meanwhile;
+    let tree = Tree::new(&[("f", "x"), ("d/f", "x")]);
+    tree.link("f", "link");
+    let root = tree.open();
+    let link = tree.root.join("link");
+    // A link, and then a file.
+    meanwhile("fstatat", 1, move || {
+        fs::remove_file(&link).unwrap();
+        fs::write(&link, "x").unwrap();
+    });
+    assert_eq!(verdict(root.read(&path(&root, "link"), 9)), "changed changed");
+    assert_eq!(verdict(root.read(&path(&root, "link"), 9)), "fine");
+    // A file, and then nothing.
+    let file = tree.root.join("f");
+    meanwhile("fstatat", 1, move || fs::remove_file(&file).unwrap());
+    assert_eq!(root.metadata(&path(&root, "f/x")).unwrap(), None);
+    // An entry that goes while the directory is listed is left out.
+    let file = tree.root.join("d/f");
+    meanwhile("fstatat", 1, move || fs::remove_file(&file).unwrap());
+    assert_eq!(root.read_dir(Some(&path(&root, "d"))).unwrap(), []);
 }

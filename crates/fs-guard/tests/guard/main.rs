@@ -7,10 +7,16 @@
     reason = "tests look at files from outside"
 )]
 
+#[cfg(target_os = "linux")]
+mod durable;
+#[cfg(target_os = "linux")]
+mod faults;
 mod files;
 // Wine does not tell where a link leads, nor that a link to a file is one: what is to be said of links there is in `windows`.
 #[cfg(unix)]
 mod links;
+#[cfg(target_os = "linux")]
+mod modes;
 mod names;
 #[cfg(unix)]
 mod races;
@@ -21,5 +27,6 @@ mod staging;
 #[path = "../../../../tests/stop.rs"]
 mod stop;
 mod support;
+mod tree;
 #[cfg(windows)]
 mod windows;

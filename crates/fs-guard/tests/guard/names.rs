@@ -56,8 +56,17 @@ fn spellings_and_names_are_refused_with_their_kind() {
 #[cfg(unix)]
 #[test]
 fn names_of_other_platforms_are_refused_only_where_they_are_new() {
-    let tree = Tree::new(&[("aux/x", ""), ("ab:c", "")]);
+    let tree = Tree::new(&[("aux/x", ""), ("deep/aux/x", ""), ("ab:c", "")]);
     let root = tree.open();
+    assert_eq!(
+        verdict(root.check("ab:c", Access::Create)),
+        "invalid not_portable",
+        "a file is no directory for another"
+    );
+    assert_eq!(verdict(root.check("deep/aux/y", Access::Create)), "fine", "the directory exists");
+    assert_eq!(verdict(root.check("deep/con/y", Access::Create)), "invalid not_portable");
+    assert_eq!(verdict(root.target("con", Access::Create)), "invalid not_portable");
+    assert_eq!(verdict(root.target("con", Access::Delete)), "fine");
     assert_eq!(verdict(root.check("ab:c", Access::Update)), "fine");
     assert_eq!(verdict(root.check("ab:c", Access::Delete)), "fine");
     assert_eq!(verdict(root.check("aux/y", Access::Create)), "fine", "the directory exists");
@@ -76,6 +85,7 @@ fn guarded_paths_are_read_freely_and_written_when_approved() {
     assert_eq!(verdict(root.check(".vscode/tasks.json", Access::Update)), "fine");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Update)), "permission_denied guarded");
     assert_eq!(verdict(root.check(".vscode/x.sh", Access::Read)), "fine");
+    assert_eq!(verdict(root.target(".vscode/x.sh", Access::Read)), "permission_denied guarded", "it may be changed");
     assert_eq!(verdict(root.check(".env", Access::Read)), "permission_denied forbidden");
     let error = root.check(".envrc", Access::Update).unwrap_err();
     assert_eq!(error.reason(), "forbidden", "the forbidden list has the last word");
@@ -83,8 +93,9 @@ fn guarded_paths_are_read_freely_and_written_when_approved() {
 
 #[test]
 fn names_that_differ_by_case_or_normalisation_collide() {
-    let tree = Tree::new(&[("README.md", ""), ("Dir/é", "")]);
+    let tree = Tree::new(&[("README.md", ""), ("Dir/é", ""), ("Dir/Sub/Deep/File", "")]);
     for root in tree.both() {
+        let _ = fs::remove_file(tree.root.join("late"));
         let collision = |name: &str| root.collision(&path(&root, name)).unwrap();
         assert_eq!(collision("readme.md"), Some("README.md".into()));
         assert_eq!(collision("README.md"), None);
@@ -92,6 +103,14 @@ fn names_that_differ_by_case_or_normalisation_collide() {
         assert_eq!(collision("Dir/e\u{301}"), Some("Dir/é".into()));
         assert_eq!(collision("Dir/e"), None);
         assert_eq!(collision("new/x"), None);
+        assert_eq!(collision("Dir/Sub/Deep/file"), Some("Dir/Sub/Deep/File".into()));
+        assert_eq!(collision("Dir/Sub/deep/x"), Some("Dir/Sub/Deep".into()));
+        assert_eq!(collision("Dir/Sub/Deep/File"), None);
+        // What was learnt is forgotten when that is wanted.
+        assert_eq!(collision("LATE"), None);
+        fs::write(tree.root.join("late"), "").unwrap();
+        root.forget();
+        assert_eq!(collision("LATE"), Some("late".into()));
     }
 }
 
@@ -111,6 +130,8 @@ fn git_directories_are_recognised_whatever_they_are_called() {
     fs::hard_link(tree.root.join(".git"), tree.root.join("alias")).unwrap();
     for root in tree.both() {
         let look = |name: &str| verdict(root.metadata(&path(&root, name)));
+        assert_eq!(look("bare"), "permission_denied bare_repository");
+        assert_eq!(look("half"), "fine");
         assert_eq!(look("bare/hooks/x"), "permission_denied bare_repository");
         assert_eq!(look("bare/config"), "permission_denied bare_repository");
         assert_eq!(look("worktree/config"), "permission_denied bare_repository");
@@ -125,7 +146,8 @@ fn git_directories_are_recognised_whatever_they_are_called() {
 
 #[test]
 fn a_patch_cannot_make_a_bare_repository() {
-    let tree = Tree::new(&[("half/HEAD", ""), ("half/objects/x", "")]);
+    let tree =
+        Tree::new(&[("half/HEAD", ""), ("half/objects/x", ""), ("in/a/half/HEAD", ""), ("in/a/half/objects/x", "")]);
     let root = tree.open();
     let check = |names: &[&str]| {
         let paths: Vec<_> = names.iter().map(|name| path(&root, name)).collect();
@@ -135,6 +157,9 @@ fn a_patch_cannot_make_a_bare_repository() {
     assert_eq!(check(&["n/head", "n/Objects/a", "n/refs/b"]), "permission_denied bare_repository");
     assert_eq!(check(&["n/HEAD", "n/commondir"]), "permission_denied bare_repository");
     assert_eq!(check(&["half/refs/x"]), "permission_denied bare_repository");
+    assert_eq!(check(&["in/a/half/refs/x"]), "permission_denied bare_repository");
+    assert_eq!(check(&["in/b/HEAD", "in/b/objects/x", "in/b/refs/x"]), "permission_denied bare_repository");
+    assert_eq!(check(&["in/b/HEAD", "in/c/objects/x", "in/d/refs/x"]), "fine");
     assert_eq!(check(&["HEAD", "objects/a", "refs/b"]), "permission_denied bare_repository");
     assert_eq!(check(&["n/HEAD", "n/objects/a"]), "fine");
     assert_eq!(check(&["docs/refs/x", "half/x"]), "fine");
@@ -189,5 +214,105 @@ fn a_root_that_is_a_repository_itself_is_not_changed() {
     let tree = Tree::new(&[("HEAD", "x"), ("refs/x", "x"), ("f", "x")]);
     for root in tree.both() {
         assert_eq!(verdict(root.read(&path(&root, "f"), 9)), "fine");
+    }
+}
+
+#[test]
+fn what_the_program_keeps_elsewhere_is_reserved_by_whole_names() {
+    let dir = tempfile::tempdir().unwrap();
+    for (reserved, path, allowed) in [
+        ("keeper/key", "keeper/key", false),
+        ("keeper/key", "a/Keeper/KEY", false),
+        ("keeper/key", "keeper/key/x", false),
+        ("keeper/key", "xkeeper/key", true),
+        ("keeper/key", "keeper/keys/key", true),
+        ("keeper/key", "key", true),
+        ("key", "key", false),
+        ("key", "key/key", false),
+        ("key", "a/key", false),
+        ("key", "akey", true),
+    ] {
+        let root = Root::open(dir.path(), Policy { reserved: vec![reserved.into()], ..policy() }).unwrap();
+        let expected = if allowed { "fine" } else { "permission_denied state_directory" };
+        assert_eq!(verdict(root.check(path, Access::Read)), expected, "{reserved} {path}");
+    }
+}
+
+#[test]
+fn a_private_directory_has_a_plain_name() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["", ".", "..", "kept", "./kept", ".a/b", ".a b", ".a.b", ".ä"] {
+        let opened = std::panic::catch_unwind(|| Root::open(dir.path(), Policy::new(name)).is_ok());
+        assert!(opened.is_err(), "{name:?}");
+    }
+    for name in [".a", ".kept-1_B"] {
+        assert!(Root::open(dir.path(), Policy::new(name)).is_ok(), "{name:?}");
+    }
+}
+
+#[test]
+fn a_list_of_patterns_tells_what_is_in_it() {
+    let mut globs = Globs::new(["a", "**/b"]).unwrap();
+    globs.except("a/c").unwrap();
+    assert_eq!(globs.iter().collect::<Vec<_>>(), ["a", "**/b"]);
+    assert!(!globs.is_empty() && Globs::default().is_empty());
+}
+
+#[test]
+fn a_checked_path_is_found_by_its_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Root::open(dir.path(), policy()).unwrap().check("./a/b", Access::Read).unwrap();
+    assert_eq!(AsRef::<str>::as_ref(&path), "a/b");
+    let paths = std::collections::BTreeSet::from([path]);
+    assert!(paths.contains("a/b") && !paths.contains("a"));
+}
+
+#[test]
+#[cfg(unix)]
+fn errors_of_the_system_have_the_kinds_of_ours() {
+    use std::io::ErrorKind as Io;
+    for (found, kind) in [
+        (Io::NotFound, ErrorKind::NotFound),
+        (Io::AlreadyExists, ErrorKind::AlreadyExists),
+        (Io::PermissionDenied, ErrorKind::PermissionDenied),
+        (Io::ReadOnlyFilesystem, ErrorKind::PermissionDenied),
+        (Io::StorageFull, ErrorKind::Failed),
+    ] {
+        // Whatever numbers it has here.
+        let codes: Vec<i32> =
+            (1..200).filter(|&code| std::io::Error::from_raw_os_error(code).kind() == found).collect();
+        assert!(!codes.is_empty(), "{found}");
+        for code in codes {
+            let source = std::io::Error::from_raw_os_error(code);
+            let error = fs_guard::Error::Io { operation: "open", path: "f".into(), source };
+            assert_eq!((error.kind(), error.reason(), error.path()), (kind, "io", Some("f")), "{code}");
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_to_do_and_where_a_link_leads() {
+    let link = |real_path| fs_guard::Error::Symlink { path: "a/f".into(), link: "a".into(), real_path };
+    let text = "\"a/f\" goes through the symbolic link \"a\"";
+    assert_eq!(link(None).to_string(), text);
+    assert_eq!(link(Some("b/f".into())).to_string(), format!("{text}; it leads to \"b/f\""));
+    let error = fs_guard::Error::UntrustedState { path: ".kept".into(), problem: "it is not a directory" };
+    assert_eq!(error.to_string(), "\".kept\" is not trusted: it is not a directory; look at it and remove it");
+}
+
+#[test]
+fn a_path_in_an_error_is_shortened_in_its_middle() {
+    use fs_guard::shortened;
+    for length in [0, 1, 59, 60, 61, 120, 200, 400] {
+        let path = "ä".repeat(length / 2);
+        assert_eq!(shortened(&path), path);
+    }
+    for letter in ["x", "ä", "日"] {
+        let path = format!("begin{}end", letter.repeat(2000));
+        let short = shortened(&path).into_owned();
+        let (head, tail) = short.split_once('…').unwrap();
+        assert!(head.starts_with("begin") && tail.ends_with("end") && short.len() < 512, "{short}");
+        assert_eq!(head.chars().count(), tail.chars().count());
+        assert!(path.starts_with(head) && path.ends_with(tail));
     }
 }

@@ -18,9 +18,12 @@ fn confined<T: Send>(workspace: &Path, state: &Path, attempt: impl FnOnce() -> T
             match root.confine(&[state]) {
                 Ok(confined) => {
                     assert!(confined.version >= 1 && confined.to_string().contains("Landlock"));
+                    assert_eq!(confined.complete, confined.version >= 6, "{confined}");
+                    assert!(fs_guard::can_confine());
                     Some(attempt())
                 }
                 Err(error) if error.io().is_some_and(|error| error.kind() == ErrorKind::Unsupported) => {
+                    assert!(!fs_guard::can_confine());
                     eprintln!("skipped: {error}");
                     None
                 }

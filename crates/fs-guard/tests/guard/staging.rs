@@ -90,6 +90,25 @@ fn a_lock_is_held_by_one_and_survives_the_removal_of_its_file() {
 }
 
 #[test]
+#[cfg(unix)]
+fn who_holds_a_lock_is_told_and_whether_it_is_gone() {
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    let spot = state.spot("lock");
+    let _held = spot.lock(Duration::ZERO).unwrap();
+    let told = || spot.lock(Duration::ZERO).unwrap_err().to_string();
+    let this = format!("the lock is held by process {}; gave up", std::process::id());
+    assert!(told().starts_with(&this), "{}", told());
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    fs::write(tree.root.join(".kept/lock"), child.id().to_string()).unwrap();
+    let gone = format!("the lock is held by process {} (which is gone);", child.id());
+    assert!(told().starts_with(&gone), "{}", told());
+    fs::write(tree.root.join(".kept/lock"), "").unwrap();
+    assert!(told().starts_with("the lock is held by another process;"), "{}", told());
+}
+
+#[test]
 fn a_lock_that_was_released_is_taken_again() {
     let tree = Tree::new(&[]);
     let root = tree.open();
@@ -142,6 +161,8 @@ fn the_private_directory_is_looked_at_each_time() {
     fs::remove_dir(&kept).unwrap();
     tree.link("old", ".kept");
     assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
+    let error = root.state_dir().unwrap_err();
+    assert!(error.to_string().contains("it is not a directory;"), "{error}");
     fs::remove_file(&kept).unwrap();
     fs::write(&kept, "").unwrap();
     assert_eq!(verdict(root.state_dir()), "permission_denied untrusted_state");
@@ -184,6 +205,19 @@ fn a_secret_is_made_once_and_is_private() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no draft is left");
     #[cfg(unix)]
     a_secret_that_cannot_be_used_is_never_as_good_as_none(&tree, &dir);
+}
+
+#[test]
+fn secrets_are_random_in_every_byte() {
+    let tree = Tree::new(&[]);
+    let secret = |name| fs_guard::secret(&tree.outside.join("keys"), name).unwrap().unwrap();
+    let secrets = ["a", "b", "c", "d", "e", "f", "g", "h"].map(secret);
+    // That eight bytes are the same by chance happens to one run in 2^51.
+    assert!((0..32).all(|at| secrets.iter().any(|secret| secret[at] != secrets[0][at])), "{secrets:?}");
+    let mut many = [0; 4096];
+    fs_guard::random(&mut many).unwrap();
+    assert!(many.chunks(8).all(|some| some != [0; 8]));
+    fs_guard::random(&mut []).unwrap();
 }
 
 #[cfg(unix)]

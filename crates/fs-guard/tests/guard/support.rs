@@ -87,6 +87,17 @@ pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::
     panic!("{} is not there", link.as_ref().display());
 }
 
+/// A directory with a secret, as one was made long ago.
+#[cfg(target_os = "linux")]
+pub(crate) fn keys(tree: &Tree) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tree.outside.join("keys");
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("key"), [7; 32]).unwrap();
+    fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    dir
+}
+
 /// `kind reason` of a refusal, or `fine`.
 pub(crate) fn verdict<T>(result: Result<T, Error>) -> String {
     match result {
