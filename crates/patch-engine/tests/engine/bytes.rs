@@ -102,6 +102,7 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
             Ok(b"x\nz\r"),
             None,
         ),
+        (b"x\r\ny", "@@\n-y\r\n+z\r\n", NOT_FOUND, Some(Ok(b"x\r\nz\r\n"))),
         (b"y\nx\r\ny\r\n", "@@\n-y\r\n+z\r\n*** End of File\n", Ok(b"y\nx\r\nz\r\n"), None),
         (b"y\r\nx\ny\n", "@@\n-y\r\n+z\r\n*** End of File\n", NOT_FOUND, Some(Ok(b"y\r\nx\nz\r\n"))),
         (b"x\r\r\n", "@@\n-x\r\r\n+y\r\r\n", Ok(b"y\r\r\n"), None),
@@ -129,10 +130,17 @@ fn the_lines_of_a_diff_end_as_they_are_shown() {
         (b"x\ny", "@@\n-x\n+z\n y\n", NOT_FOUND),
         (b"x\ny", "@@\n-x\n+z\n y\n\\ No newline at end of file\n", Ok(b"z\ny")),
         (b"x\ny\n", "@@\n x\n-y\n+z\n\\ No newline at end of file\n", Ok(b"x\nz")),
+        // Where no old line has a terminator, nothing else says what the new one ends with.
+        (b"x\r\ny", "@@\n-y\n\\ No newline at end of file\n+z\n", Ok(b"x\r\nz\n")),
+        (b"x\r\ny", "@@\n-y\n\\ No newline at end of file\n+z\r\n", Ok(b"x\r\nz\r\n")),
+        (b"x\r\n", "@@\n+z\n*** End of File\n", Ok(b"x\r\nz\n")),
     ] {
         let found = apply_as(Profile::Strict, file, body, Some(LineEndings::Exact));
         assert_eq!(found.as_deref(), wanted.as_deref(), "{file:?} {body:?}");
     }
+    // Where terminators are overlooked, new lines end like the file's.
+    let found = apply_as(Profile::Codex, b"x\r\ny\r\n", "@@\n x\n-y\n+z\n", Some(LineEndings::Exact));
+    assert_eq!(found.as_deref(), Ok(&b"x\r\nz\r\n"[..]));
 }
 
 #[test]
@@ -159,6 +167,8 @@ fn the_profiles_differ_in_final_line_feeds() {
         (b"a\r\nb", "@@\n b\n+c\n", b"a\r\nb\r\nc", b"a\r\nb\r\nc\r\n"),
         (b"a", "@@\n a\n+b\n", b"a\nb", b"a\nb\n"),
         (b"a\nb\n", "@@\n-b\n+c\n", b"a\nc\n", b"a\nc\n"),
+        // Like the line above, whatever most lines have.
+        (b"a\r\nb\nc\nd\r\ne", "@@\n e\n+f\n", b"a\r\nb\nc\nd\r\ne\r\nf", b"a\r\nb\nc\nd\r\ne\r\nf\r\n"),
     ] {
         assert_eq!(apply(Profile::Strict, file, body).as_deref(), Ok(strict), "{file:?} {body:?}");
         assert_eq!(apply(Profile::Codex, file, body).as_deref(), Ok(codex), "{file:?} {body:?}");
