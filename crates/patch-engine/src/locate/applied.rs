@@ -81,7 +81,8 @@ fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>]
         && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
             LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
                 let found = lines.terminator(index);
-                wanted == found || (found.is_empty() && index + 1 == lines.len())
+                // The last line may have none.
+                wanted == found || found.is_empty()
             }),
             _ => !line.crlf || lines.terminator(index) == b"\r\n",
         })
@@ -99,9 +100,6 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
         .filter(|line| long(line) >= DISTINCTIVE)
         .map(|line| (line, 0))
         .collect();
-    if counts.len() < 2 {
-        return false;
-    }
     for line in lines.iter() {
         if let Some(count) = counts.get_mut(trim(line)) {
             *count += 1;
@@ -112,13 +110,16 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
 
 /// Whether what the hunk replaces stands nowhere, however leniently lines are compared: none of the lines that it removes,
 /// and not all that it matches together.
-fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
-    let removed = |line: &&Line<'_>| line.kind == LineKind::Delete && tells(line.text);
-    let removed: HashSet<_> = hunk.iter().filter(removed).map(|line| Pass::Unicode.key(line.text)).collect();
+fn nothing_to_replace<'p>(lines: &Lines<'_>, hunk: &[Line<'p>]) -> bool {
+    // The file's byte-order mark is not of its first line.
+    let bom = if lines.has_bom() { BOM } else { b"" };
+    let text = |line: &Line<'p>| line.text.strip_prefix(bom).unwrap_or(line.text);
+    let removed = |line: &&Line<'p>| line.kind == LineKind::Delete && tells(text(line));
+    let removed: HashSet<_> = hunk.iter().filter(removed).map(|line| Pass::Unicode.key(text(line))).collect();
     if !removed.is_empty() && lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line))) {
         return false;
     }
-    let old: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Insert).map(|line| line.text).collect();
+    let old: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Insert).map(text).collect();
     old.is_empty() || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
 }
 
@@ -136,11 +137,7 @@ fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
         for (index, text) in (0..).zip(lines.iter()) {
             while outer.next_if(|scope| scope.end <= index).is_some() {}
             if outer.peek().is_some_and(|scope| scope.contains(&index)) && Pass::Unicode.same(text, header.as_bytes()) {
-                let scope = ends.of(index);
-                match inner.last_mut().filter(|last| last.end >= scope.start) {
-                    Some(last) => last.end = last.end.max(scope.end),
-                    None => inner.push(scope),
-                }
+                inner.push(ends.of(index));
             }
         }
         scopes = inner;
