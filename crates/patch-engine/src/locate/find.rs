@@ -105,12 +105,10 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// The last place of a block that begins in `..=until`.
+    /// The last place of a block that begins in `..=until`. Only the automaton is asked: this is for blocks with more places
+    /// than the prefilter lists.
     pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
-        match self.spots(pass, block) {
-            Some(spots) => spots.rev().map(|mark| mark.line as usize).find(|&line| line <= until),
-            None => self.occurrences(pass).previous(block, until),
-        }
+        self.occurrences(pass).previous(block, until)
     }
 
     /// The first block with the same lines, if the automaton was asked; else the block itself.

@@ -63,7 +63,7 @@ struct Finder<'a, 'f, 'p> {
 impl<'a, 'p> Finder<'a, '_, 'p> {
     /// The hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
-        for needle in self.needles.iter().filter(|needle| !needle.is_insertion() && needle.fixed.is_some()) {
+        for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
             let variants = passes.iter().flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
             for (pass, dropped) in variants {
                 if let Some(mark) = needle.fixed_mark(self.lines, dropped)
