@@ -135,6 +135,10 @@ fn a_line_that_stands_somewhere_is_no_evidence() {
         // The place that the hunk names.
         ("k\nnew\nz\n", "@@\n k\n-old\n+new\n*** End of File\n", false),
         ("z\nk\nnew\n", "@@\n k\n-old\n+new\n*** End of File\n", true),
+        // Nothing changes.
+        ("z\nk\nl\nz\n", "@@\n k\n l\n*** End of File\n", false),
+        ("\u{feff}z\nk\n", "@@\n \u{feff}k\n", false),
+        ("k\nl\n", "@@\n k\r\n l\r\n", false),
         // A byte-order mark is at the start.
         ("\u{feff}new\nk\n", "@@\n-\u{feff}old\n+\u{feff}new\n k\n", true),
         ("\u{feff}z\nnew\nk\n", "@@\n-\u{feff}old\n+\u{feff}new\n k\n", false),

@@ -503,11 +503,20 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
 
 /// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of the first reject.
 fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
+    let options = Options::new(profile);
+    by_rules(&options.placement, options.final_newline, file, hunks)
+}
+
+fn by_rules(
+    rules: &Rules,
+    final_newline: FinalNewline,
+    file: &str,
+    hunks: &str,
+) -> Result<(String, usize), &'static str> {
     let text = format!("--- a/f\n+++ b/f\n{hunks}");
     let diff = Diff::parse(text.as_bytes(), &DiffOptions::default()).expect("a diff");
     let patch = diff.patch();
-    let options = Options::new(profile);
-    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, options.final_newline);
+    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, final_newline);
     let edit = edit.map_err(|rejects| rejects[0].reason.as_str())?;
     let told = edit.placed.iter().filter(|placed| placed.notes.contains(&Note::StatedLine)).count();
     Ok((String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8"), told))
@@ -552,6 +561,8 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     // Not where something is overlooked.
     let blanks = file.replace('a', "a ");
     assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(4)), Err("multiple_matches"));
+    let lenient = Rules { passes: Pass::ALL.to_vec(), ..Options::new(Profile::Strict).placement };
+    assert_eq!(by_rules(&lenient, FinalNewline::Keep, &blanks, &hunk(4)), Err("multiple_matches"));
     assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
 }
 
