@@ -106,7 +106,7 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
                     let next = |from| blocks.next_of(needle, dropped, pass, block, from);
                     let starts = std::iter::successors(next(0), |&start| next(start + 1));
                     let starts: Vec<u32> = starts.map(|start| start as u32).collect();
-                    if !starts.is_empty() {
+                    if !starts.is_empty() && !blocks.gave_up() {
                         *matches = Some(Matches { pass, dropped, starts, rest: None });
                     }
                     continue;

@@ -274,6 +274,9 @@ impl<'p> PassState<'p> {
                 }
             };
         }
+        if needle.wants_endings(self.pass) && blocks.gave_up() {
+            return Vec::new();
+        }
         let mut places: Vec<Node> = starts.iter().copied().map(Node).collect();
         if let Some(window) = self.window.get()
             && let Some(found) = self.in_changes.get_mut(&window.automaton.same_as(block))

@@ -159,6 +159,25 @@ fn terminators_tell_places_apart_however_many_there_are() {
     assert_eq!(apply(Profile::Codex, &mixed, "@@\n-x\r\n+z\r\n"), Err("multiple_matches"));
 }
 
+/// What becomes of a hunk of so many lines that stands in two places, and in many with other terminators.
+fn among_many(profile: Profile, len: usize) -> Result<Vec<u8>, &'static str> {
+    let crlf = "a\r\n".repeat(len);
+    let file = format!("{crlf}{}{crlf}", "a\n".repeat(100));
+    apply(profile, file.as_bytes(), &format!("@@\n+x\r\n{}", " a\r\n".repeat(len)))
+}
+
+#[test]
+fn a_place_is_not_taken_before_all_are_looked_at() {
+    assert_eq!(among_many(Profile::Strict, 40), Err("multiple_matches"));
+    assert_eq!(among_many(Profile::Strict, 4000), Err("context_not_found"), "more terminators than are compared");
+}
+
+#[test]
+fn places_that_were_not_all_looked_at_are_left_to_the_next_pass() {
+    assert_eq!(among_many(Profile::Codex, 40), Err("multiple_matches"));
+    assert_eq!(among_many(Profile::Codex, 4000), Err("multiple_matches"));
+}
+
 #[test]
 fn the_profiles_differ_in_final_line_feeds() {
     for (file, body, strict, codex) in [
