@@ -179,15 +179,6 @@ fn places_that_were_not_all_looked_at_are_left_to_the_next_pass() {
 }
 
 #[test]
-fn where_all_lines_end_alike_no_terminator_is_compared() {
-    for (end, endings) in [("\n", LineEndings::Exact), ("\r\n", LineEndings::Stated)] {
-        let (file, context) = (format!("a{end}").repeat(8100), format!(" a{end}").repeat(4000));
-        let found = apply_as(Profile::Strict, file.as_bytes(), &format!("@@\n+x{end}{context}"), Some(endings));
-        assert_eq!(found, Err("multiple_matches"), "{end:?}");
-    }
-}
-
-#[test]
 fn the_profiles_differ_in_final_line_feeds() {
     for (file, body, strict, codex) in [
         (&b"a\nb"[..], "@@\n-b\n+c\n", &b"a\nc"[..], &b"a\nc\n"[..]),
