@@ -24,10 +24,7 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
         return None;
     }
     let wanted: Vec<&Line<'_>> = hunk.iter().filter(|line| line.kind != LineKind::Delete).collect();
-    let mut new: Vec<&[u8]> = wanted.iter().map(|line| line.text).collect();
-    if let Some(first) = new.first_mut().filter(|_| lines.has_bom()) {
-        *first = first.strip_prefix(BOM).unwrap_or(first);
-    }
+    let new = texts(lines, wanted.iter().copied());
     if new.is_empty() {
         return None;
     }
@@ -42,32 +39,40 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     evident.then(|| start + 1..=place.end)
 }
 
+/// The texts of lines that stand together. A byte-order mark belongs to the file.
+fn texts<'l, 'p: 'l>(lines: &Lines<'_>, together: impl Iterator<Item = &'l Line<'p>>) -> Vec<&'p [u8]> {
+    let mut texts: Vec<&[u8]> = together.map(|line| line.text).collect();
+    if let Some(first) = texts.first_mut().filter(|_| lines.has_bom()) {
+        *first = first.strip_prefix(BOM).unwrap_or(first);
+    }
+    texts
+}
+
 /// Whether a line has more than blanks and punctuation.
 fn tells(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Whether the new lines show all that changes, and something does. They show what is inserted, and what is gone from
+/// Whether the new lines show all that changes. They show what is inserted, and what is gone from
 /// between two lines of context that are more than blanks and punctuation: a blank line or a brace may be one that was to
 /// go itself. What is gone from above the first or below the last they do not show.
 fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
     let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
     let last = hunk.iter().rposition(anchor).unwrap_or(0);
-    let (mut start, mut changes) = (0, 0);
+    let mut start = 0;
     for run in hunk.chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context)) {
         start += run.len();
         if run[0].kind == LineKind::Context {
             continue;
         }
-        changes += 1;
         let inserts = run.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
         let between = first < start && start <= last;
         if !inserts && !between {
             return false;
         }
     }
-    changes > 0
+    true
 }
 
 /// Whether the place is where the hunk says itself, with the line ends that it says.
@@ -81,7 +86,8 @@ fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>]
         && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
             LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
                 let found = lines.terminator(index);
-                wanted == found || (found.is_empty() && index + 1 == lines.len())
+                // The last line may have none.
+                wanted == found || found.is_empty()
             }),
             _ => !line.crlf || lines.terminator(index) == b"\r\n",
         })
@@ -99,9 +105,6 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
         .filter(|line| long(line) >= DISTINCTIVE)
         .map(|line| (line, 0))
         .collect();
-    if counts.len() < 2 {
-        return false;
-    }
     for line in lines.iter() {
         if let Some(count) = counts.get_mut(trim(line)) {
             *count += 1;
@@ -113,12 +116,13 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
 /// Whether what the hunk replaces stands nowhere, however leniently lines are compared: none of the lines that it removes,
 /// and not all that it matches together.
 fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
-    let removed = |line: &&Line<'_>| line.kind == LineKind::Delete && tells(line.text);
-    let removed: HashSet<_> = hunk.iter().filter(removed).map(|line| Pass::Unicode.key(line.text)).collect();
+    let matched = || hunk.iter().filter(|line| line.kind != LineKind::Insert);
+    let old = texts(lines, matched());
+    let removed = matched().zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
+    let removed: HashSet<_> = removed.map(|(_, text)| Pass::Unicode.key(text)).collect();
     if !removed.is_empty() && lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line))) {
         return false;
     }
-    let old: Vec<&[u8]> = hunk.iter().filter(|line| line.kind != LineKind::Insert).map(|line| line.text).collect();
     old.is_empty() || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
 }
 
@@ -136,11 +140,7 @@ fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
         for (index, text) in (0..).zip(lines.iter()) {
             while outer.next_if(|scope| scope.end <= index).is_some() {}
             if outer.peek().is_some_and(|scope| scope.contains(&index)) && Pass::Unicode.same(text, header.as_bytes()) {
-                let scope = ends.of(index);
-                match inner.last_mut().filter(|last| last.end >= scope.start) {
-                    Some(last) => last.end = last.end.max(scope.end),
-                    None => inner.push(scope),
-                }
+                inner.push(ends.of(index));
             }
         }
         scopes = inner;

@@ -123,11 +123,6 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
-    /// Whether a line is the pre-image's next one after another.
-    pub(crate) fn follows_in_pre_image(&self, left: Node, right: Node) -> bool {
-        right.0 < self.lines.len() && right.0 == left.0 + 1
-    }
-
     /// Whether `len` lines from `first` to `last` stand as they did in the pre-image.
     pub(crate) fn is_untouched(&self, first: Node, last: Node, len: usize) -> bool {
         self.old(first).is_some() && last.0 == first.0 + len - 1 && self.is_intact(first.0, len)
@@ -163,12 +158,9 @@ impl<'f, 'p> Draft<'f, 'p> {
     fn link(&mut self, hunk: usize, left: usize, right: usize) {
         self.next.insert(left, right);
         self.previous.insert(right, left);
-        if left < self.lines.len() {
-            if right == left + 1 {
-                self.broken.remove(&left);
-            } else {
-                self.broken.insert(left, hunk);
-            }
+        // No change is taken back: what is linked anew was not linked in the pre-image.
+        if let Some(line) = self.old(Node(left)) {
+            self.broken.insert(line, hunk);
         }
     }
 
@@ -248,7 +240,7 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// lines, and the first line that stays after it (or the end).
     pub(crate) fn changes(&self) -> Vec<(Option<usize>, Vec<Node>, usize)> {
         let start = self.before_all();
-        let first = (self.next(start) != Node(0) || self.lines.len() == 0).then_some(start);
+        let first = (self.next(start) != Node(0)).then_some(start);
         let broken = self.broken.keys().copied().map(Node);
         let mut changes = Vec::new();
         for left in first.into_iter().chain(broken) {
@@ -258,17 +250,15 @@ impl<'f, 'p> Draft<'f, 'p> {
                 inserted.push(right);
                 right = self.next(right);
             }
-            let from = self.old(left);
-            if !inserted.is_empty() || right.0 != from.map_or(0, |line| line + 1) {
-                changes.push((from, inserted, right.0));
-            }
+            changes.push((self.old(left), inserted, right.0));
         }
         changes
     }
 
     /// The hunks that made one of the [changes](Self::changes), ascending.
     pub(crate) fn hunks_of(&self, before: Option<usize>, inserted: &[Node], after: usize) -> Vec<usize> {
-        let deleted = self.deleted.range(before.map_or(0, |line| line + 1)..after).map(|(_, &hunk)| hunk);
+        // The line before is not deleted.
+        let deleted = self.deleted.range(before.unwrap_or(0)..after).map(|(_, &hunk)| hunk);
         let inserted = inserted.iter().filter_map(|&node| self.inserted(node)).map(|line| line.hunk);
         let mut hunks: Vec<usize> = deleted.chain(inserted).collect();
         hunks.sort_unstable();

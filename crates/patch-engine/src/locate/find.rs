@@ -10,7 +10,8 @@ use super::search::{Automaton, Occurrences};
 use crate::lines::{Lines, Mark};
 
 /// How many terminators are compared for the hunks of a file. Without a bound, many hunks whose texts stand everywhere in
-/// a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere.
+/// a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere, nor does the one
+/// whose places were not all looked at.
 const COMPARED_ENDINGS: usize = 16_000_000;
 
 /// Blocks of lines, and all places of each in a file.
@@ -97,7 +98,10 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
             if !needle.wants_endings(pass) {
                 return Some(start);
             }
-            self.effort.set(self.effort.get().checked_sub(self.blocks[block].len())?);
+            self.effort.set(self.effort.get().saturating_sub(self.blocks[block].len()));
+            if self.gave_up() {
+                return None;
+            }
             if needle.endings_fit(self.lines, start, dropped, pass) {
                 return Some(start);
             }
@@ -105,12 +109,15 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// The last place of a block that begins in `..=until`.
+    /// Whether [`next_of`](Self::next_of) may have left out places: then those that it gave are no answer.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.effort.get() == 0
+    }
+
+    /// The last place of a block that begins in `..=until`. Only the automaton is asked: this is for blocks with more places
+    /// than the prefilter lists.
     pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
-        match self.spots(pass, block) {
-            Some(spots) => spots.rev().map(|mark| mark.line as usize).find(|&line| line <= until),
-            None => self.occurrences(pass).previous(block, until),
-        }
+        self.occurrences(pass).previous(block, until)
     }
 
     /// The first block with the same lines, if the automaton was asked; else the block itself.

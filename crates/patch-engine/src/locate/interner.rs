@@ -130,4 +130,30 @@ mod tests {
         prints.dedup();
         assert_eq!(prints.len(), lines.len());
     }
+
+    /// Lines of `a` and `b`, all of one length.
+    fn of_length(len: usize) -> impl Iterator<Item = String> {
+        (0..1_u32 << len).map(move |bits| (0..len).map(|at| if bits >> at & 1 == 1 { 'b' } else { 'a' }).collect())
+    }
+
+    #[test]
+    fn few_lines_share_a_fingerprint() {
+        for len in 1..=10 {
+            let mut prints: Vec<u64> = of_length(len).map(|line| fingerprint(line.as_bytes()) >> 48).collect();
+            let all = prints.len();
+            prints.sort_unstable();
+            prints.dedup();
+            assert!(all - prints.len() <= all / 32, "{len}: {} of {all}", prints.len());
+        }
+    }
+
+    #[test]
+    fn few_lines_are_taken_for_those_of_the_patch() {
+        let mut seen = Fingerprints::default();
+        let put_in: Vec<u64> = of_length(5).map(|line| fingerprint(line.as_bytes())).collect();
+        put_in.iter().for_each(|&print| seen.insert(print));
+        assert!(put_in.iter().all(|&print| seen.contains(print)));
+        let others = of_length(12).filter(|line| seen.contains(fingerprint(line.as_bytes())));
+        assert!(others.count() < 40, "of 4096");
+    }
 }

@@ -63,7 +63,7 @@ struct Finder<'a, 'f, 'p> {
 impl<'a, 'p> Finder<'a, '_, 'p> {
     /// The hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
-        for needle in self.needles.iter().filter(|needle| !needle.is_insertion() && needle.fixed.is_some()) {
+        for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
             let variants = passes.iter().flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
             for (pass, dropped) in variants {
                 if let Some(mark) = needle.fixed_mark(self.lines, dropped)
@@ -106,7 +106,7 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
                     let next = |from| blocks.next_of(needle, dropped, pass, block, from);
                     let starts = std::iter::successors(next(0), |&start| next(start + 1));
                     let starts: Vec<u32> = starts.map(|start| start as u32).collect();
-                    if !starts.is_empty() {
+                    if !starts.is_empty() && !blocks.gave_up() {
                         *matches = Some(Matches { pass, dropped, starts, rest: None });
                     }
                     continue;

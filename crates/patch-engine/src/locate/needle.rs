@@ -90,7 +90,7 @@ impl<'p> Needle<'p> {
 
     /// The numbers of separators that may be left out: none, or all.
     pub(crate) fn variants(&self) -> impl Iterator<Item = usize> + use<> {
-        let all = (self.separators > 0 && self.separators < self.old.len()).then_some(self.separators);
+        let all = (1..self.old.len()).contains(&self.separators).then_some(self.separators);
         std::iter::once(0).chain(all)
     }
 
@@ -146,7 +146,8 @@ impl<'p> Needle<'p> {
         match (line.crlf, self.hunk.endings) {
             (true, _) => Some(b"\r\n"),
             (false, LineEndings::Framing) => None,
-            (false, LineEndings::Exact) if self.hunk.old_lines().next().is_none() => Some(b"\n"),
+            // No old line shows a terminator that the new one could have to be like.
+            (false, LineEndings::Exact) if self.hunk.old_lines().all(|line| line.no_newline) => Some(b"\n"),
             (false, LineEndings::Exact | LineEndings::Stated) => self.shows_crlf.then_some(b"\n"),
         }
     }

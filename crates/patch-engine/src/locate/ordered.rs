@@ -125,7 +125,7 @@ pub(crate) fn locate<'f, 'p>(
         .collect();
     // From the top down, so that the line below an insertion still stands; appended hunks last.
     hunks.sort_by_key(|(needle, candidates, (start, _))| {
-        (matches!(candidates.places, Places::Appended), *start, start + candidates.len, needle.index)
+        (matches!(candidates.places, Places::Appended), *start, candidates.len, needle.index)
     });
     lines.mark(hunks.iter().filter_map(|(_, candidates, (start, _))| {
         let mark = match candidates.places {

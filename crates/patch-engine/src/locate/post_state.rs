@@ -170,7 +170,7 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let reach = self.reach[hunk];
         if reach > 0 && self.may_have_made(draft, left, nodes) {
             for state in &mut self.passes {
-                state.search_around(&self.blocks, draft, reach - 1, left, nodes);
+                state.search_around(&self.blocks, draft, reach, left, nodes);
             }
         }
     }
@@ -194,7 +194,8 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let mut before = left;
         nodes.iter().copied().chain([right]).any(|node| {
             let left = std::mem::replace(&mut before, node);
-            let joined = !draft.follows_in_pre_image(left, node) && is_mentioned(left);
+            // Lines of the pre-image that follow one another there were so before.
+            let joined = node.0 != left.0 + 1 && is_mentioned(left);
             (joined || draft.inserted(node).is_some()) && is_mentioned(node)
         })
     }
@@ -272,6 +273,9 @@ impl<'p> PassState<'p> {
                     start + 1
                 }
             };
+        }
+        if needle.wants_endings(self.pass) && blocks.gave_up() {
+            return Vec::new();
         }
         let mut places: Vec<Node> = starts.iter().copied().map(Node).collect();
         if let Some(window) = self.window.get()

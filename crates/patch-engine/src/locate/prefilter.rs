@@ -75,10 +75,10 @@ fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], rare_lines: &[RareLine]) -> Op
     for rare in rare_lines {
         let wanted = wanted(rare);
         let finder = memmem::Finder::new(&wanted[..wanted.len().min(SEARCHED)]);
-        let mut line = lines.start(0);
-        while let Some(at) = finder.find(&bytes[line..]).map(|at| line + at) {
+        let mut from = lines.start(0);
+        while let Some(at) = finder.find(&bytes[from..]).map(|at| from + at) {
             effort.spend(0)?;
-            if (at == line || bytes[at - 1] == b'\n')
+            if (at == lines.start(0) || bytes[at - 1] == b'\n')
                 && let Some((byte, pass)) =
                     compare(lines, blocks[rare.block], rare.offset, at, Pass::Exact, &mut effort)?
             {
@@ -86,7 +86,7 @@ fn search(lines: &Lines<'_>, blocks: &[&[&[u8]]], rare_lines: &[RareLine]) -> Op
             }
             // No line begins before the next line feed.
             let Some(feed) = memchr::memchr(b'\n', &bytes[at..]) else { break };
-            line = at + feed + 1;
+            from = at + feed;
         }
     }
     if found.iter().any(|spots| spots.len() > SATURATION) {

@@ -115,7 +115,7 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
     let start = rules.passes.iter().find_map(elsewhere)?;
     let end_of_file = needle.fixed == Some(Fixed::End);
     let found = region(lines, needle, start as isize, 0);
-    Some(Nearest { not_at_end: end_of_file, paste: Vec::new(), ..found })
+    Some(Nearest { not_at_end: end_of_file, ..found })
 }
 
 /// The place where most lines of the hunk agree, lines compared as leniently as can be.
@@ -207,8 +207,9 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         }
     }
     let first = start.max(0) as usize;
-    let last = (start + old.len() as isize).clamp(first as isize + 1, lines.len().max(first + 1) as isize) as usize;
-    let region = (first..last.min(lines.len())).take(SHOWN_LINES).map(|index| {
+    // Some line of the hunk stands here, so the place has a line of the file.
+    let last = (start + old.len() as isize).min(lines.len() as isize) as usize;
+    let region = (first..last).take(SHOWN_LINES).map(|index| {
         let wanted = usize::try_from(index as isize - start).ok().and_then(|offset| old.get(offset));
         shown(index, lines.content(index), wanted.copied())
     });

@@ -135,12 +135,47 @@ fn a_line_that_stands_somewhere_is_no_evidence() {
         // The place that the hunk names.
         ("k\nnew\nz\n", "@@\n k\n-old\n+new\n*** End of File\n", false),
         ("z\nk\nnew\n", "@@\n k\n-old\n+new\n*** End of File\n", true),
+        // Nothing changes.
+        ("z\nk\nl\nz\n", "@@\n k\n l\n*** End of File\n", false),
+        ("\u{feff}z\nk\n", "@@\n \u{feff}k\n", false),
+        ("k\nl\n", "@@\n k\r\n l\r\n", false),
+        // A byte-order mark is at the start.
+        ("\u{feff}new\nk\n", "@@\n-\u{feff}old\n+\u{feff}new\n k\n", true),
+        ("\u{feff}z\nnew\nk\n", "@@\n-\u{feff}old\n+\u{feff}new\n k\n", false),
+        ("\u{feff}old\nnew\nk\n", "@@\n-\u{feff}old\n+\u{feff}new\n k\n*** End of File\n", false),
         // A line end that is not the one of the hunk.
         ("k\nnew\n", "@@\n k\n-old\r\n+new\r\n", false),
+        ("k\r\nnew\r\n", "@@\n k\r\n-old\r\n+new\r\n", true),
+        ("k\nnew\r\n", "@@\n k\r\n-old\r\n+new\r\n", false),
+        ("k\r\nnew\r\n", "@@\n k\r\n-old\r\n+new\n", false),
+        // The last line may have none.
+        ("k\r\nnew", "@@\n k\r\n-old\r\n+new\r\n", true),
+        // Punctuation tells nothing, and a letter of any script does.
+        ("}\nbelow\n", "@@\n }\n-old\n below\n", false),
+        ("\u{e9}\nbelow\n", "@@\n \u{e9}\n-old\n below\n", true),
+        ("a\nx\n});\n)))\n", "@@\n-old\n+x\n+});\n+)))\n", false),
+        ("a\n\u{e9}\u{e8}\n\u{fc}\u{f6}\n", "@@\n-old\n+\u{e9}\u{e8}\n+\u{fc}\u{f6}\n", true),
+        // Below a header, of several that are equal.
+        ("fn f\n x\nfn g\n k\n new\nfn f\n y\n", "@@ fn f\n  k\n- old\n+ new\n", false),
+        ("fn f\n x\nfn f\n k\n new\nfn g\n y\n", "@@ fn f\n  k\n- old\n+ new\n", true),
+        ("@f\n @f\n x\nz\n  k\n", "@@ @f\n@@ x\n-   old\n   k\n+  l\n", false),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {
             let reason = refused(profile, file, body).map(|reason| reason.as_str());
             assert_eq!(reason == Some("already_applied"), applied, "{profile:?} {file:?} {body:?}: {reason:?}");
+        }
+    }
+}
+
+#[test]
+fn the_lines_that_have_the_change_are_named() {
+    for (file, body, wanted) in [
+        ("k\nnew\n", "@@\n k\n-old\n+new\n", 1..=2),
+        ("a\nb\nc\nk\nnew\n", "@@\n k\n-old\n+new\n", 4..=5),
+        ("a\nb\nfirst\nsecond\nthird\nc\n", "@@\n-old\n+first\n+second\n+third\n", 3..=5),
+    ] {
+        for profile in [Profile::Strict, Profile::Codex] {
+            assert_eq!(refused(profile, file, body), Some(RejectReason::AlreadyApplied { lines: wanted.clone() }));
         }
     }
 }

@@ -102,6 +102,7 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
             Ok(b"x\nz\r"),
             None,
         ),
+        (b"x\r\ny", "@@\n-y\r\n+z\r\n", NOT_FOUND, Some(Ok(b"x\r\nz\r\n"))),
         (b"y\nx\r\ny\r\n", "@@\n-y\r\n+z\r\n*** End of File\n", Ok(b"y\nx\r\nz\r\n"), None),
         (b"y\r\nx\ny\n", "@@\n-y\r\n+z\r\n*** End of File\n", NOT_FOUND, Some(Ok(b"y\r\nx\nz\r\n"))),
         (b"x\r\r\n", "@@\n-x\r\r\n+y\r\r\n", Ok(b"y\r\r\n"), None),
@@ -129,10 +130,17 @@ fn the_lines_of_a_diff_end_as_they_are_shown() {
         (b"x\ny", "@@\n-x\n+z\n y\n", NOT_FOUND),
         (b"x\ny", "@@\n-x\n+z\n y\n\\ No newline at end of file\n", Ok(b"z\ny")),
         (b"x\ny\n", "@@\n x\n-y\n+z\n\\ No newline at end of file\n", Ok(b"x\nz")),
+        // Where no old line has a terminator, nothing else says what the new one ends with.
+        (b"x\r\ny", "@@\n-y\n\\ No newline at end of file\n+z\n", Ok(b"x\r\nz\n")),
+        (b"x\r\ny", "@@\n-y\n\\ No newline at end of file\n+z\r\n", Ok(b"x\r\nz\r\n")),
+        (b"x\r\n", "@@\n+z\n*** End of File\n", Ok(b"x\r\nz\n")),
     ] {
         let found = apply_as(Profile::Strict, file, body, Some(LineEndings::Exact));
         assert_eq!(found.as_deref(), wanted.as_deref(), "{file:?} {body:?}");
     }
+    // Where terminators are overlooked, new lines end like the file's.
+    let found = apply_as(Profile::Codex, b"x\r\ny\r\n", "@@\n x\n-y\n+z\n", Some(LineEndings::Exact));
+    assert_eq!(found.as_deref(), Ok(&b"x\r\nz\r\n"[..]));
 }
 
 #[test]
@@ -151,6 +159,25 @@ fn terminators_tell_places_apart_however_many_there_are() {
     assert_eq!(apply(Profile::Codex, &mixed, "@@\n-x\r\n+z\r\n"), Err("multiple_matches"));
 }
 
+/// What becomes of a hunk of so many lines that stands in two places, and in many with other terminators.
+fn among_many(profile: Profile, len: usize) -> Result<Vec<u8>, &'static str> {
+    let crlf = "a\r\n".repeat(len);
+    let file = format!("{crlf}{}{crlf}", "a\n".repeat(100));
+    apply(profile, file.as_bytes(), &format!("@@\n+x\r\n{}", " a\r\n".repeat(len)))
+}
+
+#[test]
+fn a_place_is_not_taken_before_all_are_looked_at() {
+    assert_eq!(among_many(Profile::Strict, 40), Err("multiple_matches"));
+    assert_eq!(among_many(Profile::Strict, 4000), Err("context_not_found"), "more terminators than are compared");
+}
+
+#[test]
+fn places_that_were_not_all_looked_at_are_left_to_the_next_pass() {
+    assert_eq!(among_many(Profile::Codex, 40), Err("multiple_matches"));
+    assert_eq!(among_many(Profile::Codex, 4000), Err("multiple_matches"));
+}
+
 #[test]
 fn the_profiles_differ_in_final_line_feeds() {
     for (file, body, strict, codex) in [
@@ -159,6 +186,8 @@ fn the_profiles_differ_in_final_line_feeds() {
         (b"a\r\nb", "@@\n b\n+c\n", b"a\r\nb\r\nc", b"a\r\nb\r\nc\r\n"),
         (b"a", "@@\n a\n+b\n", b"a\nb", b"a\nb\n"),
         (b"a\nb\n", "@@\n-b\n+c\n", b"a\nc\n", b"a\nc\n"),
+        // Like the line above, whatever most lines have.
+        (b"a\r\nb\nc\nd\r\ne", "@@\n e\n+f\n", b"a\r\nb\nc\nd\r\ne\r\nf", b"a\r\nb\nc\nd\r\ne\r\nf\r\n"),
     ] {
         assert_eq!(apply(Profile::Strict, file, body).as_deref(), Ok(strict), "{file:?} {body:?}");
         assert_eq!(apply(Profile::Codex, file, body).as_deref(), Ok(codex), "{file:?} {body:?}");

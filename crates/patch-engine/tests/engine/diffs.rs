@@ -64,6 +64,16 @@ fn a_file_like_the_one_that_moved_away_is_shown_to_appear() {
     );
 }
 
+#[test]
+fn an_empty_last_line_of_a_new_file_is_a_line() {
+    check(
+        &[],
+        "*** Add File: a\n+A\n+\n",
+        &[("create", (2, 0))],
+        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1,2 @@\n+A\n+\n",
+    );
+}
+
 /// Without lines after it a hunk is one of the end of the file, for git.
 #[test]
 fn what_is_inserted_before_lines_like_it_has_context_after_it() {

@@ -24,6 +24,7 @@ mod placement;
 #[path = "../../../../tests/posix.rs"]
 mod posix;
 mod prefetch;
+mod refused;
 mod reverse;
 #[path = "../../../../tests/share.rs"]
 mod share;

@@ -227,6 +227,8 @@ fn each_rule_of_placement_in_one_case() {
     let strict = Options::new(Profile::Strict).placement;
     let codex = Options::new(Profile::Codex).placement;
     let first = Rules { ambiguous: Ambiguous::First, ..codex.clone() };
+    let strict_first = Rules { ambiguous: Ambiguous::First, ..strict.clone() };
+    let strict_appends = Rules { append_without_anchor: true, ..strict.clone() };
     for (rules, file, body, wanted) in [
         // A second place is never a choice.
         (&strict, "a\nb\na\n", "@@\n-a\n", Err("multiple_matches")),
@@ -240,6 +242,9 @@ fn each_rule_of_placement_in_one_case() {
         (&strict, "a\nb\n", "@@\n-a\n+b2\n@@\n-b2\n+c\n", Err("overlapping_edits")),
         (&strict, "a\nb\n", "@@\n-a\n+c\n@@\n-a\n+d\n", Err("overlapping_edits")),
         (&strict, "a\nb\n", "@@\n+b\n a\n@@\n-b\n", Err("multiple_matches")),
+        (&strict, "a\nb\nc\n", "@@\n a\n-b\n+x\n@@\n a\n x\n c\n+d\n", Ok("a\nx\nc\nd\n")),
+        (&strict, "a\n", "@@\n a\n+x\n@@\n-a\n@@\n a\n x\n+y\n", Err("context_not_found")),
+        (&strict_first, "a\nb\na\n", "@@\n-a\n", Ok("b\na\n")),
         // Headers decide in codex, and inform in strict.
         (&codex, "fn a\n x\nfn b\n x\n", "@@ fn b\n- x\n", Ok("fn a\n x\nfn b\n")),
         (&strict, "fn a\n x\nfn b\n x\n", "@@ fn b\n- x\n", Err("multiple_matches")),
@@ -268,6 +273,16 @@ fn each_rule_of_placement_in_one_case() {
         (&codex, "a\n", "@@\n+x\n@@\n-a\n+b\n", Ok("b\nx\n")),
         (&codex, "a\n", "@@\n+x\n@@\n+y\n", Ok("a\nx\ny\n")),
         (&codex, "a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
+        (&codex, "a\nb\n", "@@ a\n+x\n*** End of File\n", Ok("a\nb\nx\n")),
+        (&codex, "", "@@ a\n+x\n", Ok("x\n")),
+        (&codex, "", "@@ -0,0 +1,1 @@\n+x\n", Ok("x\n")),
+        (
+            &codex,
+            "z\ndef f\nclass A\n def f\n y\n",
+            "@@ class A\n@@ def f\n+x\n",
+            Ok("z\ndef f\nclass A\n def f\nx\n y\n"),
+        ),
+        (&strict_appends, "a\n", "@@\n+x\n", Ok("a\nx\n")),
         (&strict, "a\nb\n", "@@\n+x\n", Err("no_anchor")),
         (&strict, "a\nb\n", "@@\n+x\n*** End of File\n", Ok("a\nb\nx\n")),
         (&strict, "", "@@\n+x\n", Ok("x\n")),
@@ -279,9 +294,13 @@ fn each_rule_of_placement_in_one_case() {
         (&codex, "a\nb\nc\n", "@@\n-c\n@@\n-a\n", Ok("b\n")),
         (&codex, "a\nb\nc\na\n", "@@\n-c\n+x\n@@\n-b\n@@\n-a\n", Err("multiple_matches")),
         (&codex, "a\n", "@@\n-a\n+x\n@@\n-a\n+y\n", Err("overlapping_edits")),
+        (&codex, "a\nb\n", "@@ b\n+x\n@@ a\n+y\n", Ok("a\ny\nb\nx\n")),
+        (&codex, "a\nb\n", "@@ b\n+x\n@@ a\n+y\n@@ a\n+z\n", Err("overlapping_edits")),
+        (&codex, "a\nb\nc\n", "@@\n b\n c\n+x\n@@\n+y\n a\n", Ok("y\na\nb\nc\nx\n")),
         // Empty lines that lost their blank.
         (&strict, "a\n\nb\n", "@@\n-a\n\n", Ok("\nb\n")),
         (&strict, "a\nb\n", "@@\n-a\n\n\n", Ok("b\n")),
+        (&strict, "a\nb\n", "@@\n\n", Err("context_not_found")),
         // Fuzz.
         (&codex, "a \n", "@@\n-a\n+b\n", Ok("b\n")),
         (&codex, "a\n a\n", "@@\n-a\n+b\n", Ok("b\n a\n")),
@@ -289,12 +308,103 @@ fn each_rule_of_placement_in_one_case() {
         (&codex, "  if x:\n    y\n", "@@\n if x:\n+  z\n   y\n", Ok("  if x:\n    z\n    y\n")),
         (&codex, "if x:\n  y\n", "@@\n     if x:\n+      z\n       y\n", Ok("if x:\n  z\n  y\n")),
         (&codex, "  if x:\n     y\n", "@@\n if x:\n+  z\n   y\n", Ok("  if x:\n  z\n     y\n")),
+        (&codex, "  a \u{2013} b\n", "@@\n a - b\n+c\n", Ok("  a \u{2013} b\n  c\n")),
+        (&codex, "  if x:\n    y\n", "@@\n if x:\n+\n+  z\n   y\n", Ok("  if x:\n\n    z\n    y\n")),
+        // Not where an inserted line has no such blanks, or nothing but blanks is inserted.
+        (&codex, "if x:\n  y\n", "@@\n     if x:\n+z\n+      w\n       y\n", Ok("if x:\nz\n      w\n  y\n")),
+        (&codex, "a\n", "@@\n   a\n+   \n", Ok("a\n   \n")),
         // What is done already is said.
         (&strict, "new\nb\n", "@@\n-old\n+new\n b\n", Err("already_applied")),
         (&codex, "new\nb\n", "@@\n-old\n+new\n b\n", Err("already_applied")),
     ] {
         let found = hunks_of(file, body, rules);
         let found = found.as_deref().map_err(|reasons| reasons[0]);
+        assert_eq!(found, wanted, "{:?} {file:?} {body:?}", rules.order);
+    }
+}
+
+#[test]
+fn as_many_hunks_as_there_are_places_have_one_placement() {
+    let codex = Options::new(Profile::Codex).placement;
+    let many = |text: &str| text.repeat(70);
+    for (file, body, wanted) in [
+        (many("a\n"), many("@@\n-a\n"), Ok(String::new())),
+        (many("a\n"), "@@\n-a\n".repeat(69), Err("multiple_matches")),
+        // Those of a scope, which may end where the lines stand once more.
+        (
+            format!("fn f\n{0}fn g\n{0}", many(" a\n")),
+            many("@@ fn f\n- a\n"),
+            Ok(format!("fn f\nfn g\n{}", many(" a\n"))),
+        ),
+        (format!("fn f\n{}a\n", many(" a\n")), many("@@ fn f\n-\ta\n"), Ok("fn f\na\n".into())),
+        // An insertion that has one place between the others, and one after them.
+        (many("h\n"), format!("{}@@ h\n+x\n{}", "@@\n-h\n".repeat(66), "@@\n-h\n".repeat(4)), Ok("x\n".into())),
+        (
+            format!("fn f\n{}fn g\n h\n", many(" h\n")),
+            format!("{}@@ fn f\n@@  h\n+x\n", many("@@ fn f\n- h\n")),
+            Ok("fn f\nx\nfn g\n h\n".into()),
+        ),
+    ] {
+        let found = hunks_of(&file, &body, &codex).map_err(|reasons| reasons[0]);
+        assert_eq!(found, wanted, "{file:?} {body:?}");
+    }
+}
+
+#[test]
+fn a_header_chooses_among_more_places_than_are_listed() {
+    let codex = Options::new(Profile::Codex).placement;
+    let many = " a\n".repeat(70);
+    for (below, wanted) in [
+        ("fn f\n a\n y\nfn g\n a\n", Ok("fn f\n y\nfn g\n a\n")),
+        ("fn f\nfn g\n a\n", Ok("fn f\nfn g\n")),
+        ("fn f\nfn g\n a\n a\n", Err("multiple_matches")),
+    ] {
+        let found = hunks_of(&format!("{many}{below}"), "@@ fn f\n- a\n", &codex).map_err(|reasons| reasons[0]);
+        assert_eq!(found, wanted.map(|below| format!("{many}{below}")), "{below:?}");
+    }
+}
+
+#[test]
+fn it_is_told_where_each_hunk_went_and_what_was_overlooked() {
+    let strict = Options::new(Profile::Strict).placement;
+    let codex = Options::new(Profile::Codex).placement;
+    let strict_first = Rules { ambiguous: Ambiguous::First, ..strict.clone() };
+    let first = Rules { ambiguous: Ambiguous::First, ..codex.clone() };
+    let reindented = |added: &str, removed: &str| Note::Reindented { added: added.into(), removed: removed.into() };
+    for (rules, file, body, wanted) in [
+        (&strict, "a\nb\nc\n", "@@\n-c\n@@\n a\n-b\n", vec![(3, 1, vec![]), (1, 2, vec![])]),
+        (&codex, "a\nb\nc\n", "@@\n-a\n@@\n-b\n-c\n", vec![(1, 1, vec![]), (2, 2, vec![])]),
+        // Out of order is what stands above the end of one before it.
+        (&codex, "a\nb\nc\n", "@@\n-c\n@@\n-a\n", vec![(3, 1, vec![]), (1, 1, vec![Note::OutOfOrder])]),
+        (
+            &codex,
+            "a\nb\nc\nd\n",
+            "@@\n-c\n@@\n-a\n@@\n-d\n",
+            vec![(3, 1, vec![]), (1, 1, vec![Note::OutOfOrder]), (4, 1, vec![])],
+        ),
+        (&codex, "a\nb\nc\nd\n", "@@\n+n\n b\n c\n@@\n c\n-d\n", vec![(2, 2, vec![]), (3, 2, vec![Note::OutOfOrder])]),
+        (
+            &first,
+            "a\nb\na\nc\n",
+            "@@\n-c\n@@\n-a\n",
+            vec![(4, 1, vec![]), (1, 1, vec![Note::OutOfOrder, Note::FirstOfSeveral])],
+        ),
+        (&first, "a\nb\na\n", "@@\n-a\n", vec![(1, 1, vec![Note::FirstOfSeveral])]),
+        (&strict_first, "a\nb\na\n", "@@\n-a\n", vec![(1, 1, vec![Note::FirstOfSeveral])]),
+        (&strict, "a\nb\n", "@@\n-a\n\n\n", vec![(1, 1, vec![Note::SeparatorsDropped])]),
+        (&codex, "a\nb\n", "@@\n-a\n\n\n", vec![(1, 1, vec![Note::SeparatorsDropped])]),
+        (&codex, "fn a\n x\n", "@@ fn c\n- x\n", vec![(2, 1, vec![Note::HeaderNotFound])]),
+        (&codex, "  a\n    b\n", "@@\n a\n+  c\n   b\n", vec![(1, 2, vec![reindented("  ", "")])]),
+        (&codex, "a\n  b\n", "@@\n   a\n+    c\n     b\n", vec![(1, 2, vec![reindented("", "  ")])]),
+        // Nothing to indent.
+        (&codex, "  a\n  b\n", "@@\n a\n-b\n", vec![(1, 2, vec![])]),
+        (&codex, "  a\n", "@@\n a\n+\n", vec![(1, 1, vec![])]),
+    ] {
+        let text = patch_of(body);
+        let patch = parse(&text, &ParseOptions::default()).expect("it parses");
+        let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, FinalNewline::Keep).expect("it applies");
+        let found: Vec<_> =
+            edit.placed.into_iter().map(|placed| (placed.first_line, placed.line_count, placed.notes)).collect();
         assert_eq!(found, wanted, "{:?} {file:?} {body:?}", rules.order);
     }
 }
@@ -393,11 +503,20 @@ fn advice_that_is_followed_makes_the_hunk_unique() {
 
 /// What a diff makes of a file, with the lines whose place its line numbers told; or the reason of the first reject.
 fn by_diff(profile: Profile, file: &str, hunks: &str) -> Result<(String, usize), &'static str> {
+    let options = Options::new(profile);
+    by_rules(&options.placement, options.final_newline, file, hunks)
+}
+
+fn by_rules(
+    rules: &Rules,
+    final_newline: FinalNewline,
+    file: &str,
+    hunks: &str,
+) -> Result<(String, usize), &'static str> {
     let text = format!("--- a/f\n+++ b/f\n{hunks}");
     let diff = Diff::parse(text.as_bytes(), &DiffOptions::default()).expect("a diff");
     let patch = diff.patch();
-    let options = Options::new(profile);
-    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), &options.placement, options.final_newline);
+    let edit = edit(file.as_bytes(), patch.sections[0].hunks(), rules, final_newline);
     let edit = edit.map_err(|rejects| rejects[0].reason.as_str())?;
     let told = edit.placed.iter().filter(|placed| placed.notes.contains(&Note::StatedLine)).count();
     Ok((String::from_utf8(edit.apply(file.as_bytes())).expect("UTF-8"), told))
@@ -436,9 +555,14 @@ fn stated_lines_choose_among_places_where_the_text_is_the_same() {
             assert_eq!(by_diff(profile, file, &hunks), wanted, "{profile} {hunks}");
         }
     }
+    // A place that an earlier hunk broke is none, whatever line is stated.
+    let broken = "@@ -1,3 +1,4 @@\n x\n a\n+n\n b\n".to_owned() + &hunk(2);
+    assert_eq!(by_diff(Profile::Strict, file, &broken), Err("multiple_matches"));
     // Not where something is overlooked.
     let blanks = file.replace('a', "a ");
     assert_eq!(by_diff(Profile::Codex, &blanks, &hunk(4)), Err("multiple_matches"));
+    let lenient = Rules { passes: Pass::ALL.to_vec(), ..Options::new(Profile::Strict).placement };
+    assert_eq!(by_rules(&lenient, FinalNewline::Keep, &blanks, &hunk(4)), Err("multiple_matches"));
     assert_eq!(by_diff(Profile::Strict, "", "@@ -0,0 +1 @@\n+n\n"), Ok(("n\n".into(), 0)));
 }
 
