@@ -61,9 +61,7 @@ impl Made {
     /// What is left out leaves room for those after it.
     fn new(images: Images<'_>, room: usize) -> Self {
         let changes = images.plan().changes();
-        let expected = |change| (512 + images.compared(change)).min(MAX_DIFF as u64) as usize;
-        let expected = changes.iter().map(expected).sum::<usize>().min(room);
-        let mut fields = Strings::with_capacity(changes.len(), expected + expected / 8);
+        let mut fields = Strings::default();
         let (mut diff, mut length) = (Vec::new(), 0);
         for change in changes {
             fields.push(|out| {
