@@ -366,6 +366,7 @@ fn keys_are_looked_for_in_every_place_of_the_user() {
     // In the first place a key that others can read is an error, except for whoever has it already.
     show(&first);
     assert!(accepts(&mut Keys::new(user.clone()), &other).is_err());
+    assert!(Keys::new(user.clone()).find(|_| false).is_err());
     let mut keys = Keys::new(user);
     keys.set_own(own);
     assert!(keys.tell().unwrap() && accepts(&mut keys, own).unwrap());
