@@ -78,12 +78,8 @@ impl Fields {
 
     /// Puts them together again; `None` when they are no date after 1970.
     pub(crate) fn time(&self) -> Option<SystemTime> {
-        let in_range = self.year >= 1970
-            && (1..=12).contains(&self.month)
-            && (1..=31).contains(&self.day)
-            && self.hour < 24
-            && self.minute < 60
-            && self.second < 60;
+        // What else is out of range is another time, which is compared in the end.
+        let in_range = self.year >= 1970 && (1..=12).contains(&self.month) && (1..=31).contains(&self.day);
         if !in_range {
             return None;
         }
