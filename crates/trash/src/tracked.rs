@@ -82,6 +82,7 @@ mod tests {
             (&[".my-notes-", ".my-notes/lock"], true),
             (&["a", "sub/.my-notet", "sub/.my-notes/x", "z"], true),
             (&[&long[..200], &long, "z"], true),
+            (&[&format!(".my-notes{}", "-".repeat(200)), ".my-notes/lock"], true),
             (&[&long[..302], "z", "zz"], false),
         ] {
             for (hash, flags) in [(20, 0), (32, 0), (20, 0x40), (32, 0x40)] {
