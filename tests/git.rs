@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use file_tools::audit::{Audit, Event, verify};
+use patch_engine::transaction::{KeyPlace, StatePlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::program;
@@ -399,6 +401,68 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
             assert!(verified.code == 0 && sessions[0]["unanswered"].is_null(), "{verified:?}");
         }
         assert!(finished > 0 && reverted > 0, "{args:?}: {finished} finished, {reverted} reverted");
+    }
+}
+
+/// What the lines of a commit have: which one it is, and where it went.
+#[test]
+fn intents_and_outcomes_name_the_commit() {
+    for args in [&["--onto", "main"][..], &["--onto", "HEAD"]] {
+        let bench = Bench::new(FILES);
+        let onto = git(&bench.bare(), &["rev-parse", "main"]);
+        let commit = bench.run(args, PATCH).stdout;
+        let tree = git(&bench.bare(), &["rev-parse", &format!("{}^{{tree}}", commit.trim())]);
+        let branch = if args[1] == "main" { json!("main") } else { Value::Null };
+        let lines = logged(&bench);
+        assert_eq!(lines.len(), 8, "{lines:?}");
+        for line in lines {
+            let found = ["onto", "commit", "tree", "branch"].map(|key| line[key].clone());
+            assert_eq!(found, [json!(onto.trim()), json!(commit.trim()), json!(tree.trim()), branch.clone()], "{line}");
+        }
+    }
+}
+
+/// Of each session: where the commit can be asked after, its log has the answer; where it cannot, nothing is made up.
+#[test]
+fn intents_of_other_sessions_are_answered_in_their_own_logs() {
+    let bench = Bench::new(FILES);
+    let first = bench.run(&["--onto", "main"], PATCH);
+    assert_eq!(first.code, 0, "{first:?}");
+    let key = KeyPlace::Directory(bench.dir.path().join("state/apply-patch"));
+    let workspace =
+        Workspace::open_keyed(&bench.bare(), patch_engine::policy(), StatePlace::Root, key).expect("a folder");
+    let log = |session: &str| -> Vec<Value> {
+        let text = fs::read_to_string(bench.bare().join(format!(".apply-patch/audit/{session}.jsonl"))).expect("a log");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let done = log("cli").remove(0);
+    let never = "0123456789abcdef0123456789abcdef01234567";
+    let cases = [
+        ("finished", "20261121-014233-123456-9f3ac1d2", done["commit"].as_str()),
+        ("reverted", "20261121-014233-123457-9f3ac1d2", Some(never)),
+        ("cli", "20261121-014233-123458-9f3ac1d2", None),
+    ];
+    for (session, id, commit) in cases {
+        let mut intent = done.clone();
+        intent["sessionId"] = json!(session);
+        intent["transactionId"] = json!(id);
+        intent["commit"] = json!(commit);
+        let intent: Event = serde_json::from_value(intent).expect("an event");
+        let audit = Audit::new(session.parse().expect("a name"), None);
+        audit.append(&workspace, &[intent], false).expect("the log");
+    }
+    let next = bench.run(&["--onto", "main"], "*** Begin Patch\n*** Add File: next\n+n\n*** End Patch\n");
+    assert_eq!(next.code, 0, "{next:?}");
+    for (session, id, commit) in cases {
+        let lines = log(session);
+        let answers: Vec<_> = lines.iter().filter(|line| line["transactionId"] == id).skip(1).collect();
+        match commit {
+            Some(_) => assert!(answers.len() == 1 && answers[0]["recovered"] == session, "{session}: {lines:?}"),
+            None => assert!(answers.is_empty(), "{session}: {lines:?}"),
+        }
+        let verified = verify(&workspace, Some(&session.parse().expect("a name"))).expect("the log");
+        let unanswered = if commit.is_some() { Vec::new() } else { vec![id.to_owned()] };
+        assert!(verified[0].ok && verified[0].unanswered == unanswered, "{verified:?}");
     }
 }
 

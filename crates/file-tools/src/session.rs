@@ -394,8 +394,7 @@ impl Session {
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
-        let durable = self.settings.durability == Durability::Full;
-        Recorder::new(&self.audit, &self.workspace, tool, operation, durable)
+        Recorder::new(&self.audit, &self.workspace, tool, operation, &self.settings)
     }
 
     fn commit_options(&self, tool: &str) -> CommitOptions {

@@ -39,6 +39,9 @@ mod tests {
         let line = escape(&all);
         assert!(!line.contains(char::is_control));
         assert_eq!(unescape(&line), Some(all));
+        for text in ["", "plain", "\\", "\n", "a\\x41"] {
+            assert_eq!(unescape(&escape(text)).as_deref(), Some(text));
+        }
         assert_eq!(unescape("a\\"), None);
         assert_eq!(unescape("\\xg0"), None);
     }

@@ -118,6 +118,18 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_was_set_back_by_a_day_is_no_future() {
+        let now = UNIX_EPOCH + Duration::from_micros(1_795_225_353_123_456);
+        let day = Duration::from_secs(24 * 3600);
+        for (ahead, is_ahead) in
+            [(Duration::ZERO, false), (day, false), (day + Duration::from_micros(1), true), (2 * day, true)]
+        {
+            assert_eq!(TransactionId::new(now + ahead, None).unwrap().is_ahead_of(now), is_ahead, "{ahead:?}");
+        }
+        assert!(!TransactionId::new(now - 2 * day, None).unwrap().is_ahead_of(now));
+    }
+
+    #[test]
     fn no_name_is_made_that_cannot_be_read() {
         let last = "99991231-235959-999999-ffffffff".parse().unwrap();
         let far = UNIX_EPOCH + Duration::from_secs(1 << 38);

@@ -510,6 +510,30 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_or_something_else_is_damaged() {
+        let text = sample().to_text(None);
+        let (body, _) = text.split_once("checksum ").unwrap();
+        let parse = |body: &str| {
+            let text = format!("{body}checksum {}\nhmac -\n", Sha256::of(body.as_bytes()));
+            Journal::parse(text.as_bytes(), None)
+        };
+        assert_eq!(parse(body), Ok(sample()));
+        for (was, is) in [
+            ("state unverified", "state verified"),
+            ("tool ", "tools "),
+            ("add 0 - file:", "update 0 - file:"),
+            ("add 0 - file:", "delete 0 - file:"),
+            ("update 1 file:", "add 1 file:"),
+            ("delete 2 link:", "update 2 link:"),
+            ("delete 2 link:", "delete 2 pipe:"),
+            ("moved 2 0\n", "add 7 - - x\nmoved 2 0\n"),
+        ] {
+            assert!(body.contains(was));
+            assert_eq!(parse(&body.replace(was, is)), Err(JournalProblem::Damaged), "{is}");
+        }
+    }
+
+    #[test]
     fn another_key_or_none_is_not_signed() {
         let unsigned = sample().to_text(None);
         assert_eq!(

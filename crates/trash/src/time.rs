@@ -78,12 +78,8 @@ impl Fields {
 
     /// Puts them together again; `None` when they are no date after 1970.
     pub(crate) fn time(&self) -> Option<SystemTime> {
-        let in_range = self.year >= 1970
-            && (1..=12).contains(&self.month)
-            && (1..=31).contains(&self.day)
-            && self.hour < 24
-            && self.minute < 60
-            && self.second < 60;
+        // What else is out of range is another time, which is compared in the end.
+        let in_range = self.year >= 1970 && (1..=12).contains(&self.month) && (1..=31).contains(&self.day);
         if !in_range {
             return None;
         }
@@ -110,9 +106,50 @@ mod tests {
         assert_eq!(format_time(day), "2026-11-21T00:00:00.000000Z");
         assert_eq!(parse_time("2026-11-21T00:00:01Z"), Some(day + Duration::from_secs(1)));
         assert_eq!(parse_time("2026-11-21T00:00:00.5Z"), Some(day + Duration::from_millis(500)));
-        for wrong in ["", "2026-11", "2026-02-30", "2026-11-21T", "2026-11-21T00:00:00", "+026-11-21", "2026-11-21-01"]
-        {
+        for wrong in [
+            "",
+            "2026-11",
+            "2026-02-30",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-00",
+            "0000-01-01",
+            "1969-12-31",
+            "2026-11-21T",
+            "2026-11-21T00:00:00",
+            "2026-11-21T24:00:00Z",
+            "2026-11-21T00:60:00Z",
+            "2026-11-21T00:00:60Z",
+            "2026-11-21T00:00:00.Z",
+            "2026-11-21T00:00:00.+5Z",
+            "2026-11-21T00:00:00.1234567Z",
+            "+026-11-21",
+            "2026-11-21-01",
+        ] {
             assert_eq!(parse_time(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_day_of_nine_centuries_follows_the_one_before() {
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for days in 0.. {
+            let fields = Fields::of(days * 86_400_000_000);
+            assert_eq!((fields.year, fields.month, fields.day), (year, month, day), "day {days}");
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let last = match month {
+                2 => 28 + u64::from(leap),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            match (month, day == last) {
+                (12, true) => (year, month, day) = (year + 1, 1, 1),
+                (_, true) => (month, day) = (month + 1, 1),
+                (_, false) => day += 1,
+            }
+            if year == 2870 {
+                break;
+            }
         }
     }
 

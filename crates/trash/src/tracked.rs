@@ -14,16 +14,43 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     };
     match version {
         2 | 3 => Some(contains(index, prefix)),
-        // Names are stored without what they share with the one before; whatever the prefix
-        // shares with its neighbours, its end is spelt out once.
-        4 => Some(prefix.iter().enumerate().any(|(at, _)| at < prefix.len() - 1 && tail_starts(index, &prefix[at..]))),
+        // The hashes in it have one of these lengths; with the other one it cannot be read, or names nothing.
+        4 => match [20, 32].map(|hash| names(index, prefix, hash)) {
+            [None, None] => None,
+            found => Some(found.contains(&Some(true))),
+        },
         _ => None,
     }
 }
 
-/// In version 4 a name's rest starts after a length and ends in NUL; a rest may begin anywhere in the prefix.
-fn tail_starts(index: &[u8], tail: &[u8]) -> bool {
-    tail.len() >= 6 && contains(index, tail)
+/// In version 4 a name is stored without what it shares with the one before, and that can be most of the prefix: the names have
+/// to be put together. `None` when the index cannot be read with hashes of this length.
+fn names(index: &[u8], prefix: &[u8], hash: usize) -> Option<bool> {
+    let count = u32::from_be_bytes(index.get(8..12)?.try_into().ok()?);
+    let (mut rest, mut name) = (&index[12..], Vec::new());
+    for _ in 0..count {
+        let flags = *rest.get(40 + hash)?;
+        // Some entries have more flags.
+        rest = rest.get(42 + hash + if flags & 0x40 == 0 { 0 } else { 2 }..)?;
+        let mut dropped: usize = 0;
+        loop {
+            let (&byte, after) = rest.split_first()?;
+            rest = after;
+            dropped = dropped.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+            if byte & 0x80 == 0 {
+                break;
+            }
+            dropped += 1;
+        }
+        name.truncate(name.len().checked_sub(dropped)?);
+        let end = rest.iter().position(|&byte| byte == 0)?;
+        name.extend_from_slice(&rest[..end]);
+        rest = &rest[end + 1..];
+        if contains(&name, prefix) {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
@@ -41,7 +68,45 @@ mod tests {
         index.extend_from_slice(b".my-notes/lock\0");
         assert!(tracks(&index, ".my-notes/"));
         assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/my-notes/x", ".my-notes/"));
-        assert!(tracks(b"DIRC\0\0\0\x04\0\0\0\x01 \x02y-notes/lock\0", ".my-notes/"));
         assert!(tracks(b"no index", ".my-notes/"));
+    }
+    /// What names share with the one before is not in the index again, be it most of the prefix.
+    #[test]
+    fn finds_the_prefix_where_names_are_shortened() {
+        let long = format!("{}/.my-notes/lock", "d".repeat(300));
+        for (names, tracked) in [
+            (&[][..], false),
+            (&["a", "src/my-notes/x", ".my-notes"], false),
+            (&[".my-notes-", ".my-notes0"], false),
+            (&[".my-notes/lock"], true),
+            (&[".my-notes-", ".my-notes/lock"], true),
+            (&["a", "sub/.my-notet", "sub/.my-notes/x", "z"], true),
+            (&[&long[..200], &long, "z"], true),
+            (&[&format!(".my-notes{}", "-".repeat(200)), ".my-notes/lock"], true),
+            (&[&long[..302], "z", "zz"], false),
+        ] {
+            for (hash, flags) in [(20, 0), (32, 0), (20, 0x40), (32, 0x40)] {
+                let mut index = b"DIRC\0\0\0\x04".to_vec();
+                index.extend((names.len() as u32).to_be_bytes());
+                let mut last = "";
+                for name in names {
+                    index.extend(vec![b'.'; 40 + hash]);
+                    index.extend([flags, 9]);
+                    index.extend(vec![0; usize::from(flags) / 32]);
+                    let shared = name.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+                    match last.len() - shared {
+                        dropped @ 0..128 => index.push(dropped as u8),
+                        dropped => index.extend([0x80 | ((dropped - 128) >> 7) as u8, (dropped - 128) as u8 & 0x7f]),
+                    }
+                    index.extend(name[shared..].bytes());
+                    index.push(0);
+                    last = name;
+                }
+                assert_eq!(tracks(&index, ".my-notes/"), tracked, "{names:?} {hash} {flags}");
+                // Cut off in a name, it cannot be read.
+                index.pop();
+                assert!(tracks(&index, ".my-notes/") || names.is_empty(), "{names:?} {hash} {flags}");
+            }
+        }
     }
 }

@@ -7,11 +7,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
+#[cfg(target_os = "linux")]
+use fs_guard::fault::{Fault, arm, disarm, meanwhile};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
 use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store, TransactionId,
-    parse_stored_path, stored_path,
+    FileState, Header, Journal, KeyPlace, Keys, LockedStore, OwnKey, Prefix, Record, Retention, Signer, Store,
+    TransactionId, parse_stored_path, stored_path,
 };
 
 struct Fixture {
@@ -128,14 +130,22 @@ fn retention_goes_by_number_age_and_size() {
     assert_eq!(gone(keep_all, now), 0);
     assert_eq!(gone(Retention { keep_last: 2, max_count: 4, ..keep_all }, now), 6);
     assert_eq!(gone(Retention { keep_last: 6, max_count: 4, ..keep_all }, now), 4);
-    assert_eq!(gone(Retention { keep_last: 2, max_bytes: 350, ..keep_all }, now), 7);
+    // What is just as much, or as old, stays.
+    for (max_bytes, wanted) in [(350, 7), (300, 7), (299, 8)] {
+        assert_eq!(gone(Retention { keep_last: 2, max_bytes, ..keep_all }, now), wanted, "{max_bytes}");
+    }
+    let old = ids[3].time() + keep_all.max_age;
+    for (now, wanted) in [(old, 3), (old + Duration::from_micros(1), 4)] {
+        assert_eq!(gone(Retention { keep_last: 2, ..keep_all }, now), wanted);
+    }
     let later = now + Duration::from_secs(40 * 24 * 3600);
     assert_eq!(gone(Retention { keep_last: 2, ..keep_all }, later), 8);
     assert_eq!(gone(keep_all, later), 0, "the last twenty stay however old");
     let purged = store.purge(&Retention { keep_last: 2, max_count: 4, ..keep_all }, now, false).unwrap();
     assert_eq!((purged.transactions.len(), purged.bytes), (6, 600));
     assert_eq!(store.transactions().unwrap().len(), 4);
-    assert_eq!(store.journal(ids[0]).unwrap_err().kind(), ErrorKind::NotFound);
+    let error = store.journal(ids[0]).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::NotFound, None));
     assert!(store.unfinished().unwrap().is_empty());
 }
 
@@ -157,7 +167,9 @@ fn a_folder_without_a_whole_journal_is_unfinished_and_nothing_more() {
     // Another transaction's journal, however well signed, is none.
     let other = store.begin().unwrap();
     fs::write(fixture.dir.path().join(other.journal_path()), &text).unwrap();
-    assert_eq!(store.unfinished().unwrap_err().kind(), ErrorKind::PermissionDenied);
+    let error = store.unfinished().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    assert!(error.path().unwrap().contains(&format!(".kept/pending/{}", other.id())), "{error}");
 }
 
 #[test]
@@ -207,6 +219,188 @@ fn what_is_pending_under_no_transactions_name_is_an_error() {
     let error = store.unfinished().unwrap_err();
     assert_eq!((error.kind(), error.reason()), (ErrorKind::PermissionDenied, "untrusted_state"));
     assert!(error.to_string().contains("pending/100000101-000000-000000-00000000"), "{error}");
+    assert_eq!(error.path(), Some(".kept/pending/100000101-000000-000000-00000000"));
+}
+
+#[test]
+fn a_transaction_is_unfinished_until_it_ends() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    assert!(store.is_new() && store.is_signed().unwrap());
+    let never = "20261121-014233-123456-9f3ac1d2".parse().unwrap();
+    assert!(!store.is_unfinished(never).unwrap());
+    let (one, two) = (store.begin().unwrap(), store.begin().unwrap());
+    let ids = [one.id(), two.id(), never];
+    let unfinished = || ids.map(|id| store.is_unfinished(id).unwrap());
+    assert_eq!(unfinished(), [true, true, false]);
+    one.discard().unwrap();
+    two.write_journal(&Journal::new(Header::new(ids[1]), Vec::new())).unwrap();
+    assert_eq!(unfinished(), [false, true, false]);
+    two.finish().unwrap();
+    assert_eq!(unfinished(), [false; 3]);
+    drop(store);
+    let store = LockedStore::lock(&root, KeyPlace::Nowhere, Duration::ZERO).unwrap();
+    assert!(!store.is_new() && !store.is_signed().unwrap());
+}
+
+/// Finishes a transaction that a text asked for.
+fn asked(store: &LockedStore<'_>, text: &Sha256, aborted: bool) -> TransactionId {
+    let pending = store.begin().unwrap();
+    let id = pending.id();
+    let header = Header { text: Some(*text), ..Header::new(id) };
+    pending.write_journal(&Journal::new(header, Vec::new())).unwrap();
+    if aborted {
+        pending.mark_aborted(false).unwrap();
+    }
+    pending.finish().unwrap();
+    id
+}
+
+#[test]
+fn only_what_counts_is_said_to_be_applied() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let text = Sha256::of(b"a patch");
+    // Whether it was rolled back, whether its journal is signed, whether it was this text that asked for it.
+    for (aborted, signed, same, counts) in [
+        (false, true, true, true),
+        (true, true, true, false),
+        (false, false, true, false),
+        (false, true, false, false),
+        (true, true, false, false),
+    ] {
+        let key = if signed { fixture.key() } else { KeyPlace::Nowhere };
+        let store = LockedStore::lock(&root, key, Duration::ZERO).unwrap();
+        let id = asked(&store, &if same { text } else { Sha256::of(b"another") }, aborted);
+        store.note_applied(&text, id).unwrap();
+        let found = store.applied(&text).unwrap().map(|journal| journal.header.id);
+        assert_eq!(found, counts.then_some(id), "{aborted} {signed} {same}");
+        assert!(store.applied(&Sha256::of(b"never")).unwrap().is_none());
+    }
+}
+
+#[test]
+fn of_the_texts_that_were_applied_the_last_few_hundred_are_kept() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    let text = Sha256::of(b"a patch");
+    let id = asked(&store, &text, false);
+    let path = fixture.dir.path().join(".kept/applied");
+    let (mut all, mut length, mut cut) = (String::new(), 0, 0);
+    for n in 0_u32..1500 {
+        let other = Sha256::of(&n.to_le_bytes());
+        store.note_applied(&other, id).unwrap();
+        all += &format!("{other} {id}\n");
+        let now = fs::metadata(&path).unwrap().len();
+        if now < length {
+            assert!(now < length * 2 / 3, "not at every note");
+            cut += 1;
+            let kept = fs::read_to_string(&path).unwrap();
+            assert!(all.ends_with(&kept) && kept.lines().count() > 200 && kept.starts_with(&kept[..64]), "{kept}");
+            assert!(kept.lines().all(|line| line.len() == 64 + 1 + id.to_string().len()), "{kept}");
+        }
+        // However long it is, it can be read.
+        if now > 60_000 {
+            assert!(store.applied(&text).unwrap().is_none());
+        }
+        length = now;
+    }
+    assert!(cut > 1, "{cut}");
+    store.note_applied(&text, id).unwrap();
+    assert!(store.applied(&text).unwrap().is_some());
+}
+
+#[test]
+fn commits_purge_now_and_then() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    let retention = Retention { keep_last: 2, max_count: 2, ..Retention::default() };
+    let mut counts = Vec::new();
+    for n in 0..70 {
+        displace(&store, &format!("f{n}"), "x");
+        store.purge_sometimes(&retention, SystemTime::now()).unwrap();
+        counts.push(store.transactions().unwrap().len());
+    }
+    let often = counts.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    assert!(often > 1 && often < 10, "{counts:?}");
+    assert!(counts.iter().all(|&count| count < 35) && counts[1..].iter().all(|&count| count >= 2), "{counts:?}");
+}
+
+/// In a process of its own, as the user's places are told by its environment.
+#[cfg(unix)]
+#[test]
+fn keys_are_looked_for_in_every_place_of_the_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let name = "keys_are_looked_for_in_every_place_of_the_user";
+    let Some(home) = std::env::var_os("KEYS_OF").map(std::path::PathBuf::from) else {
+        let home = TempDir::new().unwrap();
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", name]).env("KEYS_OF", home.path()).env("HOME", home.path());
+        let output = again.env("XDG_STATE_HOME", home.path().join("xdg")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        return;
+    };
+    let user = KeyPlace::User("kept");
+    let [first, second] = [home.join("xdg/kept"), home.join(".local/state/kept")];
+    let others = KeyPlace::Directory(second.clone());
+    assert_eq!(user.prepare().unwrap(), std::slice::from_ref(&first));
+    let other = OwnKey::from(others).signer().unwrap().unwrap().clone();
+    assert_eq!(user.prepare().unwrap(), [first.clone(), second.clone()]);
+    let own = OwnKey::from(user.clone());
+    let own = own.signer().unwrap().unwrap();
+    assert_ne!(own.fingerprint(), other.fingerprint());
+    let accepts = |keys: &mut Keys, signer: &Signer| {
+        keys.accept("text", b"t", Some(signer.sign("text", b"t").to_string().as_bytes()))
+    };
+    for signer in [own, &other] {
+        assert!(accepts(&mut Keys::new(user.clone()), signer).unwrap());
+    }
+    let show = |dir: &std::path::Path| fs::set_permissions(dir.join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    // Another place may be somebody else's: its key does not count, and is no obstacle.
+    show(&second);
+    assert!(!accepts(&mut Keys::new(user.clone()), &other).unwrap());
+    assert!(accepts(&mut Keys::new(user.clone()), own).unwrap());
+    // In the first place a key that others can read is an error, except for whoever has it already.
+    show(&first);
+    assert!(accepts(&mut Keys::new(user.clone()), &other).is_err());
+    assert!(Keys::new(user.clone()).find(|_| false).is_err());
+    let mut keys = Keys::new(user);
+    keys.set_own(own);
+    assert!(keys.tell().unwrap() && accepts(&mut keys, own).unwrap());
+}
+
+/// The process before may have made the state directory, and takes it away again when it has done nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_state_directory_that_goes_before_it_is_locked_is_made_again() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let state = fixture.dir.path().join(".kept");
+    arm(Fault::Nothing, 0, true);
+    drop(fixture.lock(&root));
+    let calls = disarm();
+    let opens = calls.iter().filter(|&&call| call == "openat").count();
+    let mut again = 0;
+    for at in 1..=opens {
+        let gone = state.clone();
+        let went = std::rc::Rc::new(std::cell::Cell::new(false));
+        let seen = went.clone();
+        meanwhile("openat", at, move || seen.set(fs::remove_dir(&gone).is_ok()));
+        let locked = LockedStore::lock(&root, fixture.key(), Duration::from_secs(60));
+        again += usize::from(went.get() && locked.is_ok());
+    }
+    assert!(again > 0, "{calls:?}");
+    // What fails otherwise is not tried again.
+    let locked_at = calls.iter().position(|&call| call == "pwrite").unwrap();
+    for at in (1..locked_at).filter(|at| calls[at - 1] == "openat") {
+        arm(Fault::Once(5), at, true);
+        let locked = LockedStore::lock(&root, fixture.key(), Duration::from_secs(60));
+        disarm();
+        assert!(locked.is_err(), "{at} {calls:?}");
+    }
 }
 
 /// By modes; on Windows by lists, which `fs-guard` tests.

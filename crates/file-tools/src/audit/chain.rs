@@ -79,7 +79,7 @@ pub(super) struct Chain<'c> {
     file: AppendFile,
     /// How many bytes the file has.
     length: u64,
-    /// Where an earlier call of this process ended.
+    /// Where an earlier call of this process ended, in this file.
     since: Option<Head>,
     session: &'c str,
     signer: Option<&'c Signer>,
@@ -97,6 +97,25 @@ pub(super) fn newest(dir: &Dir, session: &str) -> Spot {
 /// An older file of a session; the oldest is 1.
 pub(super) fn older(dir: &Dir, session: &str, number: u32) -> Spot {
     dir.spot(&format!("{session}.{number}.jsonl"))
+}
+
+/// Tells whether the newest file of a session is the one with this number too: where files cannot be renamed over nothing
+/// in one step, a process was cut off between the two when it continued the log in another file.
+pub(super) fn is_continued_as(dir: &Dir, session: &str, number: u32) -> bool {
+    newest(dir, session).is_also(&older(dir, session, number))
+}
+
+/// Takes the name of the newest file from one that has that of an older file too.
+fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
+    let mut last = 0;
+    while older(dir, session, last + 1).metadata()?.is_some() {
+        last += 1;
+    }
+    let is_continued = is_continued_as(dir, session, last);
+    if is_continued {
+        newest(dir, session).remove()?;
+    }
+    Ok(is_continued)
 }
 
 /// Reads how far a log goes.
@@ -150,7 +169,11 @@ impl<'c> Chain<'c> {
     ) -> Result<Self, Error> {
         let dir = state.open_or_create_dir(FOLDER)?;
         let lock = dir.spot("lock").lock(timeout)?;
-        let is_new = newest(&dir, session).metadata()?.is_none();
+        let seen = newest(&dir, session).metadata()?;
+        let is_new = match seen {
+            Some(seen) => seen.nlink > 1 && end_continuing(&dir, session)?,
+            None => true,
+        };
         if is_new {
             // The head comes first: lines without one were never written here.
             let first = older(&dir, session, 1).metadata()?.is_none();
@@ -178,16 +201,16 @@ impl<'c> Chain<'c> {
     ) -> Result<Self, Error> {
         let Written { file, head, dir, lock } = written;
         let lock = lock.lock(timeout)?;
-        let (file, length) = match newest(&dir, session).metadata()? {
-            Some(now) if file.is(&now) => (file, now.size),
-            // It is continued in another file meanwhile.
+        let (file, length, since) = match newest(&dir, session).metadata()? {
+            Some(now) if file.is(&now) => (file, now.size, Some(head)),
+            // It is continued in another file meanwhile, of which that call knew nothing.
             _ => {
                 let file = newest(&dir, session).append()?;
                 let length = file.opened_size();
-                (file, length)
+                (file, length, None)
             }
         };
-        Ok(Self { dir, file, length, since: Some(head), session, signer, keys, durable, lock })
+        Ok(Self { dir, file, length, since, session, signer, keys, durable, lock })
     }
 
     /// Appends the lines that `write` writes.
@@ -202,7 +225,7 @@ impl<'c> Chain<'c> {
             if self.durable {
                 self.file.sync()?;
             }
-            head.older = self.next_number(head.older)?;
+            head.older += 1;
             newest(&self.dir, self.session).rename_new(&older(&self.dir, self.session, head.older))?;
             self.file = newest(&self.dir, self.session).append()?;
             self.length = self.file.opened_size();
@@ -238,23 +261,18 @@ impl<'c> Chain<'c> {
     /// Where the log ends, and what was cut off there.
     fn tip(&mut self) -> Result<Found, Error> {
         let length = self.length;
-        let since = self.since.take();
-        if let Some(head) = since.as_ref().filter(|since| since.length == length) {
-            return Ok(Found { head: head.clone(), lost: None, torn: None });
+        if let Some(head) = self.since.take().filter(|since| since.length == length) {
+            return Ok(Found { head, lost: None, torn: None });
         }
         let (mut head, lost) = match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
             FoundHead::Fine(head) => (head, None),
             FoundHead::Missing => (Head::START, Some("missing")),
             FoundHead::Damaged => (Head::START, Some("changed")),
         };
-        if let Some(since) = since.filter(|since| since.older >= head.older) {
-            head = since;
-        }
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         if head.length == length && next(&head).metadata()?.is_none() {
-            // Where nothing is written yet, nothing is lost.
-            let lost = lost.filter(|_| head.tip != Tip::START);
-            return Ok(Found { head, lost, torn: None });
+            // A head that is lost counts as one of an empty log: nothing is written here yet, so that nothing is lost.
+            return Ok(Found { head, lost: None, torn: None });
         }
         // A process was cut off between a line and its head, or in a line; or someone changed the files.
         // The log may have been continued since, in other files.
@@ -285,15 +303,6 @@ impl<'c> Chain<'c> {
             head.length = length;
             return Ok(Found { head, lost, torn });
         }
-    }
-
-    /// The number for the next older file.
-    fn next_number(&self, known: u32) -> Result<u32, Error> {
-        let mut number = known + 1;
-        while older(&self.dir, self.session, number).metadata()?.is_some() {
-            number += 1;
-        }
-        Ok(number)
     }
 
     fn write_head(&self, head: &Head) -> Result<(), Error> {

@@ -61,9 +61,7 @@ impl Made {
     /// What is left out leaves room for those after it.
     fn new(images: Images<'_>, room: usize) -> Self {
         let changes = images.plan().changes();
-        let expected = |change| (512 + images.compared(change)).min(MAX_DIFF as u64) as usize;
-        let expected = changes.iter().map(expected).sum::<usize>().min(room);
-        let mut fields = Strings::with_capacity(changes.len(), expected + expected / 8);
+        let mut fields = Strings::default();
         let (mut diff, mut length) = (Vec::new(), 0);
         for change in changes {
             fields.push(|out| {
@@ -84,5 +82,59 @@ impl Made {
             });
         }
         Self { fields, length }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
+mod tests {
+    use patch_engine::transaction::{CommitOptions, Durability, KeyPlace, StatePlace, Workspace};
+    use patch_engine::{Options, Settings};
+
+    use super::*;
+
+    /// Deletes files of these sizes; so much of them is kept in memory.
+    fn deleted(sizes: &[usize], max_memory: u64) -> (tempfile::TempDir, Arc<Plan>, TransactionId) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut text = String::from("*** Begin Patch\n");
+        for (n, &size) in sizes.iter().enumerate() {
+            std::fs::write(dir.path().join(format!("f{n}")), "a line\n".repeat(size.div_ceil(7)).split_at(size).0)
+                .unwrap();
+            text += &format!("*** Delete File: f{n}\n");
+        }
+        text += "*** End Patch\n";
+        let (policy, key) = (patch_engine::policy(), KeyPlace::Nowhere);
+        let workspace = Workspace::open_keyed(dir.path(), policy, StatePlace::default(), key).unwrap();
+        let options = Options { max_memory, ..Options::default() };
+        let patch = patch_engine::parse(&text, &options.parse).unwrap();
+        let commit = CommitOptions { durability: Durability::Process, ..CommitOptions::default() };
+        let settings = Settings { commit, ..Settings::new(options.clone()) };
+        let report = workspace.apply(&patch, &settings, &mut ()).unwrap().remove(0);
+        (dir, report.plan, report.transaction.unwrap())
+    }
+
+    /// Also where a plan has so many changes that their diffs are made while it is committed.
+    #[test]
+    fn files_that_are_not_in_memory_are_read_where_the_commit_left_them() {
+        let (small, large) = (vec![10; 40], [vec![10; 39], vec![1 << 20]].concat());
+        for (sizes, max_memory) in [(&small, 0), (&small, 1000), (&large, 0), (&large, 1000)] {
+            let (_dir, plan, id) = deleted(sizes, max_memory);
+            let mut room = MAX_DIFFS;
+            let fields = Diffs::begin(&plan).finish(id, &mut room);
+            assert_eq!(fields.iter().filter(|field| !field.is_empty()).count(), 40, "{max_memory}");
+        }
+    }
+
+    #[test]
+    fn diffs_fit_into_what_is_left_also_when_they_were_made_before() {
+        let (_dir, plan, id) = deleted(&[100; 40], 1 << 20);
+        let all = Made::new(plan.images_after(id), MAX_DIFFS).length;
+        for room in [MAX_DIFFS, all, all - 1, all / 2, 0] {
+            let expected = Made::new(plan.images_after(id), room);
+            let mut left = room;
+            let fields = Diffs::begin(&plan).finish(id, &mut left);
+            assert!(fields.iter().eq(expected.fields.iter()), "{room}");
+            assert_eq!(left, room - expected.length);
+        }
     }
 }

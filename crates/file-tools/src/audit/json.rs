@@ -41,7 +41,7 @@ fn open(out: &mut Vec<u8>, key: &str) {
 
 /// Writes the inside of a string.
 fn escape(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + text.len() / 8 + 8);
+    out.reserve(text.len());
     let mut rest = text.as_bytes();
     // Words are copied with what needs an escape, which is then taken back: cheaper than to copy runs.
     while let Some((word, after)) = rest.split_first_chunk::<8>() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, Durability, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
@@ -18,6 +18,7 @@ use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
 use crate::error::ToolError;
+use crate::session::SessionSettings;
 
 /// Records one call in the log.
 ///
@@ -46,6 +47,8 @@ pub(crate) struct Recorder<'r> {
     unwritten: Option<AuditError>,
     /// Whether a commit came as far as its intents.
     has_begun: bool,
+    /// As many of the last transactions are kept in any case.
+    always_kept: usize,
 }
 
 /// What the lines of a commit in a git repository have beside those of a directory.
@@ -75,15 +78,16 @@ impl std::fmt::Debug for Recorder<'_> {
 impl<'r> Recorder<'r> {
     /// Starts to record a call of `tool`.
     ///
-    /// Only with `durable` is the log synced.
+    /// Only with full durability is the log synced.
     pub(crate) fn new(
         audit: &'r Audit,
         workspace: &'r Workspace,
         tool: &str,
         operation: Operation,
-        durable: bool,
+        settings: &SessionSettings,
     ) -> Self {
         let tool = tool.to_owned();
+        let durable = settings.durability == Durability::Full;
         Self {
             audit,
             workspace,
@@ -99,6 +103,7 @@ impl<'r> Recorder<'r> {
             failed: false,
             unwritten: None,
             has_begun: false,
+            always_kept: settings.retention.keep_last,
         }
     }
 
@@ -317,8 +322,6 @@ impl<'r> Recorder<'r> {
     /// Whether a commit that ended without an answer in the log happened; `None` when that is not known (any more), or it
     /// has not ended.
     fn happened(&self, id: TransactionId) -> Option<bool> {
-        /// As many of the last transactions are kept in any case.
-        const ALWAYS_KEPT: usize = 20;
         let store = self.workspace.store().ok()??;
         if store.is_unfinished(id).ok()? {
             return None;
@@ -330,7 +333,7 @@ impl<'r> Recorder<'r> {
         }
         // It was never there, unless a purge took it, which takes the oldest first.
         let newer = kept.iter().filter(|&&other| other > id).count();
-        (newer < ALWAYS_KEPT || newer < kept.len()).then_some(false)
+        (newer < self.always_kept || newer < kept.len()).then_some(false)
     }
 
     fn append(
@@ -370,7 +373,7 @@ fn closing(ok: Option<bool>, error: Option<ErrorKind>, recovered: Option<bool>, 
 
 impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        let mut changes = Strings::with_capacity(plan.changes().len(), 256 * plan.changes().len());
+        let mut changes = Strings::default();
         for change in plan.changes() {
             changes.push(|out| self.change(out, change));
         }

@@ -10,11 +10,6 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    /// Has room for so many strings, and bytes of all together.
-    pub(super) fn with_capacity(strings: usize, bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), places: Vec::with_capacity(strings) }
-    }
-
     /// Adds a string, which `write` appends to what it is given.
     pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let from = self.bytes.len();

@@ -7,7 +7,7 @@ use patch_engine::transaction::Workspace;
 use serde::Serialize;
 use workspace_trash::Keys;
 
-use super::chain::{FOLDER, FoundHead, READ_LIMIT, newest, older, read_head};
+use super::chain::{FOLDER, FoundHead, READ_LIMIT, is_continued_as, newest, older, read_head};
 use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
 use crate::session_name::SessionName;
@@ -96,6 +96,7 @@ pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, 
     for number in 1.. {
         match read(older(dir, session, number))? {
             Some(file) => files.push(file),
+            None if is_continued_as(dir, session, number - 1) => return Ok(files),
             None => break,
         }
     }

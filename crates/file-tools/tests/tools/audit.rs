@@ -2,13 +2,14 @@
 
 use std::fs;
 
-use file_tools::audit::{Audit, Event, MAX_LOG_SIZE, Operation, Phase, Status, state, verify};
+use file_tools::audit::{Audit, Count, Event, MAX_LOG_SIZE, Operation, Phase, Status, Torn, state, stats, verify};
 use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, busy, disarm, lack};
 use fs_guard::record::{Act, note, record, recorded};
-use patch_engine::transaction::Durability;
-use patch_engine::{Options, Profile};
+use patch_engine::transaction::{Durability, TransactionId, Workspace};
+use patch_engine::{Host, Options, Profile};
 use serde_json::{Value, json};
+use workspace_trash::Retention;
 
 use crate::order::broken_laws;
 use crate::support::{Bench, session, settings, sha};
@@ -81,6 +82,7 @@ fn intents_come_before_and_outcomes_after() {
         (&json!(true), &json!("agent"), &json!("test"))
     );
     assert_eq!((&outcome["beforeSha256"], &outcome["afterSha256"]), (&json!(sha(b"x\n")), &json!(sha(b"y\n"))));
+    assert!(found.iter().all(|line| line["ok"] == false || line["errorKind"].is_null()), "what went well has no error");
     assert!(outcome["diff"].as_str().unwrap().contains("+y") && outcome["transactionId"].is_string());
     assert_eq!((&found[3]["ok"], &found[3]["errorKind"]), (&json!(false), &json!("not_found")));
     assert_eq!(found[5]["toPath"], "g");
@@ -288,7 +290,8 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
     let audit = Audit::new(session("s"), None);
-    audit.append(&workspace, &[event(0), event(1)], false).unwrap();
+    audit.append(&workspace, &[event(0)], false).unwrap();
+    audit.append(&workspace, &[event(1)], false).unwrap();
     let path = bench.path(".apply-patch/audit/s.jsonl");
     let head = bench.path(".apply-patch/audit/s.head");
     let (whole, old_head) = (fs::read(&path).unwrap(), fs::read(&head).unwrap());
@@ -297,6 +300,14 @@ fn a_line_that_a_crash_cut_off_is_told_by_the_next() {
     audit.append(&workspace, &[event(2)], false).unwrap();
     let verified = verify(&workspace, None).unwrap();
     assert!(verified[0].ok && verified[0].torn_lines == 1 && verified[0].lines == 3, "{verified:?}");
+    // What was cut off counts too: of the same length it was not the same.
+    let with_torn = fs::read(&path).unwrap();
+    let mut changed = with_torn.clone();
+    changed[whole.len() + 2] ^= 1;
+    fs::write(&path, changed).unwrap();
+    let bad = verify(&workspace, None).unwrap().remove(0).first_bad;
+    assert_eq!(bad.map(|bad| bad.line), Some(3));
+    fs::write(&path, with_torn).unwrap();
     // It ended between a line and its head.
     fs::write(&head, old_head).unwrap();
     audit.append(&workspace, &[event(3)], false).unwrap();
@@ -338,6 +349,7 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
         cut_off_everywhere(MAX_LOG_SIZE, |bench, audit| {
             audit.append(&bench.workspace(), &[event(0)], false).unwrap();
         });
+        cut_off_everywhere(600, |bench, audit| audit.append(&bench.workspace(), &[event(0)], false).unwrap());
     }
     lack(false, false);
     // Before the first line, and where the log is continued in another file, once and twice.
@@ -613,4 +625,373 @@ fn every_intent_gets_an_answer() {
         }
     }
     assert!(reverted > 1 && finished > 2, "{reverted} reverted, {finished} finished");
+}
+
+/// Does something when an event is told, once.
+struct At<'a>(fn(&patch_engine::Event<'_>) -> bool, Option<Box<dyn FnOnce() + 'a>>);
+
+impl<'a> At<'a> {
+    fn new(when: fn(&patch_engine::Event<'_>) -> bool, act: impl FnOnce() + 'a) -> Self {
+        Self(when, Some(Box::new(act)))
+    }
+
+    /// In the middle of a commit: its intents are written, and its outcomes are not.
+    fn first_published(act: impl FnOnce() + 'a) -> Self {
+        Self::new(|event| matches!(event, patch_engine::Event::Published(0)), act)
+    }
+}
+
+impl Host for At<'_> {
+    fn event(&mut self, event: &patch_engine::Event<'_>) {
+        if (self.0)(event)
+            && let Some(act) = self.1.take()
+        {
+            act();
+        }
+    }
+}
+
+fn apply(session: &Session, text: &str, atomic: bool, host: &mut dyn Host) -> bool {
+    let options = Options::default();
+    let text = format!("*** Begin Patch\n{text}*** End Patch\n");
+    let patch = patch_engine::parse(&text, &options.parse).unwrap();
+    session.apply("apply", &patch, options, atomic, host).is_ok()
+}
+
+/// Phase, path, and whether it went well, of each line.
+fn brief(bench: &Bench, file: &str) -> Vec<String> {
+    let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let of = |line: &Value| {
+        let (phase, path, kind) = (text(line, "phase"), text(line, "path"), text(line, "errorKind"));
+        format!("{phase} {path} {} {kind}", line["ok"]).trim_end().to_owned()
+    };
+    lines(bench, file).iter().map(of).collect()
+}
+
+/// What is in the signed head of a log: its fields, and the length of the log's newest file.
+fn head(bench: &Bench, log: &str) -> (Vec<(String, String)>, u64) {
+    let folder = bench.path(".apply-patch/audit");
+    let text = fs::read_to_string(folder.join(format!("{log}.head"))).unwrap();
+    let field = |line: &str| {
+        let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+        (key.to_owned(), value.to_owned())
+    };
+    let length = folder.join(format!("{log}.jsonl")).metadata().unwrap().len();
+    (text.lines().map(field).filter(|(key, _)| key != "mac" && key != "hash").collect(), length)
+}
+
+#[test]
+fn small_events_are_one_write_that_only_a_durable_log_syncs() {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let workspace = bench.workspace();
+    let audit = Audit::new(session("s"), None);
+    for (durable, round) in [(false, 1), (false, 2), (true, 3)] {
+        record();
+        audit.append(&workspace, &[event(0), event(1), event(2)], durable).unwrap();
+        let acts = recorded();
+        let writes = |act: &&Act| matches!(act, Act::Write { path, .. } if path.ends_with("audit/s.jsonl"));
+        assert_eq!(acts.iter().filter(writes).count(), 1, "{round}: {acts:?}");
+        let syncs = acts.iter().any(|act| matches!(act, Act::Sync(..) | Act::SyncAll));
+        assert_eq!(syncs, durable, "{round}: {acts:?}");
+    }
+}
+
+#[test]
+fn only_the_log_itself_says_that_a_line_was_cut_off() {
+    let bench = Bench::new(&[]);
+    let torn = Some(Torn { bytes: 1, sha256: sha(b"x") });
+    Audit::new(session("s"), None).append(&bench.workspace(), &[Event { torn, ..event(0) }], false).unwrap();
+    assert!(lines(&bench, "s.jsonl")[0]["torn"].is_null());
+}
+
+#[test]
+fn the_head_tells_how_far_the_log_goes_and_what_has_no_answer() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let audit = Audit { max_size: 1200, ..Audit::new(session("s"), None) };
+    let id = "20261121-014233-123456-9f3ac1d2";
+    let of = |phase| Event { phase, transaction_id: Some(id.into()), ..event(0) };
+    let rounds = [(Phase::Failed, 0, ""), (Phase::Intent, 0, id), (Phase::Failed, 1, id), (Phase::Outcome, 1, "")];
+    for (nth, (phase, older, open)) in rounds.into_iter().enumerate() {
+        audit.append(&workspace, &[of(phase)], false).unwrap();
+        let (fields, length) = head(&bench, "s");
+        let expected = [
+            ("session", "s".to_owned()),
+            ("seq", (nth + 1).to_string()),
+            ("length", length.to_string()),
+            ("older", older.to_string()),
+            ("open", open.to_owned()),
+        ];
+        assert_eq!(fields, expected.map(|(key, value)| (key.to_owned(), value)), "{phase:?}");
+    }
+}
+
+/// Another process of the session writes, or continues the log in another file, which may get as long as the one before.
+#[test]
+fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
+    let failed = |path: &str| Event {
+        agent_name: None,
+        phase: Phase::Failed,
+        path: path.into(),
+        before_sha256: None,
+        after_sha256: None,
+        diff: None,
+        ok: None,
+        ..event(0)
+    };
+    let shortest = {
+        let bench = Bench::new(&[]);
+        Audit::new(session("s"), None).append(&bench.workspace(), &[failed("")], false).unwrap();
+        head(&bench, "s").1
+    };
+    for (max_size, as_long) in [(MAX_LOG_SIZE, false), (1, false), (1, true)] {
+        let bench = Bench::new(&[]);
+        let audit = Audit { max_size, ..Audit::new(session("s"), None) };
+        let tools = Session::new(bench.workspace(), audit.clone(), settings());
+        let log = bench.path(".apply-patch/audit/s.jsonl");
+        let mut other = At::first_published(|| {
+            let length = log.metadata().unwrap().len();
+            let path = if as_long { "p".repeat(usize::try_from(length - shortest).unwrap()) } else { "p".into() };
+            audit.append(&bench.workspace(), &[failed(&path)], false).unwrap();
+            assert_eq!(log.metadata().unwrap().len() == length, as_long);
+        });
+        assert!(apply(&tools, "*** Add File: f\n+f\n", true, &mut other));
+        let verified = verify(&bench.workspace(), None).unwrap();
+        let found = &verified[0];
+        assert!(found.ok && found.lines == 3 && found.unanswered.is_empty(), "{max_size} {as_long}: {verified:?}");
+    }
+}
+
+#[test]
+fn each_transaction_of_a_call_is_answered_before_the_next_one_begins() {
+    let bench = Bench::new(&[]);
+    let tools = bench.resume("s");
+    assert!(apply(&tools, "*** Add File: a\n+a\n*** Add File: b\n+b\n", false, &mut ()));
+    assert_eq!(brief(&bench, "s.jsonl"), ["intent a null", "outcome a true", "intent b null", "outcome b true"]);
+}
+
+const BOTH: &str = "*** Update File: a\n@@\n-a\n+1\n*** Update File: b\n@@\n-b\n+1\n";
+
+#[test]
+fn a_commit_that_is_rolled_back_is_told_once() {
+    let bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n")]);
+    bench.done("create_file", &json!({ "path": "made", "content": "" }));
+    let tools = bench.resume("s");
+    assert!(!apply(&tools, BOTH, true, &mut At::first_published(|| bench.write("b", b"saved\n"))));
+    assert_eq!(bench.read("a"), b"a\n");
+    let expected = ["intent a null", "intent b null", "outcome a false stale_file", "outcome b false stale_file"];
+    assert_eq!(brief(&bench, "s.jsonl"), expected);
+}
+
+/// What became of it is not known when the call ends: it stays listed until recovery has seen to it.
+#[test]
+fn a_commit_that_could_not_be_rolled_back_is_answered_once_by_what_comes_next() {
+    for recovery in [false, true] {
+        let bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n")]);
+        bench.done("create_file", &json!({ "path": "made", "content": "" }));
+        let save = || ["a", "b"].iter().for_each(|path| bench.write(path, b"saved\n"));
+        assert!(!apply(&bench.resume("s"), BOTH, true, &mut At::first_published(save)));
+        assert_eq!(bench.read("a"), b"saved\n");
+        let mut expected = vec!["intent a null", "intent b null", "failed b false stale_file"];
+        assert_eq!(brief(&bench, "s.jsonl"), expected);
+        let unanswered = || verify(&bench.workspace(), Some(&session("s"))).unwrap().remove(0).unanswered;
+        assert_eq!(unanswered().len(), 1);
+        expected.push("recovered  false");
+        for next in ["next-1", "next-2"] {
+            match recovery {
+                true => bench.resume("other").recovered(&[]).unwrap(),
+                false => assert!(apply(&bench.resume("s"), &format!("*** Add File: {next}\n"), true, &mut ())),
+            }
+            let mut found = brief(&bench, "s.jsonl");
+            found.retain(|line| !line.contains(" next-"));
+            assert_eq!(found, expected, "{recovery} {next}");
+            assert!(unanswered().is_empty(), "{recovery} {next}");
+        }
+    }
+}
+
+/// An intent without an answer is of a commit that did not happen, unless it can have been purged.
+#[test]
+fn what_is_not_known_any_more_is_not_made_up() {
+    let (all, usual) = (usize::MAX, Retention::default());
+    let purge = |keep_last| Retention { keep_last, max_count: 0, ..usual };
+    let short = Retention { keep_last: 1, ..usual };
+    // Whether it happened, commits before and after, what is purged, what sessions keep; what is said of it.
+    for (happened, before, after, kept, settled, said) in [
+        (true, 0, 0, all, usual, "finished"),
+        (true, 1, 25, all, usual, "finished"),
+        (true, 0, 19, 20, usual, "finished"),
+        (true, 0, 20, 20, usual, ""),
+        (true, 1, 21, 20, usual, ""),
+        (true, 0, 3, 2, short, ""),
+        (false, 0, 0, all, usual, "reverted"),
+        (false, 0, 19, all, usual, "reverted"),
+        (false, 0, 20, all, usual, ""),
+        (false, 1, 20, all, usual, "reverted"),
+        (false, 1, 2, all, short, "reverted"),
+        (false, 0, 1, all, short, ""),
+    ] {
+        let bench = Bench::new(&[]);
+        let workspace = bench.workspace();
+        let mut made = 0;
+        let mut commit = || {
+            made += 1;
+            let done = bench.done("create_file", &json!({ "path": made.to_string(), "content": "" }));
+            done["transactionId"].as_str().unwrap().to_owned()
+        };
+        (0..before).for_each(|_| drop(commit()));
+        let id = match happened {
+            true => commit(),
+            false => TransactionId::new(std::time::SystemTime::now(), None).unwrap().to_string(),
+        };
+        let intent = Event { phase: Phase::Intent, transaction_id: Some(id.clone()), ok: None, ..event(0) };
+        Audit::new(session("killed"), None).append(&workspace, &[intent], false).unwrap();
+        (0..after).for_each(|_| drop(commit()));
+        if kept != all {
+            let locked = workspace.lock(std::time::Duration::ZERO).unwrap();
+            locked.purge(&purge(kept), false).unwrap();
+        }
+        bench.with(SessionSettings { retention: settled, ..settings() }).recovered(&[]).unwrap();
+        let found = lines(&bench, "killed.jsonl");
+        let answer = found.get(1).map_or("", |line| line["recovered"].as_str().unwrap());
+        assert_eq!(answer, said, "{happened} {before} {after} {kept}");
+        let unanswered = verify(&workspace, Some(&session("killed"))).unwrap().remove(0).unanswered;
+        assert_eq!(unanswered, if said.is_empty() { vec![id] } else { Vec::new() });
+    }
+}
+
+#[test]
+fn paths_of_a_directory_below_are_those_of_the_project() {
+    let bench = Bench::new(&[("sub/f", b"f")]);
+    bench.done("create_file", &json!({ "path": "top", "content": "" }));
+    let below = Workspace::open(&bench.path("sub"), patch_engine::policy()).unwrap();
+    let below = below.with_key_place(bench.workspace().key_place().clone());
+    let tools = Session::new(below, Audit::new(session("below"), None), settings());
+    let outside = bench.path("sub/made").to_str().unwrap().to_owned();
+    crate::support::done(&tools, "delete_file", &json!({ "path": "f" }));
+    for (tool, args) in [
+        ("delete_file", json!({ "path": "none" })),
+        ("write_file", json!({ "path": "f" })),
+        ("create_file", json!({ "path": outside, "content": "" })),
+    ] {
+        assert_eq!(crate::support::call(&tools, tool, &args)["ok"], false, "{tool}");
+    }
+    let found: Vec<_> = lines(&bench, "below.jsonl").iter().map(|line| line["path"].clone()).collect();
+    assert_eq!(found, [json!("sub/f"), json!("sub/f"), json!("sub/none"), json!(""), json!(outside)]);
+}
+
+#[test]
+fn a_directory_that_goes_is_logged_where_nothing_else_changes() {
+    let bench = Bench::new(&[]);
+    fs::create_dir_all(bench.path("d/e")).unwrap();
+    bench.done("delete_file", &json!({ "path": "d", "recursive": true }));
+    assert_eq!(brief(&bench, "test.jsonl"), ["intent d null", "outcome d true"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_place_of_a_logged_file_is_told() {
+    let bench = Bench::new(&[]);
+    for path in ["dir", "file", "link", "pipe"] {
+        bench.done("create_file", &json!({ "path": path, "content": "target" }));
+        fs::remove_file(bench.path(path)).unwrap();
+    }
+    fs::create_dir(bench.path("dir")).unwrap();
+    bench.write("file", b"other");
+    std::os::unix::fs::symlink("target", bench.path("link")).unwrap();
+    let found = state(&bench.workspace()).unwrap();
+    let found: Vec<_> = found.iter().map(|one| (&*one.path, one.status, one.actual_sha256.clone())).collect();
+    let expected = [
+        ("dir", Status::Missing, String::new()),
+        ("file", Status::Changed, sha(b"other")),
+        ("link", Status::Same, sha(b"target")),
+        ("pipe", Status::Missing, String::new()),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn calls_and_transactions_are_counted() {
+    let bench = Bench::new(&[]);
+    let workspace = bench.workspace();
+    let at = |day: u32| format!("2026-11-{day:02}T01:42:33.000000Z");
+    let id = |nth: u32| format!("2026112{nth}-014233-123456-9f3ac1d2");
+    let of =
+        |day, phase, ok, id: Option<String>| Event { timestamp: at(day), phase, ok, transaction_id: id, ..event(0) };
+    let failed = |day, agent: Option<&str>, reason: Option<&str>, profile: Option<&str>| Event {
+        agent_name: agent.map(Into::into),
+        error_kind: Some("stale_file".into()),
+        reason: reason.map(Into::into),
+        profile: profile.map(Into::into),
+        ..of(day, Phase::Failed, Some(false), None)
+    };
+    let events = [
+        of(9, Phase::Failed, Some(false), None),
+        // Two files of one transaction, and one that was rolled back.
+        of(12, Phase::Intent, None, Some(id(1))),
+        of(12, Phase::Outcome, Some(true), Some(id(1))),
+        of(12, Phase::Outcome, Some(true), Some(id(1))),
+        of(12, Phase::Outcome, Some(false), Some(id(2))),
+        of(13, Phase::Recovered, Some(true), Some(id(3))),
+        failed(11, None, Some("unread"), None),
+        failed(12, None, None, Some("codex")),
+        failed(12, Some("agent"), Some("unread"), Some("codex")),
+    ];
+    Audit::new(session("s"), None).append(&workspace, &events, false).unwrap();
+    let since = std::time::UNIX_EPOCH + std::time::Duration::from_secs(20_767 * 24 * 3600);
+    assert!(workspace_trash::format_time(since).starts_with("2026-11-10T00:00"));
+    let found = stats(&workspace, since).unwrap();
+    assert_eq!((found.since, found.transactions, found.failed), (at(11), 2, 3));
+    let counts = |counts: &[(&str, usize)]| counts.iter().map(|&(key, count)| (key.to_owned(), count)).collect();
+    assert_eq!(found.by_reason, counts(&[("stale_file", 1), ("unread", 2)]));
+    assert_eq!(found.by_profile, counts(&[("codex", 2)]));
+    let both = |all: &[(&str, usize, usize)]| {
+        let one = |&(key, transactions, failed): &(&str, _, _)| (key.to_owned(), Count { transactions, failed });
+        all.iter().map(one).collect()
+    };
+    assert_eq!(found.by_agent, both(&[("-", 0, 2), ("agent", 2, 1)]));
+    assert_eq!(found.by_day, both(&[("2026-11-11", 0, 1), ("2026-11-12", 1, 2), ("2026-11-13", 1, 0)]));
+}
+
+#[test]
+fn a_refused_patch_is_logged_with_its_profile() {
+    let bench = Bench::new(&[]);
+    let text = "*** Begin Patch\n*** Delete File: none\n*** End Patch\n";
+    for profile in ["strict", "codex"] {
+        bench.fails("apply_patch", &json!({ "patch": text, "profile": profile }), "not_found");
+        let found = lines(&bench, "test.jsonl").pop().unwrap();
+        assert_eq!((&found["phase"], &found["profile"]), (&json!("failed"), &json!(profile)));
+    }
+}
+
+#[test]
+fn only_logs_and_their_heads_count_as_sessions() {
+    let bench = Bench::new(&[]);
+    file_tools_state(&bench);
+    let folder = bench.path(".apply-patch/audit");
+    // A log that nothing was written to yet is good without a head.
+    for name in ["empty.jsonl", "notes.txt", "no name.jsonl", "no name.head", "draft.head.new"] {
+        fs::write(folder.join(name), "").unwrap();
+    }
+    let found = verify(&bench.workspace(), None).unwrap();
+    let found: Vec<_> = found.iter().map(|one| (&*one.session, one.ok, one.lines)).collect();
+    assert_eq!(found, [("empty", true, 0), ("test", true, 2)]);
+}
+
+/// What a log says of a failure does not need that the state directory is found again.
+#[cfg(unix)]
+#[test]
+fn a_commit_that_failed_half_way_is_told_though_others_may_enter_the_state_by_now() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n")]);
+    bench.done("create_file", &json!({ "path": "made", "content": "" }));
+    let state = bench.path(".apply-patch");
+    let save = || {
+        ["a", "b"].iter().for_each(|path| bench.write(path, b"saved\n"));
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+    };
+    assert!(!apply(&bench.resume("s"), BOTH, true, &mut At::first_published(save)));
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(lines(&bench, "s.jsonl").pop().unwrap()["phase"], "failed");
 }
