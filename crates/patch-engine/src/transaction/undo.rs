@@ -271,9 +271,9 @@ fn carried_back(
     if before.link || after.link || now.metadata.kind != FileKind::File {
         return Ok(None);
     }
-    // Of three modes, as of three texts: the one that was changed, if it was on one side.
+    // Of three modes, as of three texts: the one that was changed, if it was on one side, or on both alike.
     let mode = match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
-        (before, after, now) if now == after => before,
+        (before, after, now) if now == after || now == before => before,
         (before, after, now) if before == after => now,
         _ => return Ok(None),
     };

@@ -207,21 +207,27 @@ fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
     assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "old b".into()));
 }
 
+/// A log that refuses its next entry, or the one after some more.
+struct Refuses {
+    after: u32,
+}
+
+impl CommitLog for Refuses {
+    fn intend(&mut self, _: TransactionId) -> Result<(), String> {
+        self.after = self.after.checked_sub(1).ok_or("the log is full")?;
+        Ok(())
+    }
+}
+
 #[test]
 fn a_refusing_observer_leaves_nothing_behind() {
-    struct Refuses;
-    impl CommitLog for Refuses {
-        fn intend(&mut self, _: TransactionId) -> Result<(), String> {
-            Err("the log is full".into())
-        }
-    }
     let tree = Tree::new(&[("a", "old")]);
     let mtime = fs::metadata(tree.dir.path()).unwrap().modified().unwrap();
     std::thread::sleep(Duration::from_millis(20));
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = plan(&workspace, &[Update("a", "new"), Add("n/m", "x")]);
-    let error = locked.commit(&plan, &options(), &mut Refuses, &mut ()).unwrap_err();
+    let error = locked.commit(&plan, &options(), &mut Refuses { after: 0 }, &mut ()).unwrap_err();
     assert!(matches!(error, CommitError::Refused(_)));
     drop(locked);
     assert!(!tree.path(".apply-patch").exists());
@@ -326,4 +332,35 @@ fn new_files_take_the_group_and_the_default_acl_of_their_directory() {
     } else {
         eprintln!("skipped in part: setfacl is missing");
     }
+}
+
+/// On a file system where files are staged beside their places the log hears of each attempt.
+#[test]
+fn what_was_staged_beside_its_place_goes_when_it_is_refused() {
+    let tree = Tree::new(&[("a", "old"), ("d/b", "b")]);
+    let old = tree.snapshot();
+    fs_guard::fault::cross_device(true);
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, &[Update("a", "new"), Add("n/m", "x"), Delete("d/b")]);
+    let error = locked.commit(&plan, &options(), &mut Refuses { after: 1 }, &mut ()).unwrap_err();
+    assert!(matches!(error, CommitError::Refused(_)), "{error}");
+    assert_eq!((tree.snapshot(), tree.pending()), (old, Vec::new()));
+    // And with a log that takes it all, it works.
+    commit(&locked, &plan).unwrap();
+    fs_guard::fault::cross_device(false);
+    assert_eq!((tree.read("a"), tree.read("n/m")), ("new".into(), "x".into()));
+}
+
+/// A name may have 255 bytes, and the one of a file that waits beside it as many.
+#[test]
+fn files_with_long_names_are_staged_beside_their_places() {
+    fs_guard::fault::cross_device(true);
+    for name in ["a".repeat(255), "\u{e9}".repeat(127), format!("a{}", "\u{e9}".repeat(127)), "\u{1f980}".repeat(63)] {
+        let tree = Tree::new(&[(&name, "old")]);
+        tree.commit(&[Update(&name, "new")]).unwrap();
+        assert_eq!(tree.read(&name), "new");
+        assert_eq!(tree.snapshot().len(), 1);
+    }
+    fs_guard::fault::cross_device(false);
 }

@@ -1,8 +1,10 @@
 //! Every system call fails once, or is the last one.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use fs_guard::fault::{Fault, arm, disarm, lack};
+use fs_guard::fault::{Fault, arm, disarm, lack, meanwhile};
 use fs_guard::{Abilities, Policy, Root};
 use patch_engine::PlanBuilder;
 use patch_engine::transaction::{CommitOptions, Durability, Workspace};
@@ -250,11 +252,27 @@ fn whoever_only_looks_recovers_first_unless_somebody_is_at_work() {
         check(&tree, &ends, done, &format!("stopped at call {at} ({})", ends.calls[at - 1]));
     }
     assert!(recovered > 0, "something was interrupted");
+    // Somebody is in the middle of a commit.
     let tree = prepared(true);
-    let workspace = tree.open();
-    let locked = lock(&workspace);
-    assert!(tree.open().recover_if_idle().unwrap().is_empty(), "somebody is at work");
-    drop(locked);
+    let (workspace, other) = (tree.open(), tree.open());
+    let looked = Rc::new(Cell::new(false));
+    let looks = Rc::clone(&looked);
+    meanwhile("renameat2", 2, move || looks.set(other.recover_if_idle().unwrap().is_empty()));
+    assert!(attempt(&workspace));
+    assert!(looked.get(), "what is not finished is theirs");
+    check(&tree, &ends, true, "with somebody who looks");
+    // A lock that cannot be had for another reason is no sign of work.
+    let tree = prepared(true);
+    arm(Fault::Crash, ends.calls.len() / 2, false);
+    let done = attempt(&tree.open());
+    disarm();
+    let file = tree.path(".apply-patch/lock");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert!(tree.open().recover_if_idle().is_err());
+    std::fs::remove_dir(&file).unwrap();
+    drop(lock(&tree.open()));
+    check(&tree, &ends, done, "with a directory as the lock");
 }
 
 #[test]

@@ -57,6 +57,7 @@ fn the_state_is_in_the_nearest_directory_that_has_one_or_in_the_top_of_the_work_
         assert_eq!(real(workspace.home().path()), real(&tree.path(wanted)), "{git:?} {states:?} {opened}");
         let prefix = Path::new(opened).strip_prefix(wanted).unwrap_or(Path::new(opened)).to_str().unwrap();
         assert_eq!(workspace.prefix().as_str(), if *opened == "." { "" } else { prefix });
+        assert_eq!(workspace.has_own_state(), opened == wanted, "{git:?} {states:?} {opened}");
         apply(&workspace, "*** Add File: new\n+new\n");
         assert!(tree.path(wanted).join(STATE).join("trash").is_dir(), "{git:?} {states:?} {opened}");
         let here = Workspace::open_with(&tree.path(opened), patch_engine::policy(), StatePlace::Root).unwrap();

@@ -5,7 +5,8 @@ use std::fs;
 
 use fs_guard::Access;
 use patch_engine::transaction::{Error, KeyPlace, Left, UndoOptions};
-use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder};
+use patch_engine::{ApplyError, ChangeKind, ErrorKind, Plan, PlanBuilder, Settings};
+use patch_grammar::diff::{Diff, DiffOptions};
 use workspace_trash::Retention;
 
 use super::support::*;
@@ -396,6 +397,58 @@ fn modes_are_carried_back_like_texts() {
     fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o755)).unwrap();
     run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry)).unwrap();
     assert_eq!(tree.snapshot()["a"], "file 755 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\"");
+}
+
+/// Of three modes, as of three texts, the one that was changed counts; three different ones are a conflict.
+#[cfg_attr(windows, ignore = "a file has no mode but read-only there")]
+#[test]
+fn a_change_of_a_mode_is_carried_back_where_nobody_changed_it_again() {
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    for (now, wanted) in [(0o755, Some("file 644")), (0o644, Some("file 644")), (0o700, None)] {
+        let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
+        let diff =
+            "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-1\n+one\n 2\n";
+        let diff = Diff::parse(diff.as_bytes(), &DiffOptions::default()).unwrap();
+        let settings = Settings::new(lenient());
+        let first = tree.open().apply(&diff.patch(), &settings, &mut ()).unwrap().remove(0).transaction.unwrap();
+        tree.commit(&[Update("a", "one\n2\n3\n4\n5\nsix\n")]).unwrap();
+        fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(now)).unwrap();
+        let undone = run(&tree, |workspace| workspace.plan_undo_with(Some(first), &[], &carry));
+        match wanted {
+            Some(mode) => {
+                assert_eq!(tree.snapshot()["a"], format!("{mode} 1 \"1\\n2\\n3\\n4\\n5\\nsix\\n\""), "{undone:?}")
+            }
+            None => assert!(matches!(undone, Err(Error::Drifted { carry: false, .. })), "{undone:?}"),
+        }
+    }
+}
+
+/// What is no text any more, or no file, is not carried back into; and the file stays.
+#[test]
+fn only_text_files_are_carried_back_into() {
+    let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+    type Change = fn(&Tree);
+    let changes: [(&str, Change); 3] = [
+        ("binary", |tree| tree.write("a", "one\n2\n3\n4\n5\nsix\0\n")),
+        ("link", |tree| {
+            fs::rename(tree.path("a"), tree.path("b")).unwrap();
+            symlink("b", tree.path("a")).unwrap();
+        }),
+        ("gone", |tree| fs::remove_file(tree.path("a")).unwrap()),
+    ];
+    for (name, change) in changes {
+        if name == "link" && cfg!(windows) {
+            continue;
+        }
+        let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
+        let first = tree.commit(&[Update("a", "one\n2\n3\n4\n5\n6\n")]).unwrap();
+        tree.commit(&[Update("a", "one\n2\n3\n4\n5\nsix\n")]).unwrap();
+        change(&tree);
+        let before = tree.snapshot();
+        let undone = run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry));
+        assert!(matches!(undone, Err(Error::Drifted { carry: false, .. })), "{name}: {undone:?}");
+        assert_eq!(tree.snapshot(), before, "{name}");
+    }
 }
 
 /// Of two equal lines that a transaction added one beside the other nobody knows which one was new.
