@@ -181,6 +181,7 @@ fn listing(tree: &Tree) -> Vec<String> {
 fn crash_everywhere(with_state: bool, twice: bool) {
     let ends = ends(with_state);
     let mut seen = BTreeSet::new();
+    let mut finished = false;
     for at in (1..=ends.calls.len()).step_by(if twice { 2 * stride() - 1 } else { stride() }) {
         let crashed = || {
             let tree = prepared(with_state);
@@ -198,6 +199,10 @@ fn crash_everywhere(with_state: bool, twice: bool) {
         let recovery = disarm();
         drop(locked);
         check(&tree, &ends, done, &what);
+        // What is stopped after the commit point is finished, however late.
+        let new = tree.snapshot() == ends.new;
+        assert!(new || !finished, "{what}");
+        finished |= new;
         if !twice {
             continue;
         }

@@ -497,6 +497,7 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
     ] {
         lack(lacking, lacking);
         for redo in [false, true] {
+            let mut finished = false;
             for at in (1..).step_by(crate::share::stride()) {
                 let tree = Tree::new(&[("tool", "t"), ("a", "old"), ("b", "b")]);
                 fs::set_permissions(tree.path("tool"), fs::Permissions::from_mode(0o751)).unwrap();
@@ -523,6 +524,9 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
                 drop(lock(&tree.open()));
                 let now = tree.snapshot();
                 assert!(now == *new || (now == *old && result.is_err()), "{what}: {now:#?}");
+                // What is stopped after the commit point is finished, however late.
+                assert!(now == *new || !finished, "{what}");
+                finished |= fault == Fault::Crash && now == *new;
                 assert!(tree.pending().is_empty(), "{what}");
                 if calls.len() < at {
                     assert!(result.is_ok(), "{what}");
