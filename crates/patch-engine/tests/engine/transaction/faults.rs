@@ -165,6 +165,56 @@ fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     }
 }
 
+/// A commit that is turned back by a user's edit, and then by a disk that fails from some call on, or at one call. What is told of as
+/// rolled back is not brought about by recovery, and is told of so as soon as it is.
+#[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
+#[test]
+fn what_was_rolled_back_stays_so_although_the_rest_fails() {
+    for (durability, beside) in [(Durability::Full, false), (Durability::Process, false), (Durability::Process, true)] {
+        for fault in [Fault::Once(EIO), Fault::FromThenOn(EIO)] {
+            let mut untidy = 0;
+            for at in 1.. {
+                let tree = tree();
+                tree.lawless();
+                fs_guard::fault::cross_device(beside);
+                let workspace = tree.open();
+                let locked = lock(&workspace);
+                let plan = plan(&workspace, &[Update("a", "new a"), Update("d/b", "new b")]);
+                let file = tree.path("a");
+                let late = Rc::new(Cell::new(0));
+                let seen = Rc::clone(&late);
+                // The last look, before the first of the renames that count.
+                meanwhile("renameat2", if beside { 2 } else { 1 }, move || {
+                    std::fs::write(file, "of a user").unwrap();
+                    arm(fault, at, false);
+                    seen.set(1);
+                });
+                let options = CommitOptions { durability, ..CommitOptions::default() };
+                let error = commit_with(&locked, &plan, &options).unwrap_err();
+                let calls = disarm();
+                let what = format!("{durability:?} {beside} {fault:?} at {at} ({:?}): {error:?}", calls.get(at - 1));
+                assert_eq!(late.get(), 1, "{what}");
+                let now = tree.snapshot();
+                untidy += usize::from(error.is_rolled_back() && !tree.pending().is_empty());
+                drop(locked);
+                drop(lock(&tree.open()));
+                if error.is_rolled_back() {
+                    assert_eq!(tree.snapshot(), now, "{what}");
+                    assert_eq!((tree.read("a"), tree.read("d/b")), ("of a user".into(), "old b".into()), "{what}");
+                }
+                assert_eq!(tree.read("a"), "of a user", "{what}");
+                assert!(tree.pending().is_empty(), "{what}");
+                if calls.len() < at {
+                    assert!(error.is_rolled_back(), "{what}");
+                    break;
+                }
+            }
+            assert!(beside || untidy > 0, "{durability:?} {fault:?}: the folder stayed at no point");
+        }
+    }
+    fs_guard::fault::cross_device(false);
+}
+
 fn listing(tree: &Tree) -> Vec<String> {
     let mut all = Vec::new();
     let mut folders = vec![tree.path(".apply-patch")];
