@@ -1,6 +1,6 @@
 //! Finishing, or reverting, what was cut off.
 
-use fs_guard::{Dirs, FileKind, Root, SyncGroup, Target};
+use fs_guard::{Dirs, FileKind, Policy, Root, SyncGroup, Target};
 use workspace_trash::{LockedStore, Operation, Unfinished};
 
 use super::error::{CommitError, Error};
@@ -14,7 +14,13 @@ use super::slot::{Slot, look};
 pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recovered>, Error> {
     let mut unfinished = store.unfinished()?;
     unfinished.reverse();
-    let mut recovered = Vec::new();
+    let mut recovered = Vec::with_capacity(unfinished.len());
+    // A transaction ends as a whole, also where this workspace may touch only a part.
+    let whole = match unfinished.is_empty() || root.policy().within.is_empty() {
+        true => None,
+        false => Some(Root::open(root.path(), Policy { within: Vec::new(), ..root.policy().clone() })?),
+    };
+    let root = whole.as_ref().unwrap_or(root);
     for found in unfinished {
         let id = found.pending.id();
         let journal = found.pending.journal_path();

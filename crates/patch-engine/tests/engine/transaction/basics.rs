@@ -204,6 +204,7 @@ fn a_displaced_file_that_someone_takes_away_is_not_reported_as_put_back() {
     let error = locked.commit(&plan, &options(), &mut (), &mut Thief(&tree)).unwrap_err();
     assert!(!error.is_rolled_back(), "{error}");
     assert!(matches!(&error, CommitError::RollbackIncomplete { paths, .. } if paths[..] == ["a"]), "{error}");
+    assert!(error.to_string().contains("; changed by someone else and left so: a"), "{error}");
     assert_eq!((tree.read("a"), tree.read("b")), ("new a".into(), "old b".into()));
 }
 

@@ -217,6 +217,28 @@ fn what_was_cut_off_in_one_directory_is_recovered_from_any_other() {
     }
 }
 
+/// Somebody who may touch one directory only still finishes what was cut off elsewhere in the project.
+#[test]
+fn what_may_be_touched_limits_no_recovery() {
+    let tree = Tree::new(&[("a/x", "1\n"), ("b/y", "1\n")]);
+    fs::create_dir(tree.path(".git")).unwrap();
+    let settings = Settings::new(lenient());
+    let text = "*** Begin Patch\n*** Add File: new\n+new\n*** Update File: x\n@@\n-1\n+2\n*** End Patch\n";
+    let patch = parse(text, &settings.options.parse).unwrap();
+    let workspace = at(&tree, "a");
+    let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = workspace.apply(&patch, &settings, &mut Killed { staged: None });
+    }));
+    killed.unwrap_err();
+    drop(workspace);
+    let within = tree.open().root().check("b", fs_guard::Access::Read).unwrap();
+    let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
+    let workspace = Workspace::open(tree.dir.path(), policy.clone()).unwrap().with_key_place(tree.key_place());
+    let found = workspace.recover_if_idle().unwrap();
+    assert_eq!(found[0].outcome, patch_engine::transaction::Outcome::Completed);
+    assert_eq!((tree.read("a/x"), tree.read("a/new")), ("2\n".into(), "new\n".into()));
+}
+
 #[test]
 fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     let tree = Tree::new(&[("a/x", "1\n")]);

@@ -81,6 +81,7 @@ fn undo_names_every_file_that_drifted() {
     let Error::Drifted { drifts, .. } = &error else { panic!("{error}") };
     let paths: Vec<&str> = drifts.iter().map(|drift| &*drift.path).collect();
     assert_eq!(paths, ["a", "d", "c"]);
+    assert_eq!(error.path(), Some("a"));
     // One path of it still goes.
     let workspace = tree.open();
     let b = workspace.root().check("b", Access::Update).unwrap();
