@@ -12,9 +12,11 @@ use fs_guard::fault::{Fault, arm, disarm, meanwhile};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
 use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, Keys, LockedStore, OwnKey, Prefix, Record, Retention, Signer, Store,
-    TransactionId, parse_stored_path, stored_path,
+    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store, TransactionId,
+    parse_stored_path, stored_path,
 };
+#[cfg(unix)]
+use workspace_trash::{Keys, OwnKey};
 
 struct Fixture {
     dir: TempDir,
