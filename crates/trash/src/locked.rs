@@ -123,6 +123,8 @@ impl<'r> LockedStore<'r> {
         if file.opened_size() <= MAX_APPLIED {
             return Ok(file.append(line.as_bytes())?);
         }
+        // Windows replaces no file that is open.
+        drop(file);
         let (bytes, _) = spot.read(2 * MAX_APPLIED)?;
         let half = &bytes[bytes.len() / 2..];
         let rest = half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
