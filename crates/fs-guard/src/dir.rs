@@ -187,7 +187,14 @@ pub struct Spot {
     pub(crate) name: Box<str>,
 }
 
+/// What is added to the name of a staged file while it takes the place of another, where names cannot be swapped.
+const ASIDE: &str = ".x";
+
 impl Spot {
+    /// The longest name, in bytes, that a staged file may have: 255, as file systems have it, without what is added to it for a
+    /// moment where names cannot be swapped.
+    pub const LONGEST_STAGED_NAME: usize = 255 - ASIDE.len();
+
     /// Returns its path beneath the root; for messages.
     #[must_use]
     pub fn path(&self) -> String {
@@ -421,7 +428,7 @@ impl Spot {
     }
 
     fn aside(&self) -> Self {
-        Self { dir: self.dir.clone(), name: format!("{}.x", self.name).into() }
+        Self { dir: self.dir.clone(), name: format!("{}{ASIDE}", self.name).into() }
     }
 }
 

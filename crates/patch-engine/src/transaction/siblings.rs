@@ -28,7 +28,7 @@ pub(super) fn choose(
         fs_guard::random(&mut random)?;
         let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let file = path.file_name();
-        let mut room = 255 - END.len() - random.len() - 1;
+        let mut room = Spot::LONGEST_STAGED_NAME - END.len() - random.len() - 1;
         while !file.is_char_boundary(room.min(file.len())) {
             room -= 1;
         }
