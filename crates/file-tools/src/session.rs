@@ -394,7 +394,8 @@ impl Session {
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
-        Recorder::new(&self.audit, &self.workspace, tool, operation, &self.settings)
+        let durable = self.settings.durability == Durability::Full;
+        Recorder::new(&self.audit, &self.workspace, tool, operation, durable, self.settings.retention.keep_last)
     }
 
     fn commit_options(&self, tool: &str) -> CommitOptions {

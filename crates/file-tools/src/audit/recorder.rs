@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fs_guard::AppendFile;
-use patch_engine::transaction::{CommitError, Durability, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{CommitError, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
@@ -18,7 +18,6 @@ use super::event::{Operation, Phase};
 use super::json;
 use super::strings::Strings;
 use crate::error::ToolError;
-use crate::session::SessionSettings;
 
 /// Records one call in the log.
 ///
@@ -78,16 +77,16 @@ impl std::fmt::Debug for Recorder<'_> {
 impl<'r> Recorder<'r> {
     /// Starts to record a call of `tool`.
     ///
-    /// Only with full durability is the log synced.
+    /// Only with `durable` is the log synced. No purge takes the last `always_kept` transactions.
     pub(crate) fn new(
         audit: &'r Audit,
         workspace: &'r Workspace,
         tool: &str,
         operation: Operation,
-        settings: &SessionSettings,
+        durable: bool,
+        always_kept: usize,
     ) -> Self {
         let tool = tool.to_owned();
-        let durable = settings.durability == Durability::Full;
         Self {
             audit,
             workspace,
@@ -103,7 +102,7 @@ impl<'r> Recorder<'r> {
             failed: false,
             unwritten: None,
             has_begun: false,
-            always_kept: settings.retention.keep_last,
+            always_kept,
         }
     }
 
