@@ -56,10 +56,9 @@ faults name="":
     cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml --target-dir .ci/disk/target
     LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
-# Tries whether the tests of a crate notice mutations of a file (or of all that a pattern names). What follows goes to the tests'
-# program: `just mutants crates/fs-guard/src/dir.rs --skip races`. Needs `cargo install cargo-mutants --locked`.
-mutants file="crates/patch-engine/src/transaction/*.rs" *args:
-    cargo mutants --jobs 1 --file '{{file}}' -- --lib --tests -- {{args}}
+# Tries whether any test notices mutants of what everything else rests on; a file, or other words: only of mutants with it in their names.
+mutants words="":
+    .ci/mutants/run {{words}}
 
 # Licences, duplicates, sources and advisories of the dependencies.
 deny:
