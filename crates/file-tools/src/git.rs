@@ -223,9 +223,7 @@ impl GitSession {
         request: &GitRequest,
         host: &mut dyn Host,
     ) -> Result<GitReport, GitError> {
-        let durable = self.settings.durability == Durability::Full;
-        let always_kept = self.settings.retention.keep_last;
-        let log = Recorder::new(&self.audit, &self.workspace, tool, Operation::Patch, durable, always_kept);
+        let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
         let mut log = log.of_patch(options.profile);
         // Once is enough. The next session can do it too; and where the log cannot be written, this change is refused.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));

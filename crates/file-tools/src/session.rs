@@ -66,6 +66,20 @@ pub struct SessionSettings {
     pub verify: Option<Arc<dyn Verify>>,
 }
 
+impl SessionSettings {
+    /// Starts to record a call of `tool`.
+    pub(crate) fn recorder<'r>(
+        &self,
+        audit: &'r Audit,
+        workspace: &'r Workspace,
+        tool: &str,
+        operation: Operation,
+    ) -> Recorder<'r> {
+        let durable = self.durability == Durability::Full;
+        Recorder::new(audit, workspace, tool, operation, durable, self.retention.keep_last)
+    }
+}
+
 impl Default for SessionSettings {
     fn default() -> Self {
         Self {
@@ -394,8 +408,7 @@ impl Session {
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {
-        let durable = self.settings.durability == Durability::Full;
-        Recorder::new(&self.audit, &self.workspace, tool, operation, durable, self.settings.retention.keep_last)
+        self.settings.recorder(&self.audit, &self.workspace, tool, operation)
     }
 
     fn commit_options(&self, tool: &str) -> CommitOptions {
