@@ -120,69 +120,12 @@ const CASES: &[Case] = &[
         },
         &["mkdirat"],
     ),
-    (
-        "take a name away",
-        |tree, begin| {
-            let root = tree.open();
-            let (place, slot) = (at(&root, "d/f"), own(tree).dir().spot("slot"));
-            begin();
-            DisplacedFile::take(&place, &slot).map(|_| String::new())
-        },
-        &["renameat2"],
-    ),
-    (
-        "take a name away in two steps",
-        |tree, begin| {
-            let root = tree.open();
-            let (place, slot) = (at(&root, "d/f"), own(tree).dir().spot("slot"));
-            fault::lack(true, true);
-            begin();
-            DisplacedFile::take(&place, &slot).map(|_| String::new())
-        },
-        &["fstatat", "renameat"],
-    ),
-    (
-        "give a name",
-        |tree, begin| {
-            let root = tree.open();
-            let (staged, place) = (own(tree).staged().unwrap(), at(&root, "fresh"));
-            begin();
-            staged.publish_new(&place).map(|()| String::new()).map_err(|failed| failed.error)
-        },
-        &["renameat2"],
-    ),
-    (
-        "give a name in two steps",
-        |tree, begin| {
-            let root = tree.open();
-            let (staged, place) = (own(tree).staged().unwrap(), at(&root, "fresh"));
-            fault::lack(true, true);
-            begin();
-            staged.publish_new(&place).map(|()| String::new()).map_err(|failed| failed.error)
-        },
-        &["linkat", "unlinkat"],
-    ),
-    (
-        "exchange",
-        |tree, begin| {
-            let root = tree.open();
-            let (staged, place) = (own(tree).staged().unwrap(), at(&root, "d/f"));
-            begin();
-            staged.exchange(&place).map(|_| String::new()).map_err(|failed| failed.error)
-        },
-        &["renameat2"],
-    ),
-    (
-        "exchange in three steps",
-        |tree, begin| {
-            let root = tree.open();
-            let (staged, place) = (own(tree).staged().unwrap(), at(&root, "d/f"));
-            fault::lack(true, true);
-            begin();
-            staged.exchange(&place).map(|_| String::new()).map_err(|failed| failed.error)
-        },
-        &["linkat", "renameat"],
-    ),
+    ("take a name away", |tree, begin| take(tree, begin, false), &["renameat2"]),
+    ("take a name away in two steps", |tree, begin| take(tree, begin, true), &["fstatat", "renameat"]),
+    ("give a name", |tree, begin| give(tree, begin, false), &["renameat2"]),
+    ("give a name in two steps", |tree, begin| give(tree, begin, true), &["linkat", "unlinkat"]),
+    ("exchange", |tree, begin| exchange(tree, begin, false), &["renameat2"]),
+    ("exchange in three steps", |tree, begin| exchange(tree, begin, true), &["linkat", "renameat"]),
     (
         "see that directories are there",
         |tree, begin| {
@@ -245,6 +188,31 @@ fn look(tree: &Tree, begin: &dyn Fn(), name: &str) -> Result<String, Error> {
         Err(error) if error.io().is_none() && error.reason() != "changed" => Ok(verdict::<()>(Err(error))),
         seen => seen.map(|seen| seen.is_some().to_string()),
     }
+}
+
+/// With `lacking`, where names can neither be swapped nor be given only where there is none.
+fn take(tree: &Tree, begin: &dyn Fn(), lacking: bool) -> Result<String, Error> {
+    let root = tree.open();
+    let (place, slot) = (at(&root, "d/f"), own(tree).dir().spot("slot"));
+    fault::lack(lacking, lacking);
+    begin();
+    DisplacedFile::take(&place, &slot).map(|_| String::new())
+}
+
+fn give(tree: &Tree, begin: &dyn Fn(), lacking: bool) -> Result<String, Error> {
+    let root = tree.open();
+    let (staged, place) = (own(tree).staged().unwrap(), at(&root, "fresh"));
+    fault::lack(lacking, lacking);
+    begin();
+    staged.publish_new(&place).map(|()| String::new()).map_err(|failed| failed.error)
+}
+
+fn exchange(tree: &Tree, begin: &dyn Fn(), lacking: bool) -> Result<String, Error> {
+    let root = tree.open();
+    let (staged, place) = (own(tree).staged().unwrap(), at(&root, "d/f"));
+    fault::lack(lacking, lacking);
+    begin();
+    staged.exchange(&place).map(|_| String::new()).map_err(|failed| failed.error)
 }
 
 /// A file of the program's own.

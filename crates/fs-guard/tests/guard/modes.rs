@@ -310,24 +310,25 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     let tree = Tree::new(&[("f", "x")]);
     let root = tree.open();
     let (state, _) = root.create_state_dir().unwrap();
-    let copied = |code: Option<i32>| {
+    // With a fault: its code, the how many-th call fails, and whether only those that change something count.
+    let copied = |fault: Option<(i32, usize, bool)>| {
         let (from, _) = root.open_file(&path(&root, "f")).unwrap();
         let spot = state.spot("0");
         let mut file = spot.create(0o600).unwrap();
-        if let Some(code) = code {
-            fault::arm(Fault::Once(code), 1, false);
+        if let Some((code, at, writes_only)) = fault {
+            fault::arm(Fault::Once(code), at, !writes_only);
         }
         let result = file.copy_xattrs(&from);
-        fault::disarm();
+        let calls = fault::disarm();
         let mut value = [0; 9];
-        let length = getxattr(tree.root.join(spot.path()), c"user.note", &mut value).unwrap_or(0);
+        let note = getxattr(tree.root.join(spot.path()), c"user.note", &mut value).ok();
         spot.remove().unwrap();
-        (verdict(result), value[..length].to_vec())
+        (verdict(result), note.map(|length| value[..length].to_vec()), calls)
     };
     let label = setxattr(tree.root.join("f"), c"security.selinux", b"label", XattrFlags::empty());
     match label {
         // It need not go along.
-        Ok(()) => assert_eq!(copied(Some(5)).0, "fine"),
+        Ok(()) => assert_eq!(copied(Some((5, 1, true))).0, "fine"),
         Err(_) => eprintln!("skipped: no labels here"),
     }
     let _ = rustix::fs::removexattr(tree.root.join("f"), c"security.selinux");
@@ -338,30 +339,23 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     if rustix::fs::listxattr(tree.root.join("f"), &mut names).ok() != Some("user.note\0".len()) {
         return eprintln!("skipped: the system gives files attributes of its own");
     }
-    assert_eq!(copied(None), ("fine".into(), b"note".to_vec()));
-    assert_eq!(copied(Some(5)), ("failed io".into(), Vec::new()));
-    // They cannot be listed, or read; there are none, or this one is gone just now.
+    let (told, note, _) = copied(None);
+    assert_eq!((told, note), ("fine".into(), Some(b"note".to_vec())));
+    // They cannot be listed, or read; there are none, or this one is gone just now. They cannot be set; the file system has
+    // none, or does not let this user.
     for (call, code, expected) in [
         ("flistxattr", 5, "failed io"),
         ("fgetxattr", 5, "failed io"),
         ("flistxattr", 95, "fine"),
         ("fgetxattr", 61, "fine"),
         ("fgetxattr", 95, "fine"),
+        ("fsetxattr", 5, "failed io"),
+        ("fsetxattr", 95, "fine"),
+        ("fsetxattr", 1, "fine"),
     ] {
-        let (from, _) = root.open_file(&path(&root, "f")).unwrap();
-        let spot = state.spot("1");
-        let mut file = spot.create(0o600).unwrap();
-        let at = if call == "flistxattr" { 1 } else { 2 };
-        fault::arm(Fault::Once(code), at, true);
-        let result = file.copy_xattrs(&from);
-        assert_eq!(fault::disarm()[at - 1], call);
-        assert_eq!(verdict(result), expected, "{call} {code}");
-        assert!(getxattr(tree.root.join(spot.path()), c"user.note", &mut [0; 9]).is_err());
-        spot.remove().unwrap();
-    }
-    // The file system has none, or does not let this user.
-    for code in [95, 1] {
-        assert_eq!(copied(Some(code)), ("fine".into(), Vec::new()));
+        let at = ["flistxattr", "fgetxattr", "fsetxattr"].iter().position(|other| *other == call).unwrap();
+        let (told, note, calls) = copied(Some((code, at + 1, false)));
+        assert_eq!((calls[at], &*told, note), (call, expected, None), "{code}");
     }
 }
 
