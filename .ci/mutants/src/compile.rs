@@ -65,32 +65,27 @@ impl Copy {
     pub fn put_in(&self, project: &Path, mutants: &[Mutant]) -> BTreeSet<usize> {
         let mut refused = BTreeSet::new();
         loop {
-            let mut files: BTreeMap<&str, Vec<&Mutant>> = BTreeMap::new();
+            let mut files: BTreeMap<String, Vec<&Mutant>> = BTreeMap::new();
             for mutant in mutants {
-                let file = files.entry(&mutant.file).or_default();
+                // The root of its crate gets the switch.
+                if let Some((dir, _)) = mutant.file.split_once("/src/") {
+                    files.entry(format!("{dir}/src/lib.rs")).or_default();
+                }
+                let file = files.entry(mutant.file.clone()).or_default();
                 if !refused.contains(&mutant.id) {
                     file.push(mutant);
                 }
             }
-            let crates: BTreeSet<_> =
-                files.keys().filter_map(|file| file.find("/src/").map(|at| &file[..at])).collect();
             let (mut places, mut put_in) = (BTreeMap::new(), BTreeSet::new());
-            for (&file, those) in &files {
-                let source = fs::read_to_string(project.join(file)).expect("a source");
-                let mut made = switched(&source, those);
-                if crates.iter().any(|dir| format!("{dir}/src/lib.rs") == file) {
+            for (file, those) in files {
+                let source = fs::read_to_string(project.join(&file)).expect("a source");
+                let mut made = switched(&source, &those);
+                if file.ends_with("/src/lib.rs") {
                     made.text += SWITCH;
                 }
-                write_changed(&self.dir.join(file), &made.text);
+                write_changed(&self.dir.join(&file), &made.text);
                 put_in.extend(made.mutants);
                 places.insert(file, made.places);
-            }
-            for dir in crates {
-                let root = format!("{dir}/src/lib.rs");
-                if !files.contains_key(&*root) {
-                    let source = fs::read_to_string(project.join(&root)).expect("the root of a crate");
-                    write_changed(&self.dir.join(&root), &(source + SWITCH));
-                }
             }
             // With the feature that the tests have.
             let told =
@@ -107,7 +102,7 @@ impl Copy {
     }
 
     /// The mutant that an error of the compiler is about.
-    fn culprit(&self, error: &Value, places: &BTreeMap<&str, Vec<(usize, Range<usize>)>>) -> Option<usize> {
+    fn culprit(&self, error: &Value, places: &BTreeMap<String, Vec<(usize, Range<usize>)>>) -> Option<usize> {
         let spans = error["spans"].as_array()?.iter();
         let of_children = error["children"].as_array()?.iter().filter_map(|child| child["spans"].as_array()).flatten();
         let (main, other): (Vec<_>, Vec<_>) = spans.chain(of_children).partition(|span| span["is_primary"] == true);
