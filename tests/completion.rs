@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rexpect::session::{PtySession, spawn_command};
 use tempfile::TempDir;
 
-use crate::program::{PATIENCE, run};
+use crate::program::run;
+use crate::terminal::Terminal;
 
 /// A workspace with a transaction and files, and a folder with the program and the scripts for the shells.
 struct Place {
@@ -102,7 +102,7 @@ const LINES: &[(&str, &str)] = &[
 ];
 
 /// Types each line, presses the key that completes, and lets the shell print what stands there.
-fn check(place: &Place, shell: &str, terminal: &mut PtySession) {
+fn check(place: &Place, shell: &str, terminal: &mut Terminal) {
     let before = fs::read_dir(place.path().join("w")).expect("a folder").count();
     for (typed, wanted) in LINES {
         let (typed, wanted) = place.named(typed, wanted);
@@ -110,7 +110,6 @@ fn check(place: &Place, shell: &str, terminal: &mut PtySession) {
         // To the beginning of the line.
         terminal.send("\u{1}echo '<''<'").expect("sent");
         terminal.send("\u{5}'>''>'\n").expect("sent");
-        terminal.flush().expect("flushed");
         terminal.exp_string("<<").unwrap_or_else(|error| panic!("{shell}: {typed}: {error}"));
         let found = terminal.exp_string(">>").unwrap_or_else(|error| panic!("{shell}: {typed}: {error}"));
         assert_eq!(found.trim(), wanted, "{shell}: {typed}");
@@ -125,7 +124,7 @@ fn check(place: &Place, shell: &str, terminal: &mut PtySession) {
 fn bash_completes() {
     let place = Place::new();
     let shell = place.shell("bash", &["--norc", "--noprofile", "-i"]);
-    let mut terminal = spawn_command(shell, Some(PATIENCE)).expect("a terminal");
+    let mut terminal = Terminal::run(shell);
     terminal
         .send_line("bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; PS1=; . \"$bin/a.bash\"")
         .expect("sent");
@@ -139,7 +138,7 @@ fn zsh_completes() {
     }
     let place = Place::new();
     let shell = place.shell("zsh", &["-f", "-i"]);
-    let mut terminal = spawn_command(shell, Some(PATIENCE)).expect("a terminal");
+    let mut terminal = Terminal::run(shell);
     terminal
         .send_line("PS1=; unsetopt zle_bracketed_paste prompt_cr prompt_sp; bindkey -e; setopt no_beep")
         .expect("sent");

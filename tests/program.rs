@@ -6,10 +6,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use rexpect::session::{PtySession, spawn_command};
-
 pub(crate) use crate::run::Run;
 use crate::run::output;
+use crate::terminal::Terminal;
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
 pub(crate) fn run<A: AsRef<OsStr>>(name: &str, dir: &Path, home: &Path, args: &[A], input: &[u8]) -> Run {
@@ -61,12 +60,9 @@ pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// A hang guard, in milliseconds; nothing on a terminal takes that long.
-pub(crate) const PATIENCE: u64 = 60_000;
-
 /// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that its input and output can
 /// be redirected; at the end it prints `exit` and the code.
-pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> PtySession {
+pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> Terminal {
     let mut command = Command::new("sh");
     command
         .args(["-c", &format!("{line}; echo exit $?")])
@@ -78,5 +74,5 @@ pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) 
         .env("TERM", "xterm")
         .envs(environment.iter().copied())
         .env("it", env!("CARGO_BIN_EXE_apply-patch"));
-    spawn_command(command, Some(PATIENCE)).expect("a terminal")
+    Terminal::run(command)
 }

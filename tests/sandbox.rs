@@ -109,7 +109,7 @@ fn no_editor_is_offered_inside() {
         .current_dir(dir.path().join("w"))
         .env("EDITOR", "true")
         .env("XDG_STATE_HOME", dir.path().join("state"));
-    let mut terminal = rexpect::session::spawn_command(command, Some(60_000)).expect("a terminal");
+    let mut terminal = crate::terminal::Terminal::run(command);
     terminal.exp_string("Apply this patch? [y,n,v,?] ").expect("the question");
     terminal.send_line("e").expect("sent");
     terminal.exp_string("Apply this patch? [y,n,v,?] ").expect("the question again");

@@ -3,10 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use rexpect::session::spawn_command;
 use tempfile::TempDir;
 
 use crate::program::run;
+use crate::terminal::Terminal;
 
 const PATCH: &str =
     "*** Begin Patch\n*** Add File: a\n+1\n+2\n*** Update File: b\n*** Move to: c\n@@\n-b\n+B\n*** End Patch\n";
@@ -113,7 +113,7 @@ fn on_a_terminal_the_line_changes() {
         env!("CARGO_BIN_EXE_apply-patch")
     );
     command.args(["-c", &script]).current_dir(dir.path()).env("XDG_STATE_HOME", home.path());
-    let mut terminal = spawn_command(command, Some(60_000)).expect("a terminal");
+    let mut terminal = Terminal::run(command);
     terminal.exp_string("A a | +1 -0 ").expect("the first count");
     terminal.send_line("go").expect("sent");
     terminal.exp_string("\r\u{1b}[KA a | +2 -0\r\n").expect("the last count");
