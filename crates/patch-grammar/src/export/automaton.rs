@@ -19,6 +19,8 @@ use super::read;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alphabet {
     pub(crate) classes: Vec<CharSet>,
+    /// The class of each ASCII character.
+    ascii: Vec<usize>,
 }
 
 impl Alphabet {
@@ -33,16 +35,24 @@ impl Alphabet {
                 .collect();
         }
         classes.sort_by_key(|class| class.ranges().next());
-        Self { classes }
+        let ascii = (0..128_u8).map(|byte| class_of(&classes, char::from(byte))).collect();
+        Self { classes, ascii }
     }
 
     pub(crate) fn class_of(&self, c: char) -> usize {
-        self.classes.iter().position(|class| class.contains(c)).expect("every character has a class")
+        match self.ascii.get(c as usize) {
+            Some(&class) => class,
+            None => class_of(&self.classes, c),
+        }
     }
 
     fn classes_in(&self, set: &CharSet) -> Vec<usize> {
         (0..self.classes.len()).filter(|&class| !self.classes[class].intersection(set).is_empty()).collect()
     }
+}
+
+fn class_of(classes: &[CharSet], c: char) -> usize {
+    classes.iter().position(|class| class.contains(c)).expect("every character has a class")
 }
 
 /// All sets of characters that a grammar names, in either of its forms.
@@ -360,6 +370,8 @@ impl Nfa {
         let first = close(vec![(start, Vec::new())]);
         let mut dfa = Dfa { next: Vec::new(), accepting: vec![accepts(&first)] };
         let mut numbers = HashMap::from([(first.clone(), 0)]);
+        // Most symbols lead from a subset to what was closed before.
+        let mut closed: HashMap<Vec<Member>, usize> = HashMap::new();
         let mut subsets = vec![first];
         while dfa.next.len() < subsets.len() {
             let subset = subsets[dfa.next.len()].clone();
@@ -369,12 +381,20 @@ impl Nfa {
                 for member in &subset {
                     step(member, symbol, &mut open);
                 }
-                let target = close(open);
-                let number = *numbers.entry(target).or_insert_with_key(|target| {
-                    dfa.accepting.push(accepts(target));
-                    subsets.push(target.clone());
-                    subsets.len() - 1
-                });
+                open.sort_unstable();
+                open.dedup();
+                let number = match closed.get(&open) {
+                    Some(&number) => number,
+                    None => {
+                        let number = *numbers.entry(close(open.clone())).or_insert_with_key(|target| {
+                            dfa.accepting.push(accepts(target));
+                            subsets.push(target.clone());
+                            subsets.len() - 1
+                        });
+                        closed.insert(open, number);
+                        number
+                    }
+                };
                 row.push(number);
             }
             dfa.next.push(row);

@@ -78,11 +78,13 @@ impl CharSet {
     /// A character of the set, readable if it has one.
     #[must_use]
     pub fn sample(&self) -> Option<char> {
-        ('a'..='z')
-            .rev()
-            .chain(' '..='~')
-            .find(|&c| self.contains(c))
-            .or_else(|| self.ranges().next().map(|(first, _)| first))
+        let within = |low: char, high: char| {
+            let cut = self.ranges().map(move |(first, last)| (first.max(low), last.min(high)));
+            cut.filter(|(first, last)| first <= last)
+        };
+        let letter = within('a', 'z').map(|(_, last)| last).max();
+        let printable = || within(' ', '~').map(|(first, _)| first).min();
+        letter.or_else(printable).or_else(|| self.ranges().next().map(|(first, _)| first))
     }
 
     /// The ranges, ends included.

@@ -23,14 +23,6 @@ fn the_committed_files_are_what_the_generator_makes() {
 }
 
 #[test]
-fn generating_twice_gives_the_same_bytes() {
-    for format in Format::ALL {
-        let made = |_| export::generate(format, Dialect::Whole).expect("the grammar can be exported");
-        assert_eq!(made(0), made(1));
-    }
-}
-
-#[test]
 fn only_reachable_rules_are_exported() {
     for format in [Format::Lark, Format::Gbnf, Format::Ebnf] {
         let (whole, codex) = (export::text(format, Dialect::Whole), export::text(format, Dialect::Codex));
