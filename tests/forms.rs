@@ -7,6 +7,7 @@ use file_tools::specs::EXAMPLES;
 use serde_json::{Value, json};
 
 use crate::program::{Run, run, run_other};
+use crate::share::whole;
 
 fn write(dir: &Path, path: &str, content: &[u8]) {
     let path = dir.join(path);
@@ -283,16 +284,17 @@ fn a_single_header_that_is_not_there_does_not_keep_an_operation_from_its_only_pl
 #[test]
 fn texts_of_extreme_sizes_end_in_a_clear_answer() {
     let megabyte = "x".repeat(1 << 20);
+    let lines = if whole() { 1 << 20 } else { 1 << 17 };
     let sections = |count: usize| "*** Add File: f\n+x\n".repeat(count);
     for (text, code, words) in [
         (String::new(), 1, "the patch is empty"),
-        ("\n".repeat(1 << 20), 1, "the patch is empty"),
+        ("\n".repeat(lines), 1, "the patch is empty"),
         (megabyte.clone(), 1, "does not begin with"),
         (format!("*** Begin Patch\n*** Add File: f\n+{megabyte}\n*** End Patch\n"), 0, ""),
         (format!("*** Begin Patch\n*** Add File: f\n{megabyte}\n*** End Patch\n"), 1, "must begin with `+`"),
         (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_001)), 1, "more than 10000 file operations"),
         (format!("*** Begin Patch\n{}*** End Patch\n", sections(10_000)), 1, "a file is there already"),
-        (format!("*** Begin Patch\n*** Add File: f\n{}", "+x\n".repeat(1 << 20)), 1, "ends without"),
+        (format!("*** Begin Patch\n*** Add File: f\n{}", "+x\n".repeat(lines)), 1, "ends without"),
     ] {
         let dir = workspace(&[]);
         let run = call(&dir, &["--durability", "none"], text.as_bytes());

@@ -405,7 +405,7 @@ impl Tried<'_> {
 fn try_all(number: usize) {
     let (kind, lacks) = FILE_SYSTEMS[number];
     let dir = memory();
-    Tried { kind, lacks, dir: dir.path(), home: None, step: (80, number) }.all();
+    Tried { kind, lacks, dir: dir.path(), home: None, step: (200, number) }.all();
 }
 
 fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
@@ -443,7 +443,7 @@ fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
 
 #[test]
 fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
-    let steps = if std::env::var_os("FAULTS_ALL").is_some() { (1, 10) } else { (6, 130) };
+    let steps = if std::env::var_os("FAULTS_ALL").is_some() { (1, 10) } else { (12, 200) };
     let dir = memory();
     let all = operations();
     let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use workspace_trash::Retention;
 
 use crate::order::broken_laws;
+use crate::share::share;
 use crate::support::{Bench, session, settings, sha};
 
 fn lines(bench: &Bench, file: &str) -> Vec<Value> {
@@ -187,13 +188,14 @@ fn the_log_tells_what_files_should_be() {
 
 /// Ten thousand operations on files: forty patches of 250 new files each.
 #[test]
-fn a_log_of_ten_thousand_operations_verifies_and_with_a_byte_changed_it_does_not() {
+fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not() {
+    let rounds = share(40);
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
-    let audit = Audit { max_size: 3 << 20, ..Audit::new(session("big"), Some("agent".into())) };
+    let audit = Audit { max_size: u64::from(rounds) << 16, ..Audit::new(session("big"), Some("agent".into())) };
     let session = Session::new(bench.workspace(), audit, settings());
     let options = Options::new(Profile::Codex);
-    for round in 0..40 {
+    for round in 0..rounds {
         let mut text = String::from("*** Begin Patch\n");
         for file in 0..250 {
             text += &format!("*** Add File: d{round}/f{file}\n+{round} {file}\n");
@@ -203,7 +205,7 @@ fn a_log_of_ten_thousand_operations_verifies_and_with_a_byte_changed_it_does_not
         session.apply("apply", &patch, options.clone(), true, &mut ()).unwrap();
     }
     let verified = verify(&workspace, None).unwrap();
-    assert!(verified[0].ok && verified[0].lines == 20_000, "{verified:?}");
+    assert!(verified[0].ok && verified[0].lines == 500 * u64::from(rounds), "{verified:?}");
     assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
     let folder = bench.path(".apply-patch/audit");
     assert!(folder.join("big.1.jsonl").exists() && folder.join("big.2.jsonl").exists(), "it was continued");

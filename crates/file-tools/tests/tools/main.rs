@@ -22,6 +22,8 @@ mod patching;
 mod posix;
 mod reading;
 mod searching;
+#[path = "../../../../tests/share.rs"]
+mod share;
 mod shown;
 mod stale;
 mod strict;

@@ -93,7 +93,7 @@ fn killed_at_any_call_the_branch_is_whole() {
         let all = points.len();
         for (at, (name, nth)) in points.into_iter().enumerate() {
             // Each call when the long tests run whole; else every third, and the last ones, about the branch.
-            if !whole() && at % 3 != 0 && at + 14 < all {
+            if !whole() && at % 7 != 0 && at + 14 < all {
                 continue;
             }
             let fixture = repository();

@@ -19,7 +19,7 @@ use crate::share::share;
 
 /// How many cases each test tries; `PLACEMENT_CASES` asks for more.
 fn cases() -> u32 {
-    std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or_else(|| share(60_000))
+    std::env::var("PLACEMENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or_else(|| share(30_000))
 }
 
 /// The lines of a file, and a patch of it.

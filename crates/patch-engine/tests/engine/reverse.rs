@@ -163,7 +163,7 @@ fn case() -> impl Strategy<Value = Case> {
 #[test]
 fn a_patch_and_its_reverse_give_the_same_bytes() {
     let taken = std::cell::Cell::new([0_u32; 4]);
-    let cases = share(20_000);
+    let cases = share(10_000);
     holds(cases, &case(), |Case { files: all, moves }| {
         let names = ["one", "two"];
         let mut before = MemoryTree::new();

@@ -11,7 +11,7 @@ use proptest::strategy::Just;
 use crate::support::{self, each_text};
 
 /// How many random texts are tried for each dialect.
-const SAMPLES: u32 = 10_000;
+const SAMPLES: u32 = 5_000;
 
 #[test]
 fn parser_lark_and_regex_accept_the_same_texts_and_the_parser_reads_all_of_them() {

@@ -257,10 +257,10 @@ fn crash_everywhere(with_state: bool, twice: bool) {
             continue;
         }
         for second in 1..=recovery.len() {
-            // All pairs take minutes. One in five finds what all of them find, if every kind of call is
+            // All pairs take minutes. One in thirty finds what all of them find, if every kind of call is
             // among them after every other.
             let kind = (ends.calls[at - 1], recovery[second - 1]);
-            if !seen.insert(kind) && (at + second) % (5 * stride()) != 0 && !whole() {
+            if !seen.insert(kind) && (at + second) % (30 * stride()) != 0 && !whole() {
                 continue;
             }
             for fault in [Fault::Crash, Fault::Once(EIO)] {
