@@ -49,11 +49,13 @@ pub(crate) fn late_names() -> u64 {
 pub(crate) use on::point;
 #[cfg(feature = "fault-injection")]
 pub use on::{Fault, arm, busy, calls, count_late, cross_device, disarm, lack, meanwhile};
-#[cfg(all(feature = "fault-injection", unix))]
-pub(crate) use on::{counted_again, is_busy, late_names, linked};
+#[cfg(all(feature = "fault-injection", target_os = "linux"))]
+pub(crate) use on::{counted_again, is_busy};
 #[cfg(feature = "fault-injection")]
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "some are for what only Linux has"))]
 pub(crate) use on::{crosses_device, lacks};
+#[cfg(all(feature = "fault-injection", unix))]
+pub(crate) use on::{late_names, linked};
 
 #[cfg(feature = "fault-injection")]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "some are for what only Linux has"))]
