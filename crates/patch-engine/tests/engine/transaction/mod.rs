@@ -25,5 +25,6 @@ mod reorder;
 mod space;
 mod speed;
 pub(crate) mod support;
+mod twins;
 mod undo;
 mod verified;
