@@ -25,6 +25,7 @@ mod reorder;
 mod space;
 mod speed;
 pub(crate) mod support;
+mod told;
 mod twins;
 mod undo;
 mod verified;
