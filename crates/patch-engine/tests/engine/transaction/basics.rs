@@ -302,6 +302,42 @@ fn a_folder_that_may_not_be_written_is_found_before_anything_happens() {
     mode(0o755);
 }
 
+/// For every directory that is written in, and for the nearest one there is where it is still to be made; also as a user who may write
+/// everywhere.
+#[cfg(unix)]
+#[test]
+fn it_is_asked_of_every_folder_whether_it_may_be_written_before_anything_is_staged() {
+    use fs_guard::fault::{Fault, arm, disarm};
+    /// Whether something was staged.
+    struct Hears(bool);
+    impl Host for Hears {
+        fn event(&mut self, event: &Event<'_>) {
+            self.0 |= matches!(event, Event::Staged(_));
+        }
+    }
+    const EACCES: i32 = 13;
+    let attempt = |fault, at| {
+        let tree = Tree::with_key(&[("d/x", ""), ("e/x", "")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Add("d/n", "n"), Add("e/f/g/n", "n"), Add("n", "n")]);
+        let mut hears = Hears(false);
+        arm(fault, at, true);
+        let done = locked.commit(&plan, &options(), &mut (), &mut hears);
+        let calls = disarm();
+        tree.lawless();
+        (done.map_err(|error| error.kind()).map(drop), hears.0, calls)
+    };
+    let (done, staged, calls) = attempt(Fault::Nothing, 0);
+    assert_eq!((done, staged), (Ok(()), true));
+    let asked: Vec<_> = (1..).zip(calls).filter(|(_, call)| *call == "faccessat").map(|(at, _)| at).collect();
+    assert_eq!(asked.len(), 3, "d, e and the root");
+    for at in asked {
+        let (done, staged, _) = attempt(Fault::Once(EACCES), at);
+        assert_eq!((done, staged), (Err(ErrorKind::PermissionDenied), false), "call {at}");
+    }
+}
+
 /// Windows has access lists; `fs-guard` has the tests of those.
 #[cfg(unix)]
 #[test]

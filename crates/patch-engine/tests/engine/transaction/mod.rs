@@ -11,6 +11,7 @@ mod forged;
 mod killed;
 mod laws;
 mod meanwhile;
+mod parts;
 // It mounts file systems.
 #[cfg(unix)]
 mod power;
