@@ -188,6 +188,23 @@ fn a_directory_that_stays_is_as_durable_as_the_rest() {
     }
 }
 
+#[cfg_attr(windows, ignore = "a directory with open files in it cannot be removed there")]
+#[test]
+fn a_directory_that_somebody_else_removes_first_is_gone_all_the_same() {
+    let tree = tree();
+    let workspace = tree.open();
+    let (locked, dir) = (lock(&workspace), tree.path("d"));
+    // Nobody syncs what a user removes.
+    tree.lawless();
+    // The one in it is removed before.
+    meanwhile("unlinkat", 2, move || fs::remove_dir(dir).unwrap());
+    commit(&locked, &planned(&workspace)).unwrap();
+    assert_eq!(
+        (tree.pending().len(), tree.snapshot().into_keys().collect::<Vec<_>>()),
+        (0, vec!["n".into(), "z".into()])
+    );
+}
+
 /// With staging beside the files: what is told of as done is so and stays so, what is told of as rolled back too, and nothing is left
 /// beside any file.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
