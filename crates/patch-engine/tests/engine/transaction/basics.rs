@@ -393,11 +393,26 @@ fn what_was_staged_beside_its_place_goes_when_it_is_refused() {
 #[test]
 fn files_with_long_names_are_staged_beside_their_places() {
     let names = ["a".repeat(255), "\u{e9}".repeat(127), format!("a{}", "\u{e9}".repeat(127)), "\u{1f980}".repeat(63)];
+    /// What waits beside the file is told by its name, as far as that fits.
+    struct Looks<'t>(&'t Tree, &'t str, usize);
+    impl Host for Looks<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Staged(_)) {
+                let all = self.0.snapshot();
+                let waits = all.keys().filter_map(|name| name.strip_suffix(".apply-patch.tmp"));
+                let parts = waits.filter_map(|name| name.rsplit_once('.'));
+                self.2 += parts.filter(|(begin, _)| begin.len() > 200 && self.1.starts_with(begin)).count();
+            }
+        }
+    }
     fs_guard::fault::cross_device(true);
     for (name, lacks) in names.iter().flat_map(|name| [false, true].map(|lacks| (name, lacks))) {
         let tree = Tree::new(&[(name, "old")]);
         fs_guard::fault::lack(lacks, false);
-        tree.commit(&[Update(name, "new")]).unwrap();
+        let workspace = tree.open();
+        let mut looks = Looks(&tree, name, 0);
+        lock(&workspace).commit(&plan(&workspace, &[Update(name, "new")]), &options(), &mut (), &mut looks).unwrap();
+        assert_eq!(looks.2, 1, "{name}");
         fs_guard::fault::lack(false, false);
         assert_eq!(tree.read(name), "new");
         assert_eq!(tree.snapshot().len(), 1);
