@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::dir::{Dir, Spot};
 use crate::error::{At as _, Error};
-use crate::metadata::{FileTime, Metadata};
+use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Open, code};
@@ -139,7 +139,7 @@ impl<'r> Dirs<'r> {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(code::EXIST) => {
                 return match spot.metadata()? {
-                    Some(seen) if seen.kind == crate::metadata::FileKind::Directory => Ok(false),
+                    Some(seen) if seen.kind == FileKind::Directory => Ok(false),
                     _ => Err(Error::AlreadyExists { path: path.as_str().into() }),
                 };
             }
@@ -179,8 +179,12 @@ impl<'r> Dirs<'r> {
             Err(error) => return Err(error),
         };
         self.open.borrow_mut().remove(path.as_str());
-        self.first_seen.borrow_mut().remove(path.as_str());
-        spot.dir.remove_dir(&spot.name)
+        let removed = spot.dir.remove_dir(&spot.name)?;
+        // One that stays is synced with the others: names in it may have changed.
+        if removed || spot.metadata()?.is_none_or(|seen| seen.kind != FileKind::Directory) {
+            self.first_seen.borrow_mut().remove(path.as_str());
+        }
+        Ok(removed)
     }
 
     /// Returns how many directories were opened here.

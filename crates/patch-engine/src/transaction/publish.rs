@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use fs_guard::{Dir, Dirs, DisplacedFile, FileKind, Metadata, Root, Sha256, Spot, StagedFile, SyncGroup, Target};
+use fs_guard::{Dir, Dirs, DisplacedFile, Metadata, Root, Sha256, Spot, StagedFile, SyncGroup, Target};
 use workspace_trash::{FileState, Journal, Operation, Pending, Record};
 
 use super::error::{CommitError, Drift};
@@ -337,15 +337,9 @@ fn verify(
     Err(stale(place, expected.digest(), displaced.spot()))
 }
 
-/// Tells whether what was seen is the file that a transaction published, untouched since.
+/// Tells whether what was seen is the file that a transaction published: by its bytes, as its times can be put back.
 pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<bool, fs_guard::Error> {
-    if seen.kind != ours.kind() || seen.size != ours.size {
-        return Ok(false);
-    }
-    if seen.kind == FileKind::File && seen.ino == ours.ino && seen.mtime == ours.mtime && seen.times_are_telling() {
-        return Ok(true);
-    }
-    Ok(spot.hash()? == Some(ours.sha256))
+    Ok(seen.kind == ours.kind() && seen.size == ours.size && spot.hash()? == Some(ours.sha256))
 }
 
 /// The checked paths of the directories that a journal removes, with their modes.

@@ -115,7 +115,7 @@ impl Workspace {
     pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
-        let options = Options { create_parents: true, overwrite: false, ..Options::default() };
+        let options = Options { create_parents: true, ..Options::default() };
         let mut builder = PlanBuilder::new(self.root(), &options);
         for (slot, target) in files {
             let slot = *slot;

@@ -302,6 +302,42 @@ fn a_folder_that_may_not_be_written_is_found_before_anything_happens() {
     mode(0o755);
 }
 
+/// For every directory that is written in, and for the nearest one there is where it is still to be made; also as a user who may write
+/// everywhere.
+#[cfg(unix)]
+#[test]
+fn it_is_asked_of_every_folder_whether_it_may_be_written_before_anything_is_staged() {
+    use fs_guard::fault::{Fault, arm, disarm};
+    /// Whether something was staged.
+    struct Hears(bool);
+    impl Host for Hears {
+        fn event(&mut self, event: &Event<'_>) {
+            self.0 |= matches!(event, Event::Staged(_));
+        }
+    }
+    const EACCES: i32 = 13;
+    let attempt = |fault, at| {
+        let tree = Tree::with_key(&[("d/x", ""), ("e/x", "")]);
+        let workspace = tree.open();
+        let locked = lock(&workspace);
+        let plan = plan(&workspace, &[Add("d/n", "n"), Add("e/f/g/n", "n"), Add("n", "n")]);
+        let mut hears = Hears(false);
+        arm(fault, at, true);
+        let done = locked.commit(&plan, &options(), &mut (), &mut hears);
+        let calls = disarm();
+        tree.lawless();
+        (done.map_err(|error| error.kind()).map(drop), hears.0, calls)
+    };
+    let (done, staged, calls) = attempt(Fault::Nothing, 0);
+    assert_eq!((done, staged), (Ok(()), true));
+    let asked: Vec<_> = (1..).zip(calls).filter(|(_, call)| *call == "faccessat").map(|(at, _)| at).collect();
+    assert_eq!(asked.len(), 3, "d, e and the root");
+    for at in asked {
+        let (done, staged, _) = attempt(Fault::Once(EACCES), at);
+        assert_eq!((done, staged), (Err(ErrorKind::PermissionDenied), false), "call {at}");
+    }
+}
+
 /// Windows has access lists; `fs-guard` has the tests of those.
 #[cfg(unix)]
 #[test]
@@ -357,11 +393,26 @@ fn what_was_staged_beside_its_place_goes_when_it_is_refused() {
 #[test]
 fn files_with_long_names_are_staged_beside_their_places() {
     let names = ["a".repeat(255), "\u{e9}".repeat(127), format!("a{}", "\u{e9}".repeat(127)), "\u{1f980}".repeat(63)];
+    /// What waits beside the file is told by its name, as far as that fits.
+    struct Looks<'t>(&'t Tree, &'t str, usize);
+    impl Host for Looks<'_> {
+        fn event(&mut self, event: &Event<'_>) {
+            if matches!(event, Event::Staged(_)) {
+                let all = self.0.snapshot();
+                let waits = all.keys().filter_map(|name| name.strip_suffix(".apply-patch.tmp"));
+                let parts = waits.filter_map(|name| name.rsplit_once('.'));
+                self.2 += parts.filter(|(begin, _)| begin.len() > 200 && self.1.starts_with(begin)).count();
+            }
+        }
+    }
     fs_guard::fault::cross_device(true);
     for (name, lacks) in names.iter().flat_map(|name| [false, true].map(|lacks| (name, lacks))) {
         let tree = Tree::new(&[(name, "old")]);
         fs_guard::fault::lack(lacks, false);
-        tree.commit(&[Update(name, "new")]).unwrap();
+        let workspace = tree.open();
+        let mut looks = Looks(&tree, name, 0);
+        lock(&workspace).commit(&plan(&workspace, &[Update(name, "new")]), &options(), &mut (), &mut looks).unwrap();
+        assert_eq!(looks.2, 1, "{name}");
         fs_guard::fault::lack(false, false);
         assert_eq!(tree.read(name), "new");
         assert_eq!(tree.snapshot().len(), 1);

@@ -11,6 +11,7 @@ mod forged;
 mod killed;
 mod laws;
 mod meanwhile;
+mod parts;
 // It mounts file systems.
 #[cfg(unix)]
 mod power;
@@ -25,5 +26,7 @@ mod reorder;
 mod space;
 mod speed;
 pub(crate) mod support;
+mod told;
+mod twins;
 mod undo;
 mod verified;

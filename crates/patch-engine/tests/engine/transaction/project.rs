@@ -239,6 +239,26 @@ fn what_may_be_touched_limits_no_recovery() {
     assert_eq!((tree.read("a/x"), tree.read("a/new")), ("2\n".into(), "new\n".into()));
 }
 
+/// What may be touched is said for the directory that was opened. Of the project around it all can be taken back.
+#[test]
+fn what_may_be_touched_in_a_directory_does_not_limit_its_project() {
+    let tree = Tree::new(&[("a/n/x", "1\n"), ("b/y", "1\n")]);
+    fs::create_dir(tree.path(".git")).unwrap();
+    let before = tree.snapshot();
+    let within = at(&tree, "a").root().check("n", fs_guard::Access::Read).unwrap();
+    let policy = fs_guard::Policy { within: vec![within], ..patch_engine::policy() };
+    let workspace = Workspace::open(&tree.path("a"), policy).unwrap().with_key_place(tree.key_place());
+    let here = apply(&workspace, "*** Update File: n/x\n@@\n-1\n+2\n").transaction.unwrap();
+    let there = apply(&at(&tree, "b"), "*** Update File: y\n@@\n-1\n+2\n").transaction.unwrap();
+    let diff = workspace.transaction_diff(&workspace.show(there).unwrap()).unwrap();
+    assert!(String::from_utf8(diff).unwrap().ends_with("+++ b/../b/y\n@@ -1 +1 @@\n-1\n+2\n"));
+    assert!(workspace.plan_undo(there, &[]).is_err());
+    for id in [there, here] {
+        workspace.project().undo(id, &[], &CommitOptions::default(), &mut ()).unwrap();
+    }
+    assert_eq!(tree.snapshot(), before);
+}
+
 #[test]
 fn the_state_of_a_user_is_out_of_reach_of_git_clean() {
     let tree = Tree::new(&[("a/x", "1\n")]);

@@ -10,11 +10,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fs_guard::fault::busy;
+use fs_guard::fault::{Fault, arm, busy, disarm};
 use fs_guard::record::{Act, note, record, recorded};
 #[cfg(unix)]
 use patch_engine::CommitLog;
-use patch_engine::transaction::{self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Workspace};
+use patch_engine::transaction::{
+    self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Workspace,
+};
 use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
@@ -35,7 +37,7 @@ thread_local! {
 }
 
 /// What shall happen to one path.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step<'s> {
     Add(&'s str, &'s str),
     Update(&'s str, &'s str),
@@ -217,6 +219,27 @@ pub(crate) fn commit_logged(
     log: &mut dyn CommitLog,
 ) -> Result<Committed, CommitError> {
     acknowledged(locked, locked.commit(plan, &options(), log, &mut ()))
+}
+
+/// Commits as far as the `at`-th rename (from 1), where everything stops.
+pub(crate) fn cut_off(tree: &Tree, steps: &[Step<'_>], at: usize) {
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    let plan = plan(&workspace, steps);
+    arm(Fault::CrashAt("renameat2"), at, false);
+    // All of it may have happened but the last move, to the trash.
+    let _ = commit(&locked, &plan);
+    disarm();
+    drop(locked);
+    assert_eq!(tree.pending().len(), 1);
+}
+
+/// Recovers the one transaction that was cut off.
+pub(crate) fn recover(tree: &Tree) -> Outcome {
+    let workspace = tree.open();
+    let locked = lock(&workspace);
+    assert!(tree.pending().is_empty());
+    locked.recovered()[0].outcome.clone()
 }
 
 /// Tells the recording that whoever asked for a commit has heard that it happened.
