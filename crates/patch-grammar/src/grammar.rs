@@ -86,6 +86,7 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         | Rule::accepted_open
         | Rule::accepted_head
         | Rule::accepted_section
+        | Rule::accepted_some
         | Rule::accepted_hunks => return None,
     })
 }

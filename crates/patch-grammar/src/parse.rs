@@ -59,9 +59,9 @@ pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, Par
     }
 }
 
-/// Reads one section after the other. `None` when anything is wrong, which only the whole text tells in full.
+/// Reads some sections after the others. `None` when anything is wrong, which only the whole text tells in full.
 ///
-/// Pest keeps a token for each beginning and end of a rule: of 100 000 updates 130 MB, of one of them nothing that counts. What a rule
+/// Pest keeps a token for each beginning and end of a rule: of 100 000 updates 130 MB, of sixteen nothing that counts. What a rule
 /// matches depends on nothing before it, so that the parts are those that the rule for the whole has.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Patch<'p>> {
     let end = peeled.body.end;
@@ -69,8 +69,8 @@ fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Optio
     let part = |rule, at: usize| PatchParser::parse(rule, &text[at..end]);
     let mut at = peeled.body.start;
     at = lowering.part(at, part(Rule::accepted_head, at).ok()?).ok()?;
-    while let Ok(section) = part(Rule::accepted_section, at) {
-        at = lowering.part(at, section).ok()?;
+    while let Ok(sections) = part(Rule::accepted_some, at) {
+        at = lowering.part(at, sections).ok()?;
     }
     if !peeled.open {
         at = lowering.part(at, part(Rule::accepted_end, at).ok()?).ok()?;

@@ -138,6 +138,16 @@ fn sections_end_where_they_end_in_the_whole() {
         }
         assert!(read.patches.get() + read.refused.get().1 > 0, "{body}");
     }
+    // As many as are read at once, and some more or less.
+    for count in [1, 15, 16, 17, 32, 33, 50] {
+        let sections: String = (0..count).map(|n| format!("*** Update File: f{n}\n@@\n-x\n\n")).collect();
+        let text = format!("*** Begin Patch\n{sections}*** End Patch\n");
+        let read = crate::parse(&text, &options()[0]).map(|patch| patch.sections.len());
+        assert_eq!(read, Ok(count));
+        for end in ["*** End Patch\n", "*** Add File: g\nx\n*** End Patch\n", ""] {
+            Read::default().check(&format!("*** Begin Patch\n{sections}{end}"), &options()[0]);
+        }
+    }
     // A part that ends inside a longer one, as it does not in the whole.
     let whole = crate::parse("*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch\n", &options()[0]);
     let whole = whole.expect("it parses");
