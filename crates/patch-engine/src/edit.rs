@@ -104,7 +104,8 @@ struct Writer<'a, 'f, 'p> {
 impl Writer<'_, '_, '_> {
     fn splices(&self) -> Result<(Splices, Vec<Vec<usize>>), Vec<HunkReject>> {
         let lines = self.draft.lines;
-        let (mut splices, mut sources) = (Splices::new(), Vec::new());
+        // Most hunks change one place, and a list grows to four.
+        let (mut splices, mut sources) = (Splices::with_capacity(self.hunks.len()), Vec::new());
         let mut rejects = Vec::new();
         for hunk in 0..self.hunks.len() {
             let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);

@@ -58,7 +58,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
             prefetched: None,
             checked: Vec::new(),
             base: Base::new(options),
-            placed: Vec::new(),
+            placed: Vec::with_capacity(patch.hunk_count()),
             notes: patch
                 .notes
                 .iter()
@@ -533,7 +533,8 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn finish(self) -> Result<Plan, Rejects> {
-        let Self { mut builder, patch, base, placed, notes, mut rejects, .. } = self;
+        let Self { mut builder, patch, named, base, placed, notes, mut rejects, .. } = self;
+        drop(named);
         rejects.extend(builder.check_no_new_repository().err());
         rejects.sort_by_key(|reject| (reject.section, reject.patch_line));
         if let Some(rejects) = Rejects::new(rejects) {

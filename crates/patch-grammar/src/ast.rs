@@ -266,7 +266,8 @@ pub enum LineKind {
 /// The lines of a hunk, each after its sign; the first stands in line `number` of the patch. With them, how many of the last
 /// ones are empty and lack even their blank.
 pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {
-    let (mut lines, mut bare) = (Vec::<Line<'_>>::new(), 0);
+    let count = memchr::memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"));
+    let (mut lines, mut bare) = (Vec::<Line<'_>>::with_capacity(count), 0);
     let mut last: &[u8] = b"";
     for (text, number) in (TextLines { rest: text }).zip(number..) {
         let (kind, content) = match text {

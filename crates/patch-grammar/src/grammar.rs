@@ -84,7 +84,9 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         | Rule::codex_patch
         | Rule::accepted
         | Rule::accepted_open
-        | Rule::accepted_sections
+        | Rule::accepted_head
+        | Rule::accepted_section
+        | Rule::accepted_some
         | Rule::accepted_hunks => return None,
     })
 }

@@ -16,6 +16,9 @@
 extern crate alloc;
 extern crate pest as pest_itself;
 extern crate self as pest;
+// What the tests have in common names it as others do.
+#[cfg(test)]
+extern crate self as patch_grammar;
 
 mod ast;
 pub mod detect;

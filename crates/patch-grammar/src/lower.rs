@@ -1,6 +1,6 @@
 //! The walk from pest's pairs to the tree.
 
-use pest_itself::iterators::Pair;
+use pest_itself::iterators::{Pair, Pairs};
 
 use crate::ast::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, hunk_lines,
@@ -18,6 +18,9 @@ pub(crate) struct Lowering<'p, 'o> {
     base: usize,
     options: &'o ParseOptions,
     endings: LineEndings,
+    /// Whether an environment was named.
+    environment: bool,
+    sections: Vec<Section<'p>>,
     warnings: Vec<Warning>,
     counted: usize,
     line: u32,
@@ -25,9 +28,9 @@ pub(crate) struct Lowering<'p, 'o> {
 
 impl<'p, 'o> Lowering<'p, 'o> {
     pub(crate) fn new(text: &'p str, peeled: &Peeled, options: &'o ParseOptions) -> Self {
-        let warnings = peeled.warnings.clone();
         let endings = endings(&text[peeled.body.clone()]);
-        Self { text, base: peeled.body.start, options, endings, warnings, counted: 0, line: 1 }
+        let warnings = peeled.warnings.clone();
+        Self { warnings, ..Self::from_line(text, 0, 1, endings, options) }
     }
 
     /// A walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
@@ -38,40 +41,48 @@ impl<'p, 'o> Lowering<'p, 'o> {
         endings: LineEndings,
         options: &'o ParseOptions,
     ) -> Self {
-        Self { text, base, options, endings, warnings: Vec::new(), counted: base, line }
+        let (sections, warnings) = (Vec::new(), Vec::new());
+        Self { text, base, options, endings, environment: false, sections, warnings, counted: base, line }
     }
 
-    pub(crate) fn patch(mut self, root: Pair<'_, Rule>) -> Result<Patch<'p>, ParseError> {
-        let mut sections = Vec::new();
-        let mut end = self.base;
-        let mut named = false;
-        for pair in root.into_inner() {
-            let start = self.base + pair.as_span().start();
-            end = self.base + pair.as_span().end();
+    /// Takes what the grammar found in the text from byte `base` on, and gives the byte where that ends.
+    pub(crate) fn part(&mut self, base: usize, pairs: Pairs<'_, Rule>) -> Result<usize, ParseError> {
+        self.base = base;
+        let mut end = base;
+        for pair in pairs {
+            let start = base + pair.as_span().start();
+            // Pest's last pair is empty, and need not be where the others end.
+            end = end.max(base + pair.as_span().end());
             match pair.as_rule() {
                 Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
-                    if sections.len() == self.options.max_sections {
+                    if self.sections.len() == self.options.max_sections {
                         let kind = ParseErrorKind::TooManySections { limit: self.options.max_sections };
                         return Err(self.error(start, kind, "`*** End Patch`"));
                     }
-                    sections.push(self.section(pair)?);
+                    let section = self.section(pair)?;
+                    self.sections.push(section);
                 }
                 Rule::environment => {
-                    self.check_environment(pair.as_str(), named, start)?;
-                    named = true;
+                    self.check_environment(pair.as_str(), start)?;
+                    self.environment = true;
                 }
-                Rule::accepted_end if sections.is_empty() => {
+                Rule::accepted_end if self.sections.is_empty() => {
                     return Err(self.error(start, ParseErrorKind::NoSections, HEADERS));
                 }
                 _ => {}
             }
         }
-        if sections.is_empty() {
+        Ok(end)
+    }
+
+    /// The patch of all parts, the last of which ends at byte `end`.
+    pub(crate) fn finish(self, end: usize) -> Result<Patch<'p>, ParseError> {
+        if self.sections.is_empty() {
             return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
         }
-        let mut warnings = self.warnings;
+        let Self { text, sections, mut warnings, .. } = self;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: self.text.as_bytes(), sections, warnings, notes: Vec::new(), reversed: false })
+        Ok(Patch { text: text.as_bytes(), sections, warnings, notes: Vec::new(), reversed: false })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
@@ -90,7 +101,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         self.refuse_empty(&path, span.start)?;
         let mut added = AddedLines::empty(self.endings);
         let mut hunks = Vec::new();
-        for pair in inner {
+        while let Some(pair) = inner.next() {
             let start = self.base + pair.as_span().start();
             match pair.as_rule() {
                 Rule::add_lines => added.text = &self.text.as_bytes()[start..self.base + pair.as_span().end()],
@@ -116,6 +127,9 @@ impl<'p, 'o> Lowering<'p, 'o> {
                     if hunk.lines.is_empty() {
                         let expected = "a line that begins with a blank, `-` or `+`";
                         return Err(self.error(start, ParseErrorKind::EmptyHunk, expected));
+                    }
+                    if hunks.is_empty() {
+                        hunks.reserve_exact(1 + inner.len());
                     }
                     hunks.push(hunk);
                 }
@@ -147,12 +161,17 @@ impl<'p, 'o> Lowering<'p, 'o> {
             line: self.line_at(span.start),
             span,
         };
-        for pair in pair.into_inner() {
+        let mut inner = pair.into_inner();
+        while let Some(pair) = inner.next() {
             let range = self.base + pair.as_span().start()..self.base + pair.as_span().end();
             match pair.as_rule() {
                 Rule::accepted_at => {
                     let header = self.header(range);
                     if !header.text.trim().is_empty() {
+                        if hunk.headers.is_empty() {
+                            // The lines, at least, follow.
+                            hunk.headers.reserve_exact(inner.len());
+                        }
                         hunk.headers.push(header);
                     }
                 }
@@ -226,11 +245,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(())
     }
 
-    /// Checks an `*** Environment ID:` line; `named` says whether there was one before.
-    fn check_environment(&self, line: &str, named: bool, start: usize) -> Result<(), ParseError> {
+    /// Checks an `*** Environment ID:` line.
+    fn check_environment(&self, line: &str, start: usize) -> Result<(), ParseError> {
         let id = line.trim_start_matches(Marker::Environment.as_str()).trim();
         let (kind, expected) = match &self.options.environment {
-            _ if named => (ParseErrorKind::EnvironmentTwice, HEADERS),
+            _ if self.environment => (ParseErrorKind::EnvironmentTwice, HEADERS),
             _ if id.is_empty() => (ParseErrorKind::EnvironmentMissing, "an id after the colon"),
             Some(own) if own == id => return Ok(()),
             _ => (ParseErrorKind::OtherEnvironment { id: id.to_owned() }, "no environment, or that of this place"),

@@ -21,7 +21,7 @@
 
 use std::fmt::Write as _;
 
-use fs_guard::{FileKind, FileTime, Sha256};
+use fs_guard::{FileKind, FileTime, Hasher, Sha256};
 
 use crate::error::JournalProblem;
 use crate::escape::{escape, unescape};
@@ -30,6 +30,9 @@ use crate::id::TransactionId;
 use crate::signer::Signer;
 
 const FIRST_LINE: &str = "trash journal 1";
+
+/// The text is given away when it is about this long.
+const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// A transaction as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,25 +222,58 @@ impl Journal {
         }
     }
 
-    /// Writes it, signed when there is a signer.
+    /// Returns its text, signed when there is a signer.
     #[must_use]
     pub fn to_text(&self, signer: Option<&Signer>) -> String {
-        let mut text = String::with_capacity(256 + 300 * self.records.len());
-        self.write_body(&mut text).expect("a string takes all");
-        let checksum = Sha256::of(text.as_bytes());
-        writeln!(text, "checksum {checksum}").expect("a string takes all");
-        match signer {
-            Some(signer) => {
-                write!(text, "hmac {} ", signer.fingerprint()).expect("a string takes all");
-                writeln!(text, "{}", signer.hash(&[text.as_bytes()]))
-            }
-            None => writeln!(text, "hmac -"),
-        }
-        .expect("a string takes all");
+        let mut text = String::new();
+        let Ok(()) = self.write(signer, |part| -> Result<(), std::convert::Infallible> {
+            text.push_str(part);
+            Ok(())
+        });
         text
     }
 
-    fn write_body(&self, text: &mut String) -> std::fmt::Result {
+    /// Gives its text to `out`, signed when there is a signer: in parts, so that one of many records takes little memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub(crate) fn write<E>(
+        &self,
+        signer: Option<&Signer>,
+        mut out: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        const WHOLE: &str = "a string takes all";
+        let (mut hasher, mut signing) = (Hasher::new(), signer.map(|signer| (signer.fingerprint(), signer.begin())));
+        let mut text = String::with_capacity(BYTES_AT_ONCE.min(256 + 300 * self.records.len()));
+        self.write_header(&mut text).expect(WHOLE);
+        for record in &self.records {
+            write_record(&mut text, record).expect(WHOLE);
+            // With room for one more, so that it does not grow.
+            if text.len() + 1024 >= BYTES_AT_ONCE {
+                hasher.update(text.as_bytes());
+                signing.iter_mut().for_each(|(_, signing)| signing.update(text.as_bytes()));
+                out(&text)?;
+                text.clear();
+            }
+        }
+        self.write_rest(&mut text).expect(WHOLE);
+        hasher.update(text.as_bytes());
+        writeln!(text, "checksum {}", hasher.finish()).expect(WHOLE);
+        match signing {
+            Some((key, mut signing)) => {
+                write!(text, "hmac {key} ").expect(WHOLE);
+                signing.update(text.as_bytes());
+                writeln!(text, "{}", signing.finish())
+            }
+            None => writeln!(text, "hmac -"),
+        }
+        .expect(WHOLE);
+        out(&text)
+    }
+
+    /// What stands before the records.
+    fn write_header(&self, text: &mut String) -> std::fmt::Result {
         let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
         for (name, value) in [("tool", tool), ("agent", agent), ("session", session)] {
@@ -263,19 +299,11 @@ impl Journal {
         for (dir, mode) in &self.removed_dirs {
             writeln!(text, "rmdir {mode:o} {}", escape(dir))?;
         }
-        for record in &self.records {
-            text.push_str(record.operation().as_str());
-            text.push(' ');
-            text.push_str(&record.slot.to_string());
-            text.push(' ');
-            write_state(text, record.before.as_ref())?;
-            write_state(text, record.after.as_ref())?;
-            text.push_str(&escape(&record.path));
-            text.push('\n');
-            if let Some(sibling) = &record.sibling {
-                writeln!(text, "sibling {}", escape(sibling))?;
-            }
-        }
+        Ok(())
+    }
+
+    /// What stands after them.
+    fn write_rest(&self, text: &mut String) -> std::fmt::Result {
         for (from, to) in &self.moved {
             writeln!(text, "moved {from} {to}")?;
         }
@@ -329,6 +357,21 @@ impl Journal {
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
         self.records.iter().filter_map(|record| record.before.as_ref()).map(|before| before.size).sum()
+    }
+}
+
+fn write_record(text: &mut String, record: &Record) -> std::fmt::Result {
+    text.push_str(record.operation().as_str());
+    text.push(' ');
+    text.push_str(&record.slot.to_string());
+    text.push(' ');
+    write_state(text, record.before.as_ref())?;
+    write_state(text, record.after.as_ref())?;
+    text.push_str(&escape(&record.path));
+    text.push('\n');
+    match &record.sibling {
+        Some(sibling) => writeln!(text, "sibling {}", escape(sibling)),
+        None => Ok(()),
     }
 }
 
@@ -494,6 +537,30 @@ mod tests {
             assert_eq!(Journal::parse(text.as_bytes(), key), Ok(sample()), "{text}");
         }
         assert_eq!(sample().kept_bytes(), 7);
+    }
+
+    #[test]
+    fn a_long_one_is_written_in_parts() {
+        let key = Signer::with_key(&[7; 32]);
+        let record = &sample().records[1];
+        let records = (0..5000).map(|slot| Record { slot, path: format!("src/{slot}"), ..record.clone() });
+        let long = Journal { records: records.collect(), ..sample() };
+        for key in [None, Some(&key)] {
+            let mut parts = Vec::new();
+            let Ok(()) = long.write(key, |part| -> Result<(), std::convert::Infallible> {
+                parts.push(part.to_owned());
+                Ok(())
+            });
+            assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= BYTES_AT_ONCE), "{}", parts.len());
+            assert_eq!(Journal::parse(parts.concat().as_bytes(), key), Ok(long.clone()));
+            // No part is given after one that could not be written.
+            let mut given = 0;
+            let full = long.write(key, |_| {
+                given += 1;
+                Err("full")
+            });
+            assert_eq!((full, given), (Err("full"), 1));
+        }
     }
 
     #[test]

@@ -154,12 +154,12 @@ impl<'s> Pending<'s> {
     /// Writes the journal; it is not durable yet.
     pub fn write_journal(&self, journal: &Journal) -> Result<StagedFile, Error> {
         let signer = self.store.signer()?;
-        let text = match self.store.prefix.is_empty() {
-            true => journal.to_text(signer),
-            false => self.store.prefix.joined(journal).to_text(signer),
-        };
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
-        file.write(text.as_bytes())?;
+        let write = |part: &str| file.write(part.as_bytes());
+        match self.store.prefix.is_empty() {
+            true => journal.write(signer, write)?,
+            false => self.store.prefix.joined(journal).write(signer, write)?,
+        }
         Ok(file.finish(None, None, true)?)
     }
 

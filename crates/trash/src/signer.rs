@@ -43,7 +43,12 @@ impl Signer {
 
     /// Returns the keyed hash of the parts, one after the other.
     pub(crate) fn hash(&self, parts: &[&[u8]]) -> Sha256 {
-        Sha256(self.with(parts).finalize().into_bytes().into())
+        Signing(self.with(parts)).finish()
+    }
+
+    /// Begins the keyed hash of a text that comes in parts.
+    pub(crate) fn begin(&self) -> Signing {
+        Signing(self.with(&[]))
     }
 
     /// Compares in constant time, so that the time taken does not show where the first difference is.
@@ -55,6 +60,21 @@ impl Signer {
         let mut mac = self.mac.clone();
         parts.iter().for_each(|part| mac.update(part));
         mac
+    }
+}
+
+/// The keyed hash of a text of which not all is there yet.
+pub(crate) struct Signing(Hmac<sha2::Sha256>);
+
+impl Signing {
+    /// Adds a part.
+    pub(crate) fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// Returns the hash of all parts.
+    pub(crate) fn finish(self) -> Sha256 {
+        Sha256(self.0.finalize().into_bytes().into())
     }
 }
 

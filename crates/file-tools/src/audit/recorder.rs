@@ -59,12 +59,11 @@ pub(crate) struct GitFields {
     pub(crate) branch: Option<String>,
 }
 
-/// The fields of a plan's changes.
+/// A plan whose changes are logged before the commit and after.
 #[derive(Debug)]
 struct Planned {
-    /// Before the commit and after.
-    changes: Strings,
-    /// After it only.
+    plan: Arc<Plan>,
+    /// What the lines have after it only.
     diffs: Option<Diffs>,
 }
 
@@ -176,6 +175,30 @@ impl<'r> Recorder<'r> {
         }
     }
 
+    /// Gives the fields of each change of a plan. To make them twice takes less than to keep them: they are 250 bytes a file.
+    fn each_change(
+        &self,
+        plan: &Plan,
+        mut push: impl FnMut(&[u8]) -> Result<(), fs_guard::Error>,
+    ) -> Result<(), fs_guard::Error> {
+        let mut fields = Vec::new();
+        for change in plan.changes() {
+            fields.clear();
+            self.change(&mut fields, change);
+            push(&fields)?;
+        }
+        // Directories are logged where nothing else changes.
+        if plan.changes().is_empty() {
+            let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
+            let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
+            if let Some((operation, dir)) = gone.or(made) {
+                what(&mut fields, operation, &self.recorded(dir.as_str()));
+                push(&fields)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a commit came as far as its intents.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun
@@ -215,8 +238,8 @@ impl<'r> Recorder<'r> {
     fn answer(&mut self, committed: &[TransactionId], kind: ErrorKind) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
-        self.failed |= begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].changes.is_empty());
-        if begun.iter().all(|&(_, plan)| self.plans[plan].changes.is_empty()) {
+        self.failed |= begun.iter().any(|(id, plan)| !ended(id) && !self.plans[*plan].plan.is_empty());
+        if begun.iter().all(|&(_, plan)| self.plans[plan].plan.is_empty()) {
             return Ok(());
         }
         // The diffs are waited for before the log is locked.
@@ -232,9 +255,9 @@ impl<'r> Recorder<'r> {
             for (&(id, plan), diffs) in begun.iter().zip(&diffs) {
                 let closing = recorder.closing(Some(ended(&id)), (!ended(&id)).then_some(kind), id);
                 let mut diffs = diffs.iter();
-                for change in recorder.plans[plan].changes.iter() {
-                    lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])?;
-                }
+                recorder.each_change(&recorder.plans[plan].plan, |change| {
+                    lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])
+                })?;
                 lines.answers(id);
             }
             Ok(())
@@ -372,24 +395,12 @@ fn closing(ok: Option<bool>, error: Option<ErrorKind>, recovered: Option<bool>, 
 
 impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        let mut changes = Strings::default();
-        for change in plan.changes() {
-            changes.push(|out| self.change(out, change));
-        }
-        // Directories are logged where nothing else changes.
-        if changes.is_empty() {
-            let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
-            let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
-            if let Some((operation, dir)) = gone.or(made) {
-                changes.push(|out| what(out, operation, &self.recorded(dir.as_str())));
-            }
-        }
-        self.plans.push(Planned { changes, diffs: Some(Diffs::begin(plan)) });
+        self.plans.push(Planned { plan: Arc::clone(plan), diffs: Some(Diffs::begin(plan)) });
     }
 
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
-        let changes = &self.plans[plan].changes;
+        let intended = &self.plans[plan].plan;
         let (opening, closing) = (self.opening(Phase::Intent), self.closing(None, None, id));
         let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
@@ -400,8 +411,8 @@ impl CommitLog for Recorder<'_> {
                     self.push_recovered(self.audit, lines, open, finished)?;
                 }
             }
-            changes.iter().try_for_each(|change| lines.push(&[&opening, change, &closing]))?;
-            if !changes.is_empty() {
+            self.each_change(intended, |change| lines.push(&[&opening, change, &closing]))?;
+            if !intended.is_empty() {
                 lines.intends(id);
             }
             Ok(())

@@ -17,10 +17,6 @@ impl Strings {
         self.places.push(from..self.bytes.len());
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.places.iter().map(|place| &self.bytes[place.clone()])
     }

@@ -694,6 +694,8 @@ impl<'o> PlanBuilder<'o> {
             }
         }
         transitions.append(&mut removals);
+        // What follows is as large, and needs none of these.
+        (self.entries, self.folded) = (HashMap::new(), HashMap::new());
         if self.undo_of.is_some() {
             infer_moves(&transitions, &mut origins);
         }

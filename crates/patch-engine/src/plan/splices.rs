@@ -26,6 +26,11 @@ impl Splices {
         Self::default()
     }
 
+    /// The same, with room for so many.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self(Vec::with_capacity(count))
+    }
+
     /// Adds the replacement of `range` by `text`, after all others.
     ///
     /// # Panics

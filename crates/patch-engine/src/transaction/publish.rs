@@ -197,12 +197,16 @@ pub(super) fn sort(journal: &mut Journal) {
     let mut records = std::mem::take(&mut journal.records);
     let made = created(journal);
     let over: BTreeSet<String> = taken_over(journal, &records).into_iter().map(str::to_owned).collect();
-    records.sort_by_key(|record| match record.operation() {
+    let rank = |record: &Record| match record.operation() {
         Operation::Delete if gives_way(&made, record) => 0,
         Operation::Delete => 2,
         Operation::Add if over.contains(&*record.path) => 3,
         Operation::Add | Operation::Update => 1,
-    });
+    };
+    // A plan has them in this order but where directories come or go, and sorting takes room for half of them.
+    if !records.is_sorted_by_key(rank) {
+        records.sort_by_key(rank);
+    }
     journal.records = records;
 }
 

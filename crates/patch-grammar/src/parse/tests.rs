@@ -1,0 +1,155 @@
+//! A text that is read part by part gives what it gives in one piece.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests read the repository, and tell what they counted"
+)]
+
+use std::cell::Cell;
+
+use proptest::sample::select;
+
+use self::support::each_text;
+use super::{in_one_piece, in_parts};
+use crate::export::Grammar;
+use crate::{GRAMMAR, ParseErrorKind, ParseOptions, SectionOperation, decode, wrapper};
+
+#[path = "../../tests/grammar/support/mod.rs"]
+mod support;
+
+/// How many random texts are tried.
+const SAMPLES: u32 = 10_000;
+
+/// Options of either profile, and some that refuse what the grammar takes.
+fn options() -> [ParseOptions; 4] {
+    let strict = ParseOptions::default();
+    let codex = ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..strict.clone() };
+    let here = ParseOptions { environment: Some("x".to_owned()), ..codex.clone() };
+    let one = ParseOptions { max_sections: 1, ..codex.clone() };
+    [strict, codex, here, one]
+}
+
+/// What was read of the texts so far.
+#[derive(Default)]
+struct Read {
+    /// Patches with several sections.
+    patches: Cell<u32>,
+    /// Texts that the grammar refuses, and those that it takes and the walk to the tree refuses.
+    refused: Cell<(u32, u32)>,
+}
+
+impl Read {
+    /// Reads a text both ways.
+    fn check(&self, text: &str, options: &ParseOptions) {
+        let Ok(peeled) = wrapper::peel(text, options.strip_wrappers) else { return };
+        let whole = in_one_piece(text, &peeled, options);
+        let parts = in_parts(text, &peeled, options);
+        assert_eq!(parts.as_ref(), whole.as_ref().ok(), "{text:?} {options:?}");
+        match whole {
+            Ok(patch) => self.patches.set(self.patches.get() + u32::from(patch.sections.len() > 1)),
+            Err(error) => {
+                use ParseErrorKind as Kind;
+                let (grammar, walk) = self.refused.get();
+                let in_walk = matches!(
+                    error.kind,
+                    Kind::NoSections
+                        | Kind::TooManySections { .. }
+                        | Kind::OtherEnvironment { .. }
+                        | Kind::EnvironmentTwice
+                        | Kind::NoPath
+                        | Kind::NoHunks
+                );
+                self.refused.set(if in_walk { (grammar, walk + 1) } else { (grammar + 1, walk) });
+            }
+        }
+    }
+}
+
+/// Puts around a text what people and programs put there.
+fn wrapped(text: &str, how: usize) -> String {
+    match how {
+        0 => format!("<<EOF\n{text}\nEOF\n"),
+        1 => format!("\n```diff\n{text}\n```"),
+        2 => text.replace("*** End Patch", "  *** End Patch "),
+        3 => text.replace("*** Begin Patch", " *** Begin Patch").replace("\n*** Update", "\n \t*** Update"),
+        4 => text.replacen("*** Begin Patch\n", "*** Begin Patch\n*** Environment ID: x\n", 1),
+        5 => text.replace('\n', "\r\n"),
+        // Its sections twice.
+        6 | 7 => match (text.rfind("*** End Patch"), text.split_once('\n')) {
+            (Some(end), Some((_, sections))) => text[..end].to_owned() + sections,
+            _ => text.to_owned(),
+        },
+        _ => text.to_owned(),
+    }
+}
+
+#[test]
+fn random_and_damaged_texts_read_in_parts_are_what_they_are_in_one_piece() {
+    let read = Read::default();
+    let grammar = |start| Grammar::read(GRAMMAR, start).expect("it can be read");
+    for language in [grammar("patch").language(), grammar("accepted").peg_language()] {
+        each_text(&language, SAMPLES, &(select(options().to_vec()), 0..12_usize), |text, (options, how)| {
+            read.check(&wrapped(text, how), &options);
+        });
+    }
+    let (patches, (grammar, walk)) = (read.patches.get(), read.refused.get());
+    println!("{patches} patches of several sections, {grammar} texts refused by the grammar and {walk} after it");
+    assert!(patches > 100 && grammar > 500 && walk > 100, "a lopsided sample");
+}
+
+#[test]
+fn the_scenarios_read_in_parts_are_what_they_are_in_one_piece() {
+    let read = Read::default();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
+    for entry in std::fs::read_dir(folder).expect("the scenarios are there") {
+        let Ok(bytes) = std::fs::read(entry.expect("an entry").path().join("patch.txt")) else { continue };
+        let Ok(text) = decode(&bytes) else { continue };
+        for options in options() {
+            (0..=7).for_each(|how| read.check(&wrapped(text, how), &options));
+            // With each line missing, and ending after it.
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            for cut in 0..lines.len() {
+                read.check(&[&lines[..cut], &lines[cut + 1..]].concat().concat(), &options);
+                read.check(&(lines[..cut].concat() + "*** End Patch"), &options);
+            }
+        }
+    }
+    let (patches, (grammar, walk)) = (read.patches.get(), read.refused.get());
+    assert!(patches > 1000 && grammar > 1000 && walk > 500, "{patches} {grammar} {walk}");
+}
+
+/// What a section takes may end before the next one only because of what follows it.
+#[test]
+fn sections_end_where_they_end_in_the_whole() {
+    for body in [
+        "*** Add File: a\n\n\n*** Add File: b\n",
+        "*** Update File: a\n@@\n-x\n\n\n \n*** Delete File: b\n",
+        "*** Update File: a\n\n\n*** Delete File: b\n\n",
+        "*** Update File: a\n@@\n-x\n*** End of File\n\n \n  *** Delete File: b\n",
+        "*** Move File: a -> b\n\n@@\n-x\n*** Update File: a\n*** Move to: c\n\n",
+        "*** Environment ID: x\n\n*** Delete File: b\n",
+        "*** Add File: a\n+x\n\\ No newline at end of file\n*** Delete File: b\n",
+    ] {
+        let read = Read::default();
+        for options in options() {
+            for end in ["*** End Patch", "*** End Patch\n\n \n", " *** End Patch\n", "*** End Patch\nx\n", ""] {
+                read.check(&format!("*** Begin Patch\n{body}{end}"), &options);
+            }
+        }
+        assert!(read.patches.get() + read.refused.get().1 > 0, "{body}");
+    }
+    // As many as are read at once, and some more or less.
+    for count in [1, 15, 16, 17, 32, 33, 50] {
+        let sections: String = (0..count).map(|n| format!("*** Update File: f{n}\n@@\n-x\n\n")).collect();
+        let text = format!("*** Begin Patch\n{sections}*** End Patch\n");
+        let read = crate::parse(&text, &options()[0]).map(|patch| patch.sections.len());
+        assert_eq!(read, Ok(count));
+        for end in ["*** End Patch\n", "*** Add File: g\nx\n*** End Patch\n", ""] {
+            Read::default().check(&format!("*** Begin Patch\n{sections}{end}"), &options()[0]);
+        }
+    }
+    // A part that ends inside a longer one, as it does not in the whole.
+    let whole = crate::parse("*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch\n", &options()[0]);
+    let whole = whole.expect("it parses");
+    assert!(matches!(&whole.sections[..], [one] if matches!(&one.operation, SectionOperation::Add(_))));
+}
