@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::Run;
+use crate::program::{Run, temp};
 
 const UPDATE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n";
 /// Fits only when blanks are overlooked.
@@ -15,7 +15,7 @@ struct Place(tempfile::TempDir);
 
 impl Place {
     fn new(user: &str, workspace: &str, patch: &str) -> Self {
-        let dir = tempfile::tempdir().expect("a folder");
+        let dir = temp();
         for folder in ["w/apply-patch", "config/apply-patch"] {
             fs::create_dir_all(dir.path().join(folder)).expect("a folder");
         }

@@ -14,7 +14,7 @@ use patch_grammar::{Hunk, Line, LineKind, ParseOptions, Section, SectionOperatio
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
-use crate::program::{self, Run};
+use crate::program::{self, Run, temp};
 use crate::tree::{self, Kind};
 
 /// What is wrong with a case, as far as it is held against the observation.
@@ -99,7 +99,7 @@ struct Workspace {
 impl Workspace {
     /// Makes the files; a name that ends in `/` is a directory.
     fn new(files: &Value) -> Self {
-        let workspace = Self { around: tempfile::tempdir().expect("a temporary directory") };
+        let workspace = Self { around: temp() };
         fs::create_dir(workspace.root()).expect("a new directory");
         for (path, text) in files.as_object().into_iter().flatten() {
             let at = workspace.root().join(path);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::program::{Run, run};
+use crate::program::{Run, run, temp};
 use crate::takers::files;
 
 /// One file: the outcome and what is noted, what was sent, and the patch inside.
@@ -56,7 +56,7 @@ fn memchr(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// A run on the files that all cases begin with, and what it leaves.
 fn applied(args: &[&str], input: &[u8]) -> (Run, crate::takers::Snapshot) {
-    let (dir, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (dir, home) = (temp(), temp());
     crate::takers::write(dir.path(), &files(&folder().join("before")));
     let run = run("apply-patch", dir.path(), home.path(), &[&["--json", "--durability", "none"], args].concat(), input);
     (run, files(dir.path()))

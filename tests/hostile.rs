@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::obeyed::{self, Call, Way};
 use crate::obeyed_tools;
+use crate::program::temp;
 use crate::scenarios::{STATE, step, unescape};
 use crate::share::whole;
 use crate::tree::{self, Tree};
@@ -655,9 +656,4 @@ fn can_mount() -> bool {
         let probe = Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
         probe.is_ok_and(|output| output.status.success())
     })
-}
-
-/// A directory in memory where that is possible.
-fn temp() -> tempfile::TempDir {
-    tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a temporary directory")
 }

@@ -117,7 +117,7 @@ fn answered(dir: &Path, line: &str, answers: &str, environment: &[(&str, &str)])
         all += &terminal.exp_string("?] ").unwrap_or_else(|error| panic!("{answers}: {error}"));
         match answer {
             "EOF" => terminal.send_control('d').expect("sent"),
-            answer => drop(terminal.send_line(answer).expect("sent")),
+            answer => terminal.send_line(answer).expect("sent"),
         }
     }
     all + &terminal.exp_eof().unwrap_or_else(|error| panic!("{answers}: {error}"))

@@ -16,7 +16,7 @@ use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
-use crate::program;
+use crate::program::{self, temp};
 use crate::scenarios::Scenario;
 
 /// One way to send a patch.
@@ -520,7 +520,7 @@ fn every_hint_of_the_program_can_be_obeyed() {
     }
     let (mut hints, mut reasons) = (hints, reasons);
     for (form, text) in no_patches() {
-        let case = tempfile::tempdir().expect("a folder");
+        let case = temp();
         fs::create_dir(case.path().join("before")).expect("a folder");
         fs::write(case.path().join("before/f"), "a\n").expect("a file");
         let call = Call { way: Way::Program(vec!["--from".into(), form.into()]), patch: text.clone().into_bytes() };

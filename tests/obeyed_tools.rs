@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
 use crate::obeyed::{LARGE, all_of, consistent, session};
+use crate::program::temp;
 use crate::scenarios::step;
 use crate::share::whole;
 
@@ -256,7 +257,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let around = tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder");
+        let around = temp();
         let workspace = around.path().join("ws");
         fs::create_dir(&workspace).expect("a folder");
         SETUP.iter().for_each(|line| step(&workspace, line));

@@ -48,9 +48,14 @@ fn at_home(mut command: Command, dir: &Path, home: &Path) -> Command {
     command
 }
 
+/// A folder in memory where that is possible: few tests are about a disk, and it is slow.
+pub(crate) fn temp() -> tempfile::TempDir {
+    tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder")
+}
+
 /// A folder with an empty `w/`, for the workspace, and files.
 pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = temp();
     fs::create_dir(dir.path().join("w")).expect("a folder");
     for (path, text) in files {
         let path = dir.path().join(path);

@@ -18,6 +18,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 use crate::hostile::CANARY;
+use crate::program::temp;
 use crate::share::share;
 use crate::stop::Stop;
 use crate::tree;
@@ -34,7 +35,6 @@ struct Race {
 
 impl Race {
     fn new() -> Self {
-        let temp = || tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a directory");
         let race = Self { around: temp(), home: temp() };
         for dir in ["ws/d", "outside/d", "outside/state"] {
             fs::create_dir_all(race.around.path().join(dir)).expect("a new directory");

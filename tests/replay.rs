@@ -14,6 +14,7 @@ use std::path::Path;
 use patch_engine::Profile;
 use patch_engine::write::Style;
 
+use crate::program::temp;
 use crate::share::whole;
 use merges::Counts;
 use outcome::{Outcome, Tally};
@@ -25,7 +26,7 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
         eprintln!("skipped: this is no git repository");
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = temp();
     for dialect in [Profile::Strict, Profile::Codex] {
         let style = Style::new(dialect);
         let (mut tally, mut diffs, mut commits) = (Tally::default(), Tally::default(), 0);
@@ -61,7 +62,7 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
 
 /// Each commit, or each tenth one.
 fn every() -> usize {
-    if whole() { 1 } else { 10 }
+    if whole() { 1 } else { 25 }
 }
 
 /// What one side of a merge changed is a patch, what the other side has is the file, and what both began with is the base.
@@ -72,7 +73,7 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
         eprintln!("skipped: this is no git repository");
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = temp();
     let mut ways = merges::WAYS.map(|_| Counts::default());
     let read = history::merges(&repository, &mut |file| {
         for (counts, fared) in ways.iter_mut().zip(merges::fared(&file, dir.path())) {
@@ -99,7 +100,7 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
         eprintln!("skipped: this is no git repository");
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = temp();
     let mut carried_right = 0;
     for (nth, how) in stale::Formatter::ALL.into_iter().enumerate() {
         let mut ways = stale::WAYS.map(|_| Counts::default());
@@ -143,7 +144,7 @@ fn commits_are_made_again_in_the_object_database() {
         eprintln!("skipped: this is no git repository");
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = temp();
     let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, every(), dir.path()) {
         Ok(replayed) => replayed,
         Err(error) => return eprintln!("skipped: {error}"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use crate::program::{self, Run};
+use crate::program::{self, Run, temp};
 use crate::share;
 #[cfg(unix)]
 use crate::takers;
@@ -150,8 +150,8 @@ impl<'s> Scenario<'s> {
         Self {
             case,
             name: case.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            around: tempfile::tempdir().expect("a temporary directory"),
-            home: tempfile::tempdir().expect("a temporary directory"),
+            around: temp(),
+            home: temp(),
         }
     }
 
@@ -267,7 +267,7 @@ impl<'s> Scenario<'s> {
 
     /// Holds the files against `after` and `after.txt`.
     fn compare(&self, before: &Tree, mut found: Tree) -> Result<(), String> {
-        let wanted = tempfile::tempdir().expect("a temporary directory");
+        let wanted = temp();
         self.build(&wanted.path().join("ws"), "after", "after.txt");
         let mut wanted = tree::look(wanted.path(), false);
         let state = format!("ws/{STATE}");

@@ -5,14 +5,14 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::program::run;
+use crate::program::{run, temp};
 use crate::terminal::Terminal;
 
 const PATCH: &str =
     "*** Begin Patch\n*** Add File: a\n+1\n+2\n*** Update File: b\n*** Move to: c\n@@\n-b\n+B\n*** End Patch\n";
 
 fn place() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = temp();
     std::fs::write(dir.path().join("b"), "b\n").expect("a file");
     dir
 }

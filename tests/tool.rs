@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::program::run;
+use crate::program::{run, temp};
 
 struct Place {
     dir: tempfile::TempDir,
@@ -14,7 +14,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().expect("a folder"), home: tempfile::tempdir().expect("a folder") }
+        Self { dir: temp(), home: temp() }
     }
 
     fn path(&self) -> &Path {

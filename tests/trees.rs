@@ -17,6 +17,7 @@ use patch_grammar::Patch;
 use patch_grammar::diff::{Diff, DiffOptions};
 
 use crate::hostile::{self, Attack};
+use crate::program::temp;
 use crate::scenarios::Scenario;
 use crate::tree::{self, Kind};
 
@@ -83,7 +84,7 @@ fn host(files: &tree::Tree, policy: &Policy) -> Option<Files> {
 fn git(files: &tree::Tree, policy: &Policy) -> Option<Files> {
     static REPOSITORY: OnceLock<(tempfile::TempDir, Repository)> = OnceLock::new();
     let (_, repository) = REPOSITORY.get_or_init(|| {
-        let dir = tempfile::tempdir().expect("a folder");
+        let dir = temp();
         for part in ["objects", "refs/heads"] {
             fs::create_dir_all(dir.path().join(part)).expect("a folder");
         }

@@ -20,6 +20,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use self::table::{Calls, Command, FAULTS, FILE_SYSTEMS, Fault, Operation, operations};
+use crate::program::temp;
 use crate::tree::{Tree, difference, look};
 
 /// Where a case is tried.
@@ -345,6 +346,8 @@ struct Tried<'t> {
     dir: &'t Path,
     /// Where the key is, if not in that folder.
     home: Option<&'t Path>,
+    /// One in so many operations is tried; to prepare one takes longer than to try a few points of it.
+    rows: usize,
     /// One in so many points is tried, from this one on.
     step: (usize, usize),
 }
@@ -352,7 +355,8 @@ struct Tried<'t> {
 impl Tried<'_> {
     /// Tries all operations.
     fn all(&self) {
-        let (step, first) = if std::env::var_os("FAULTS_ALL").is_some() { (1, 0) } else { self.step };
+        let all = std::env::var_os("FAULTS_ALL").is_some();
+        let (rows, (step, first)) = if all { (1, (1, 0)) } else { (self.rows, self.step) };
         let mut table = String::new();
         let mut shown = Vec::new();
         let only = std::env::var("FAULTS").unwrap_or_default();
@@ -361,6 +365,9 @@ impl Tried<'_> {
             operation.name.contains(&only) && operation.needs.is_none_or(|needs| !self.lacks.contains(needs))
         };
         for (row, operation) in all.iter().filter(wanted).enumerate() {
+            if !(row + first).is_multiple_of(rows) {
+                continue;
+            }
             let here = self.dir.join(row.to_string());
             fs::create_dir(&here).expect("a folder");
             let mut place = Place::new(here.join("tried"), self.lacks);
@@ -404,8 +411,8 @@ impl Tried<'_> {
 /// Tries all operations on the file system of this number.
 fn try_all(number: usize) {
     let (kind, lacks) = FILE_SYSTEMS[number];
-    let dir = memory();
-    Tried { kind, lacks, dir: dir.path(), home: None, step: (200, number) }.all();
+    let dir = temp();
+    Tried { kind, lacks, dir: dir.path(), home: None, rows: 2, step: (120, number) }.all();
 }
 
 fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
@@ -414,11 +421,6 @@ fn concerns(fault: &Fault, (name, writes): &(String, bool)) -> bool {
         Calls::Writes => *writes,
         Calls::Opens => name.starts_with("open"),
     }
-}
-
-/// In memory where that is possible: it is about the order of calls, not about a disk.
-fn memory() -> tempfile::TempDir {
-    tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder")
 }
 
 #[test]
@@ -444,7 +446,7 @@ fn nothing_is_lied_about_where_files_are_staged_beside_their_places() {
 #[test]
 fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
     let steps = if std::env::var_os("FAULTS_ALL").is_some() { (1, 10) } else { (12, 200) };
-    let dir = memory();
+    let dir = temp();
     let all = operations();
     let wanted = ["delete_file, recursive", "undo of a tree", "apply", "trash restore"];
     for (row, operation) in all.iter().filter(|operation| wanted.contains(&operation.name)).enumerate() {
@@ -462,7 +464,7 @@ fn a_recovery_that_goes_wrong_is_made_good_by_the_next() {
 /// Directories that were opened stayed open, 256 of them.
 #[test]
 fn a_patch_of_many_directories_needs_few_open_files() {
-    let dir = memory();
+    let dir = temp();
     let mut patch = String::from("*** Begin Patch\n");
     for number in 0..300 {
         let folder = dir.path().join(format!("w/d{number}"));

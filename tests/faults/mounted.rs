@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use super::{Tried, memory};
+use super::Tried;
+use crate::program::temp;
 
 /// How each is made and mounted by a shell, in a folder with an image file of 64 MiB that is called `image`; it is mounted on
 /// `mounted`.
@@ -59,11 +60,11 @@ impl Drop for Mounted {
 #[ignore = "needs root and the programs of file systems"]
 fn nothing_is_lied_about_on_file_systems_of_other_kinds() {
     for (number, (kind, how)) in KINDS.iter().enumerate() {
-        let (dir, home) = (memory(), memory());
+        let (dir, home) = (temp(), temp());
         let Some(mounted) = Mounted::new(dir.path(), how) else {
             eprintln!("skipped: faults on {kind} (it cannot be mounted)");
             continue;
         };
-        Tried { kind, lacks: "", dir: &mounted.0, home: Some(home.path()), step: (200, number) }.all();
+        Tried { kind, lacks: "", dir: &mounted.0, home: Some(home.path()), rows: 1, step: (200, number) }.all();
     }
 }

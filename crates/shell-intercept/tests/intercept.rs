@@ -465,7 +465,7 @@ fn agrees_with_the_shell_about_what_it_takes() {
 
 #[test]
 fn hostile_scripts_do_not_hang() {
-    let size = if whole() { 1 << 20 } else { 1 << 17 };
+    let size = if whole() { 1 << 20 } else { 1 << 16 };
     let heads = [
         "apply_patch ",
         "cd ",

@@ -11,6 +11,7 @@ use proptest::sample::{Index, select};
 use tempfile::TempDir;
 
 use crate::holds::holds;
+use crate::share::share;
 use crate::takers::{self, Snapshot};
 
 /// The plan of a patch in a workspace of these files.
@@ -127,7 +128,7 @@ fn file((lines, open, edits): &Case) -> (Vec<u8>, Splices) {
 #[test]
 fn other_programs_take_the_hunks_of_files_whose_lines_repeat() {
     let options = Options { overwrite: true, ..Options::default() };
-    holds(60, &vec(case(), 40), |cases| {
+    holds(share(300), &vec(case(), 40), |cases| {
         let (mut before, mut after) = (Snapshot::new(), Snapshot::new());
         let dir = TempDir::new().unwrap();
         let workspace = Workspace::open(dir.path(), patch_engine::policy()).unwrap();

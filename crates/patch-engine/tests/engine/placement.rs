@@ -467,7 +467,7 @@ fn places_that_are_not_listed_are_mentioned() {
 fn advice_that_is_followed_makes_the_hunk_unique() {
     let strict = Options::new(Profile::Strict).placement;
     let followed = Cell::new(0);
-    holds(3000, &(vec(select(&["a", "b", "c"][..]), 4..16), any::<Index>()), |(file, start)| {
+    holds(share(15_000), &(vec(select(&["a", "b", "c"][..]), 4..16), any::<Index>()), |(file, start)| {
         let start = start.index(file.len());
         let source: String = file.iter().map(|line| format!("{line}\n")).collect();
         let hunk = |before: &[String], after: &[String]| {

@@ -18,7 +18,7 @@ use crate::{GRAMMAR, ParseErrorKind, ParseOptions, SectionOperation, decode, wra
 mod support;
 
 /// How many random texts are tried.
-const SAMPLES: u32 = 10_000;
+const SAMPLES: u32 = 4_000;
 
 /// Options of either profile, and some that refuse what the grammar takes.
 fn options() -> [ParseOptions; 4] {

@@ -5,20 +5,21 @@ use std::cell::RefCell;
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
 
-use crate::support::{decode, holds, steps};
+use crate::support::{decode, holds, share, steps};
 
 #[test]
 fn a_random_model_under_the_grammar_always_writes_a_patch() {
     let env = decode::vocabulary();
     for dialect in Dialect::ALL {
         let model = RefCell::new(decode::Model::new(&env, export::text(Format::Lark, dialect)));
-        holds(40, &steps(200), |steps| {
+        let answers = share(150);
+        holds(answers, &steps(200), |steps| {
             let answer = model.borrow_mut().write(&steps);
             let text = String::from_utf8(answer).expect("a mask never splits a character for good");
             assert!(recognizes(dialect, &text), "{text:?}");
             // NUL is a character like any other to the engines; `decode` refuses it, `parse` does not see it.
             parse(&text, &ParseOptions::default()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         });
-        println!("{}: 40 answers, {} tokens", dialect.as_str(), model.borrow().tokens);
+        println!("{}: {answers} answers, {} tokens", dialect.as_str(), model.borrow().tokens);
     }
 }

@@ -372,7 +372,8 @@ fn crowd(workers: usize, patches: usize, kills: usize, seed: u64) {
 /// A minute with `APPLY_PATCH_LONG_TESTS=1`.
 fn crowds(workers: usize, patches: usize) {
     let start = Instant::now();
-    crowd(workers, patches, 12, workers as u64);
+    let (patches, kills) = if whole() { (2 * patches, 12) } else { (patches, 6) };
+    crowd(workers, patches, kills, workers as u64);
     if whole() {
         let mut seed = workers as u64;
         while start.elapsed() < Duration::from_secs(20) {
@@ -384,15 +385,15 @@ fn crowds(workers: usize, patches: usize) {
 
 #[test]
 fn two_processes_lose_no_edit_whoever_is_killed() {
-    crowds(2, 80);
+    crowds(2, 40);
 }
 
 #[test]
 fn four_processes_lose_no_edit_whoever_is_killed() {
-    crowds(4, 50);
+    crowds(4, 25);
 }
 
 #[test]
 fn eight_processes_lose_no_edit_whoever_is_killed() {
-    crowds(8, 30);
+    crowds(8, 15);
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::support::*;
+use crate::share::whole;
 use crate::stop::Stop;
 
 /// Threads with a workspace each exclude one another as processes do: locks belong to open files.
@@ -14,7 +15,7 @@ fn no_edit_is_lost_and_no_reader_sees_a_torn_or_missing_file() {
     let tree = Tree::new(&[("a", "0"), ("b", "0")]);
     let stop = AtomicBool::new(false);
     let done = AtomicUsize::new(0);
-    let end = Instant::now() + Duration::from_secs(2);
+    let end = Instant::now() + Duration::from_millis(if whole() { 2000 } else { 800 });
     std::thread::scope(|scope| {
         let _stopping = Stop(&stop);
         for _ in 0..4 {
@@ -67,7 +68,7 @@ fn a_busy_editor_loses_no_save() {
             }
             saves
         });
-        let end = Instant::now() + Duration::from_secs(2);
+        let end = Instant::now() + Duration::from_millis(if whole() { 2000 } else { 800 });
         let (mut applied, mut stale) = (0, 0);
         while Instant::now() < end {
             let workspace = tree.open();
