@@ -161,8 +161,8 @@ fn statement(random: &mut Random) -> String {
     }
 }
 
-/// Nearly identical lines: the middle one of each 2000 carries a number. Whoever compares line by line at every place
-/// gets 25 lines deep before it differs.
+/// Nearly identical lines: the middle one of each 2000 carries a number. A search that compares line by line at every place
+/// gets 25 lines deep before it finds a difference.
 fn alike(line: usize) -> String {
     match line % 2000 {
         1000 => format!("    {{ 0x00, 0x00, 0x00, 0x00, 0x00, 0x00 }}, /* {line} */"),

@@ -48,7 +48,7 @@ impl Place {
         (typed, wanted.replace("ID", &self.id))
     }
 
-    /// The shell, without the files of whoever runs the tests.
+    /// The shell, without the configuration of the user who runs the tests.
     fn shell(&self, program: &str, args: &[&str]) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(program);

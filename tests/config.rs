@@ -30,7 +30,7 @@ impl Place {
     }
 
     fn run(&self, name: &str, environment: &[(&str, &str)], args: &[&str]) -> Run {
-        // Whoever runs the tests has a terminal, and is not to be asked.
+        // The tests may run on a terminal, and nobody is to be asked there.
         let program = self.0.path().join(name);
         if !program.exists() {
             std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");

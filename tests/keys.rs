@@ -156,7 +156,7 @@ fn a_server_warns_at_its_start() {
     assert!(run.code == 0 && run.stderr.contains("there is no place for a key") && run.stdout.is_empty(), "{run:?}");
 }
 
-/// Two that do not know each other's key write one log: neither is told that somebody changed it.
+/// Two processes that do not know each other's key write one log. Neither reports that it was changed.
 #[test]
 fn a_log_of_two_keys_begins_anew_where_the_other_key_begins() {
     let dir = place(&[("w/a", "one\n")]);

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use fs_guard::record::{Act, Name};
 
-/// A file, directory or link, whatever it is called and whoever has its inode later.
+/// A file, directory or link, whatever its name is and whatever has its inode later.
 pub(crate) type Id = usize;
 
 /// What a file system may keep or lose as one.
@@ -350,7 +350,7 @@ impl<'h> Watch<'h> {
         if self.begun && !self.journal && !prepares {
             self.broken.push(format!("published without a journal: {}", self.what(effect)));
         }
-        // Whoever is killed while it makes the key leaves it to the system when that is durable.
+        // A process that is killed while it makes the key leaves it to the system when that is durable.
         let killed = self.has_failed(&["fsync"]);
         let counts = |before: &&&Effect| self.is_volatile(before) && !(killed && before.path(0).starts_with('/'));
         if let Some(before) = self.prepared.iter().find(counts) {

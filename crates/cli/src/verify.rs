@@ -19,7 +19,7 @@ const MAX_OUTPUT: usize = 64 << 10;
 /// How often it is looked whether the command is done.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long a command that is told to end has for it, and what it left running for the rest of the output.
+/// How long a command may take to end after it was asked to, and what it left running to finish its output.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// What the names of our own variables begin with.

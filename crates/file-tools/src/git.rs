@@ -239,7 +239,7 @@ impl GitSession {
         result
     }
 
-    /// Writes into the logs what became of runs that were killed. Whoever is between an intent and its outcome has the lock.
+    /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its outcome.
     fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
         if self.workspace.has_state() {
             let _locked = self.lock()?;

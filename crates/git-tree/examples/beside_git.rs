@@ -163,7 +163,7 @@ fn main() {
         let at = dir.path().join("copy");
         let _ = std::fs::remove_dir_all(&at);
         assert!(Command::new("cp").arg("-r").arg(&made).arg(&at).status().unwrap().success());
-        // Nobody's sync has to write the copy as well.
+        // So that neither program's sync has to write the copy as well.
         assert!(Command::new("sync").status().unwrap().success());
         at
     };

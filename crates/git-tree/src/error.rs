@@ -158,7 +158,7 @@ pub enum Error {
         /// The git directory of the work tree.
         worktree: PathBuf,
     },
-    /// Nobody has said in whose name to commit.
+    /// No name or e-mail address to commit with is configured.
     #[error("there is no {role} to commit as: set user.name and user.email, or {variable}")]
     NoIdentity {
         /// `author` or `committer`.

@@ -65,7 +65,7 @@ impl Settings {
                 }
             }
         }
-        // What a repository includes, it makes others read: whoever sent it may have put a device there, or a pipe.
+        // A repository's own `include` is not followed: its author may have named a device or a pipe.
         let own = Options::default();
         let config = layout.common_dir.join("config");
         let mut local = File::default();

@@ -28,7 +28,7 @@ pub enum Approval {
 /// Who says which directory is the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
-    /// Whoever configured the server: it is fixed.
+    /// The server's configuration. It is fixed.
     #[default]
     Named,
     /// The client: it is where the client started the server, or the one root in there that the client names.

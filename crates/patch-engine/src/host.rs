@@ -145,7 +145,7 @@ pub trait CommitLog {
         let _ = recovered;
     }
 
-    /// This plan will be committed. Whoever works on it meanwhile can keep it.
+    /// This plan will be committed. The host may keep it, to work on it meanwhile.
     fn planned(&mut self, plan: &Arc<Plan>) {
         let _ = plan;
     }

@@ -95,8 +95,8 @@ impl FromStr for Expected {
 
 /// What files were at other times, by hash.
 pub trait Snapshots: fmt::Debug + Send + Sync {
-    /// The bytes with this hash; `None` when they are not at hand. They are taken as they come: whoever gives them has
-    /// compared them with the hash. The file of which the hash is expected says where to look first; bytes that some other
+    /// The bytes with this hash; `None` when they are not at hand. They are not checked again: the implementation
+    /// has compared them with the hash. The file of which the hash is expected says where to look first; bytes that some other
     /// file had are as good.
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
 }

@@ -197,7 +197,7 @@ impl<'p> Planner<'_, 'p> {
             return Err(Vec::new());
         }
         let actual = entry.disk.as_ref().map(|disk| disk.sha256);
-        // Whoever expects a file here does not mean to create it.
+        // A caller that expects a file here does not mean to create one.
         if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(section.path.text) {
             return Err(Problem::Stale { expected, actual }.into());
         }

@@ -328,7 +328,7 @@ pub(crate) struct Prefetch<'s, 'a, 'p>(&'s Prefetcher<'a, 'p>);
 impl Prefetch<'_, '_, '_> {
     /// What is prefetched of section `index`; they are asked for in order.
     ///
-    /// Whoever has to wait for one works out others.
+    /// While it waits for one section, the calling thread prefetches others.
     pub(crate) fn take(&mut self, index: usize) -> Option<Prefetched> {
         let prefetcher = self.0;
         let mut progress = prefetcher.lock();

@@ -11,8 +11,8 @@ type State<'i> = Box<ParserState<'i, Rule>>;
 
 /// Runs a parser on `input`. One empty pair more than `pest::state` would give comes last, and stands at the beginning.
 ///
-/// Pest makes an index of all lines up to where the last pair ends, for pairs that are asked for their line. Nobody does
-/// that here, and for many long lines it takes as long as parsing them.
+/// Pest makes an index of all lines up to where the last pair ends, so that a pair can say its line. Ours
+/// are never asked, and for many long lines the index takes as long as parsing.
 pub(crate) fn state<'i>(
     input: &'i str,
     parse: impl FnOnce(State<'i>) -> ParseResult<State<'i>>,

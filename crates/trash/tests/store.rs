@@ -331,7 +331,7 @@ fn commits_purge_now_and_then() {
     assert!(counts.iter().all(|&count| count < 35) && counts[1..].iter().all(|&count| count >= 2), "{counts:?}");
 }
 
-/// In a process of its own, as the user's places are told by its environment.
+/// In a process of its own, because the environment says where the user's files are.
 #[cfg(unix)]
 #[test]
 fn keys_are_looked_for_in_every_place_of_the_user() {

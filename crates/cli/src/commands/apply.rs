@@ -175,7 +175,7 @@ pub(super) enum Rest {
 }
 
 impl Rest {
-    /// Nobody can be asked.
+    /// Approval is needed, and there is no terminal to ask at.
     pub(super) fn no_terminal() -> Self {
         Self::Refused("the patch needs approval, and there is no terminal to ask at; nothing was changed".into())
     }

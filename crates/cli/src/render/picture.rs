@@ -18,7 +18,7 @@ use crate::input::Input;
 /// How many rejects are drawn; more get a line each.
 const DRAWN: usize = 5;
 
-/// How many rejects are told without `-v`: nobody reads thousands of lines, and a model that is given them pays for each.
+/// How many rejects are shown without `-v`. Nobody reads thousands of lines, and a model pays for each.
 const TOLD: usize = 50;
 
 /// How many lines of a region are shown.

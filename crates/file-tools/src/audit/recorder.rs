@@ -299,8 +299,8 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Writes what became of commits in a git repository whose processes were cut off, in the log of each session that
-    /// intended one. Nobody may be at work there. `happened` gets the lines of an intent; `None` when it cannot tell.
+    /// Writes the outcome of commits to a git repository whose processes were killed into the log of each session that
+    /// intended one. The caller holds the lock. `happened` gets the lines of an intent; `None` when it cannot tell.
     ///
     /// # Errors
     ///
@@ -405,7 +405,7 @@ impl CommitLog for Recorder<'_> {
         let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            // Nobody else is at work: whatever has no answer was cut off. (In a git repository the session asks the branch.)
+            // The caller holds the lock, so an intent without an outcome was cut off. (In a git repository the session asks the branch.)
             for open in lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open)) {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;

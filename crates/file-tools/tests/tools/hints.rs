@@ -1,4 +1,4 @@
-//! What is said of a failure can be obeyed by the one who is told, and an answer is no longer than it need be.
+//! Advice about a failure can be obeyed by its receiver, and an answer is no longer than it needs to be.
 
 use file_tools::ops::{self, calls, explain, to_envelope};
 use file_tools::{Caller, Hint, Tool, ToolError, hints};
@@ -67,7 +67,7 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
 #[test]
 fn each_caller_is_told_in_its_own_words() {
     let bench = Bench::new(&[("f", b"x x\n"), ("there", b"y\n")]);
-    // No tool is told of a flag, or of an argument that it has not.
+    // No tool is given a flag, or an argument that it does not have.
     let missing = bench.fails("create_file", &json!({ "path": "no/f", "content": "" }), "not_found");
     assert_eq!(
         missing["hints"][0],
@@ -95,7 +95,7 @@ fn each_caller_is_told_in_its_own_words() {
             assert!(!said.contains(word), "{command}: {said}");
         }
     }
-    // Nobody's flag: a person has to decide.
+    // No flag at all: a person has to decide.
     for (path, flag) in [(".envrc", Some("--allow .envrc")), (".env", None), ("src/secrets/a.py", None)] {
         let error = bench.fails("apply_patch", &patch(&format!("*** Add File: {path}\n+x\n")), "permission_denied");
         let [hint] = &error["hints"].as_array().unwrap()[..] else { panic!("{error}") };

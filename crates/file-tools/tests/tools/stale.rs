@@ -47,7 +47,7 @@ fn our_own_writes_are_known() {
     step("b", "c");
     bench.done("move_file", &json!({ "fromPath": "f", "toPath": "g", "expectedSha256": sha(b"c\n") }));
     bench.done("delete_file", &json!({ "path": "g" }));
-    // Gone for us; whoever makes it anew is not in our way.
+    // It is gone for us; a new one made by somebody else is not in our way.
     bench.write("g", b"theirs");
     bench.done("delete_file", &json!({ "path": "g" }));
 }

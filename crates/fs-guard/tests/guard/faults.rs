@@ -318,7 +318,7 @@ fn a_kernel_that_cannot_resolve_paths_is_not_needed() {
     assert_eq!((calls.len(), calls.contains(&"openat")), (usual.len() + 1, false), "{calls:?}");
     let (.., result) = with_fault(|tree, begin| look(tree, begin, "d/f"), Fault::FromThenOn(EAGAIN), 1);
     assert_eq!(result.unwrap_err().io().unwrap().raw_os_error(), Some(EAGAIN));
-    // Whoever wants to go step by step does.
+    // A caller may also go step by step.
     let tree = project();
     let root = tree.open().walking(true);
     let path = path(&root, "d/f");

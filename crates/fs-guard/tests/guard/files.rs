@@ -1,4 +1,4 @@
-//! What is read, what is refused, and what is told.
+//! What is read, what is refused, and what is reported.
 
 use std::fs;
 #[cfg(unix)]

@@ -106,7 +106,7 @@ fn the_root_itself_may_be_named_by_a_link() {
     assert_eq!(root.follow(&path(&root, "absolute")).unwrap().as_str(), "f");
 }
 
-/// Whoever swaps something between two looks is told of, or finds what is there now.
+/// A swap between two looks is reported, or what is there now is used.
 #[test]
 fn what_is_swapped_between_two_looks_is_told_as_changed() {
     use fs_guard::fault::meanwhile;

@@ -235,7 +235,7 @@ fn a_secret_that_cannot_be_used_is_never_as_good_as_none(tree: &Tree, dir: &std:
     assert_eq!(fs_guard::secret(&tree.outside.join("secret/x"), "key").unwrap(), None, "no such place");
 }
 
-/// Whatever the umask took away: what is told of a staged file is what it is.
+/// Whatever the umask takes away, a staged file's metadata is what it really has.
 #[cfg(unix)]
 #[test]
 fn a_staged_file_is_told_with_the_mode_that_it_has() {

@@ -328,7 +328,7 @@ impl Commit<'_> {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
-                // Whoever made the state directory may have been killed, or have promised nothing.
+                // The process that made the state directory may have been killed before it synced it, or may not sync at all.
                 group.dir(&self.locked.store.parent_dir()?);
                 if beside {
                     group.dirs_of(dirs);

@@ -1,4 +1,4 @@
-//! `already_applied` is true: whoever leaves such a hunk out has the file that the author of the patch wanted.
+//! `already_applied` is true: without such a hunk the file is what the author of the patch wanted.
 
 use std::cell::Cell;
 

@@ -78,7 +78,7 @@ fn a_file_that_changed_elsewhere_is_updated_and_nothing_else_is_done_to_it() {
         let found = applied(now, sections, &options());
         assert_eq!(found.map(|files| files.join(" ")), wanted.map(str::to_owned), "{what}");
     }
-    // Nobody knows the bytes.
+    // The bytes are not known.
     let unknown = Options { snapshots: Some(Arc::new(Seen(Vec::new()))), ..options() };
     assert_eq!(applied("new\na\nb\nc\nd\ne\n", update, &unknown), Err("stale"));
 }

@@ -142,7 +142,7 @@ pub(super) struct Reader<'l, 't> {
     /// Whether all header lines so far end in CRLF; `None` before the first. They tell how the diff was stored: the
     /// terminators of other lines may be the file's.
     pub(super) framed: Option<bool>,
-    /// Nobody reads the warnings.
+    /// Warnings are not collected.
     quiet: bool,
 }
 

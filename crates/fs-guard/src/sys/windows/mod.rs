@@ -221,7 +221,7 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
     None
 }
 
-/// Nobody tells.
+/// Windows does not say.
 pub(crate) fn dirty_bytes() -> Option<u64> {
     None
 }

@@ -34,14 +34,14 @@ const AUTO_INHERITED: u16 = 0x0400;
 const PROTECTED: u16 = 0x1000;
 const IN_ONE_PIECE: u16 = 0x8000;
 
-/// The local system, the administrators, and whoever owns or makes a file: nothing is hidden from these.
+/// The local system, the administrators, and the owner or creator of a file. They can read everything anyway.
 const SYSTEM: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
 const ADMINISTRATORS: &[u8] = &[1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0x20, 2, 0, 0];
 const CREATOR: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0];
 const CREATOR_GROUP: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0];
 const OWNER_RIGHTS: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0];
 
-/// This user, and whoever owns what this process makes, where that is another (the administrators).
+/// This user, and the owner of what this process creates, where that is someone else (the administrators).
 fn me() -> &'static [Vec<u8>] {
     static ME: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     ME.get_or_init(|| [win::TokenUser, win::TokenOwner].into_iter().filter_map(identity).collect())

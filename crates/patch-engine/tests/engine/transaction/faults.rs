@@ -165,8 +165,8 @@ fn a_full_disk_stays_full_and_everything_stays_as_it_was() {
     }
 }
 
-/// A commit that is turned back by a user's edit, and then by a disk that fails from some call on, or at one call. What is told of as
-/// rolled back is not brought about by recovery, and is told of so as soon as it is.
+/// A commit is rolled back because of a user's edit, and meanwhile the disk fails at one call, or from some call on. What was reported as
+/// rolled back is not completed by recovery, and it is reported as soon as it is certain.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn what_was_rolled_back_stays_so_although_the_rest_fails() {

@@ -104,7 +104,7 @@ fn what_a_user_does_between_a_crash_and_recovery_stays() {
             tree.commit(&[first, second]).unwrap();
             [old, tree.snapshot()]
         };
-        // Nobody does anything: the commit point was passed.
+        // No edit: the commit point was passed.
         let tree = cut_between(first, second);
         assert_eq!(recover(&tree), Outcome::Completed, "{first:?}, {second:?}");
         assert_eq!(tree.snapshot(), untouched[1], "{first:?}, {second:?}");

@@ -242,7 +242,7 @@ pub(crate) fn recover(tree: &Tree) -> Outcome {
     locked.recovered()[0].outcome.clone()
 }
 
-/// Tells the recording that whoever asked for a commit has heard that it happened.
+/// Notes in the recording that the caller of a commit has heard that it happened.
 fn acknowledged(locked: &Locked<'_>, committed: Result<Committed, CommitError>) -> Result<Committed, CommitError> {
     if committed.is_ok() {
         note("acknowledged", locked.root().path());

@@ -1,4 +1,4 @@
-//! What is told about the end of a commit, or of a recovery, is so, and stays so, whatever fails after it was decided.
+//! What a commit or a recovery reports as its outcome is true and stays true, whatever fails after that.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -100,7 +100,7 @@ fn turned_back(tree: &Tree, at: usize, then: impl FnOnce() + 'static) -> CommitE
     error
 }
 
-/// The folder of a transaction that was rolled back may stay. What is done after that is not taken back by whoever finds it: not
+/// The folder of a transaction that was rolled back may stay. What is done after that is not taken back by the next recovery: not
 /// even what the patch would have done.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
@@ -159,7 +159,7 @@ fn a_roll_back_that_recovery_does_not_know_of_is_not_told_of_as_one() {
 #[test]
 fn a_directory_that_was_not_removed_yet_is_not_made_again_beside() {
     let tree = tree();
-    // Nobody syncs what a user does.
+    // What a user does is not synced.
     tree.lawless();
     cross_device(true);
     let empty = tree.path("d/e");
@@ -194,7 +194,7 @@ fn a_directory_that_somebody_else_removes_first_is_gone_all_the_same() {
     let tree = tree();
     let workspace = tree.open();
     let (locked, dir) = (lock(&workspace), tree.path("d"));
-    // Nobody syncs what a user removes.
+    // What a user removes is not synced.
     tree.lawless();
     // The one in it is removed before.
     meanwhile("unlinkat", 2, move || fs::remove_dir(dir).unwrap());
@@ -205,7 +205,7 @@ fn a_directory_that_somebody_else_removes_first_is_gone_all_the_same() {
     );
 }
 
-/// With staging beside the files: what is told of as done is so and stays so, what is told of as rolled back too, and nothing is left
+/// With staging beside the files: what is reported as done is done and stays done, the same for what is rolled back, and nothing is left
 /// beside any file.
 #[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
