@@ -1,6 +1,7 @@
 //! A language model that knows nothing, held to the grammar by llguidance's token masks.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use super::{Step, values};
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
 
-/// Tokens that lead out of every state of the language, if often enough one is taken that fits.
-const WAY_OUT: [&[u8]; 5] = [b"\n", b" -> ", b"P", b"E", b"*"];
+/// Tokens that lead out of every state of the language, if often enough one is taken that fits: after `***` only the one of the last marker.
+const WAY_OUT: [&[u8]; 6] = [b"\n", b" -> ", b"P", b"E", b"*", b" E"];
 
 /// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
 /// ends of lines and of markers, and pieces of characters.
@@ -41,6 +42,13 @@ pub fn vocabulary() -> TokEnv {
     words.push(b"\xFF<|end|>".to_vec());
     let info = TokRxInfo::new(VOCABULARY as u32, VOCABULARY as TokenId - 1);
     Arc::new(ApproximateTokEnv::new(TokTrie::from(&info, &words)))
+}
+
+/// A number that looks random.
+fn mixed(nth: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    nth.hash(&mut hasher);
+    hasher.finish() as usize
 }
 
 pub struct Model {
@@ -76,8 +84,11 @@ impl Model {
             if mask.is_allowed(end) && (late || mask.num_set() == 1 || step.stop) {
                 return answer;
             }
-            // When the steps begin anew, each goes another way than before: few of them might lead in a circle.
-            let choose = |from: &[TokenId]| from[(step.which.index(from.len()) + nth / steps.len()) % from.len()];
+            // When the steps are used up, chance of another kind decides: the same steps again could lead in a circle.
+            let choose = |from: &[TokenId]| match late {
+                true => from[mixed(nth) % from.len()],
+                false => from[step.which.index(from.len())],
+            };
             let way_out: Vec<_> =
                 WAY_OUT.iter().filter_map(|word| trie.token_id(word)).filter(|&token| mask.is_allowed(token)).collect();
             let token = match way_out.len() {
