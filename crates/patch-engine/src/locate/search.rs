@@ -361,6 +361,7 @@ mod tests {
                 if sequence.is_empty() {
                     continue;
                 }
+                assert_eq!(Some(found.same_as(index)), sequences.iter().position(|other| other == sequence));
                 for from in 0..=ids.len() {
                     let next = wanted.iter().find(|&&start| start as usize >= from).map(|&start| start as usize);
                     let previous = wanted.iter().rfind(|&&start| start as usize <= from).map(|&start| start as usize);

@@ -34,6 +34,7 @@ fn the_nearest_place_is_told_with_what_to_write_instead() {
         ("b\nx\na\n", "@@\n-a\n-b\n", 1..=1, true, none),
         // One of several is not.
         ("a\nx\nc\n", "@@\n a\n-b\n+d\n c\n", 1..=3, false, &[" a", "-x", "+d", " c"]),
+        ("a\r\nx\r\nc\r\n", "@@\r\n a\r\n-b\r\n+d\r\n c\r\n", 1..=3, false, &[" a", "-x", "+d\r", " c"]),
         ("z\na\nx\ny\nd\n", "@@\n a\n-b\n-c\n d\n", 2..=5, false, none),
         // One that is there twice is wanted twice, and one that is wanted twice is there once.
         ("a\nb\nx\n", "@@\n-b\n-a\n-b\n", 1..=2, false, none),
