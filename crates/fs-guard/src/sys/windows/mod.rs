@@ -74,7 +74,7 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
     let open = |access| {
         let mut options = OpenOptions::new();
         options.access_mode(access).share_mode(7).custom_flags(win::FILE_FLAG_BACKUP_SEMANTICS);
-        options.open(path).map_err(status::plain)
+        status::open_patiently(|| options.open(path))
     };
     let list = win::FILE_GENERIC_READ | win::FILE_TRAVERSE;
     let dir = read("open", || match open(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES) {
@@ -88,7 +88,7 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
 pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     let mut options = OpenOptions::new();
     options.access_mode(win::FILE_GENERIC_READ).share_mode(7).custom_flags(win::FILE_FLAG_BACKUP_SEMANTICS);
-    read("open", || options.open(path).map_err(status::plain))
+    read("open", || status::open_patiently(|| options.open(path)))
 }
 
 /// Opens `name`, one component, in `dir`; a link is never followed.

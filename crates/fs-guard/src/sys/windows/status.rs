@@ -47,7 +47,7 @@ pub(super) fn from(status: Status) -> io::Error {
 }
 
 /// The error of a call of Rust's library, with the codes from above.
-pub(super) fn plain(error: io::Error) -> io::Error {
+fn plain(error: io::Error) -> io::Error {
     match error.raw_os_error().map(i32::cast_unsigned) {
         Some(win::ERROR_PATH_NOT_FOUND | win::ERROR_BAD_NETPATH | win::ERROR_BAD_NET_NAME) => {
             io::Error::from_raw_os_error(code::NOENT)
@@ -75,14 +75,14 @@ const ATTEMPTS: u32 = 10;
 
 /// Makes a call again while another program has the file open and does not share it, or while it is being removed.
 pub(super) fn patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T, Status> {
-    retry(make, |status| {
+    retry(make, |&status| {
         matches!(status, win::STATUS_SHARING_VIOLATION | win::STATUS_DELETE_PENDING | win::STATUS_FILE_LOCK_CONFLICT)
     })
 }
 
 /// As `patiently`, for a call that is denied, too, while another program has open what it replaces.
 pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T, Status> {
-    retry(make, |status| {
+    retry(make, |&status| {
         matches!(
             status,
             win::STATUS_SHARING_VIOLATION
@@ -94,10 +94,19 @@ pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Resu
     })
 }
 
-fn retry<T>(mut make: impl FnMut() -> Result<T, Status>, passes: impl Fn(Status) -> bool) -> Result<T, Status> {
+/// Opens a path again while another program has it open and does not share it: so has one that is just making the directory.
+pub(super) fn open_patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let passes = |error: &io::Error| {
+        let code = error.raw_os_error().map(i32::cast_unsigned);
+        matches!(code, Some(win::ERROR_SHARING_VIOLATION | win::ERROR_LOCK_VIOLATION | win::ERROR_DELETE_PENDING))
+    };
+    retry(|| open().map_err(plain), passes)
+}
+
+fn retry<T, E>(mut make: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> bool) -> Result<T, E> {
     for attempt in 1..ATTEMPTS {
         match make() {
-            Err(status) if passes(status) => sleep(Duration::from_millis(1 << (attempt - 1))),
+            Err(error) if passes(&error) => sleep(Duration::from_millis(1 << (attempt - 1))),
             result => return result,
         }
     }
@@ -121,6 +130,14 @@ mod tests {
                 Err::<(), _>(status)
             });
             assert_eq!((result, made), (Err(status), attempts));
+        }
+        for (code, attempts) in [(32, ATTEMPTS), (code::NOENT, 1), (code::ACCES, 1)] {
+            let mut made = 0;
+            let result = open_patiently(|| {
+                made += 1;
+                Err::<(), _>(io::Error::from_raw_os_error(code))
+            });
+            assert_eq!((result.unwrap_err().raw_os_error(), made), (Some(code), attempts));
         }
         let mut left = 3;
         let result = more_patiently(|| {
