@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::{Run, temp};
+use crate::program::Run;
+use crate::temp::temp;
 
 const UPDATE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n";
 /// Fits only when blanks are overlooked.

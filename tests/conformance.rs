@@ -14,7 +14,8 @@ use patch_grammar::{Hunk, Line, LineKind, ParseOptions, Section, SectionOperatio
 use serde_json::{Value, json};
 use shell_intercept::{CorrectnessError, Intercept};
 
-use crate::program::{self, Run, temp};
+use crate::program::{self, Run};
+use crate::temp::temp;
 use crate::tree::{self, Kind};
 
 /// What is wrong with a case, as far as it is held against the observation.

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::program::{Run, run, temp};
+use crate::program::{Run, run};
 use crate::takers::files;
+use crate::temp::temp;
 
 /// One file: the outcome and what is noted, what was sent, and the patch inside.
 struct Case {

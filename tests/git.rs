@@ -10,8 +10,9 @@ use file_tools::audit::{Audit, Event, verify};
 use patch_engine::transaction::{KeyPlace, StatePlace, Workspace};
 use serde_json::{Value, json};
 
-use crate::program::{self, temp};
+use crate::program;
 use crate::share::whole;
+use crate::temp::temp;
 
 /// A bare repository whose branch `main` has one commit.
 struct Bench {

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use crate::obeyed::{self, Call, Way};
 use crate::obeyed_tools;
-use crate::program::temp;
 use crate::scenarios::{STATE, step, unescape};
 use crate::share::whole;
+use crate::temp::temp;
 use crate::tree::{self, Tree};
 
 /// What is only outside the workspace, and must come neither into an answer nor into the workspace.

@@ -16,8 +16,9 @@ use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
-use crate::program::{self, temp};
+use crate::program;
 use crate::scenarios::Scenario;
+use crate::temp::temp;
 
 /// One way to send a patch.
 #[derive(Debug, Clone)]

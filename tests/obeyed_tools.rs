@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
 use crate::obeyed::{LARGE, all_of, consistent, session};
-use crate::program::temp;
 use crate::scenarios::step;
 use crate::share::whole;
+use crate::temp::temp;
 
 /// The name that the editor tool has here.
 const EDITOR: &str = "editor";

@@ -8,6 +8,7 @@ use std::process::Command;
 
 pub(crate) use crate::run::Run;
 use crate::run::output;
+use crate::temp::temp;
 use crate::terminal::Terminal;
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
@@ -46,11 +47,6 @@ fn at_home(mut command: Command, dir: &Path, home: &Path) -> Command {
         .env("XDG_STATE_HOME", home.join("state"))
         .env("XDG_CONFIG_HOME", home.join("config"));
     command
-}
-
-/// A folder in memory where that is possible: few tests are about a disk, and it is slow.
-pub(crate) fn temp() -> tempfile::TempDir {
-    tempfile::TempDir::new_in("/dev/shm").or_else(|_| tempfile::TempDir::new()).expect("a folder")
 }
 
 /// A folder with an empty `w/`, for the workspace, and files.

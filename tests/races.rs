@@ -18,9 +18,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 use crate::hostile::CANARY;
-use crate::program::temp;
 use crate::share::share;
 use crate::stop::Stop;
+use crate::temp::temp;
 use crate::tree;
 
 /// How often a directory is swapped at least, and how often everything is tried meanwhile. A tenth will do, but then

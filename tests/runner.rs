@@ -47,6 +47,7 @@ mod signals;
 mod stop;
 mod stream;
 mod takers;
+mod temp;
 mod terminal;
 mod tool;
 mod tree;

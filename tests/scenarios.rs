@@ -5,10 +5,11 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use crate::program::{self, Run, temp};
+use crate::program::{self, Run};
 use crate::share;
 #[cfg(unix)]
 use crate::takers;
+use crate::temp::temp;
 use crate::tree::{self, Kind, Tree};
 
 /// The directory of the program's own state.

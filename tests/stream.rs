@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::program::{run, temp};
+use crate::program::run;
+use crate::temp::temp;
 use crate::terminal::Terminal;
 
 const PATCH: &str =

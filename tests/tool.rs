@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::program::{run, temp};
+use crate::program::run;
+use crate::temp::temp;
 
 struct Place {
     dir: tempfile::TempDir,

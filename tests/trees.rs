@@ -17,8 +17,8 @@ use patch_grammar::Patch;
 use patch_grammar::diff::{Diff, DiffOptions};
 
 use crate::hostile::{self, Attack};
-use crate::program::temp;
 use crate::scenarios::Scenario;
+use crate::temp::temp;
 use crate::tree::{self, Kind};
 
 /// Makes files of what is in a directory; `None` when the tree cannot hold it.

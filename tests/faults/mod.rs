@@ -20,7 +20,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use self::table::{Calls, Command, FAULTS, FILE_SYSTEMS, Fault, Operation, operations};
-use crate::program::temp;
+use crate::temp::temp;
 use crate::tree::{Tree, difference, look};
 
 /// Where a case is tried.
@@ -355,8 +355,8 @@ struct Tried<'t> {
 impl Tried<'_> {
     /// Tries all operations.
     fn all(&self) {
-        let all = std::env::var_os("FAULTS_ALL").is_some();
-        let (rows, (step, first)) = if all { (1, (1, 0)) } else { (self.rows, self.step) };
+        let whole = std::env::var_os("FAULTS_ALL").is_some();
+        let (rows, (step, first)) = if whole { (1, (1, 0)) } else { (self.rows, self.step) };
         let mut table = String::new();
         let mut shown = Vec::new();
         let only = std::env::var("FAULTS").unwrap_or_default();

@@ -16,6 +16,8 @@ mod run;
 mod scenarios;
 #[path = "../share.rs"]
 mod share;
+#[path = "../temp.rs"]
+mod temp;
 #[path = "../tree.rs"]
 mod tree;
 

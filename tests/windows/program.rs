@@ -8,10 +8,6 @@ use std::sync::OnceLock;
 pub(crate) use crate::run::Run;
 use crate::run::output;
 
-pub(crate) fn temp() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
 /// The program under another name: a copy, for Windows gives a program its own path as its name.
 fn called(name: &str) -> PathBuf {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
@@ -19,7 +15,7 @@ fn called(name: &str) -> PathBuf {
     if name == "apply-patch" {
         return program.to_owned();
     }
-    let folder = FOLDER.get_or_init(temp);
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
     let copy = folder.path().join(format!("{name}.exe"));
     if !copy.exists() {
         std::fs::copy(program, &copy).expect("a copy");

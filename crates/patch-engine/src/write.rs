@@ -617,68 +617,65 @@ mod tests {
         let style = (select(&[Profile::Strict, Profile::Codex][..]), 0..4_usize, any::<bool>(), any::<bool>());
         let (right, refused, inexpressible) = (Cell::new(0), Cell::new(0), Cell::new(0));
         let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
-        holds(
-            share(40_000),
-            &(files, [side(), side()], style),
-            |(files, ends, (dialect, context, headers, end_of_file))| {
-                let (alphabet, endings, old, edits) = files;
-                let line = |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
-                let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
-                let mut new = old.clone();
-                for (at, gone, come) in &edits {
-                    let at = at.index(new.len() + 1);
-                    let gone = (*gone).min(new.len() - at);
-                    new.splice(at..at + gone, come.iter().map(line));
+        let cases = share(40_000);
+        holds(cases, &(files, [side(), side()], style), |(files, ends, (dialect, context, headers, end_of_file))| {
+            let (alphabet, endings, old, edits) = files;
+            let line = |line: &Line| [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat();
+            let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
+            let mut new = old.clone();
+            for (at, gone, come) in &edits {
+                let at = at.index(new.len() + 1);
+                let gone = (*gone).min(new.len() - at);
+                new.splice(at..at + gone, come.iter().map(line));
+            }
+            for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
+                if let Some(last) = side.last_mut().filter(|_| open) {
+                    last.pop();
                 }
-                for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
-                    if let Some(last) = side.last_mut().filter(|_| open) {
-                        last.pop();
-                    }
-                    if mark {
-                        side.insert(0, BOM.to_vec());
-                    }
+                if mark {
+                    side.insert(0, BOM.to_vec());
                 }
-                let (old, new) = (old.concat(), new.concat());
-                let style = Style { dialect, context, headers, end_of_file };
-                let Ok(hunks) = write_hunks(&old, &new, &style) else {
-                    count(&inexpressible);
-                    return;
-                };
-                if hunks.is_empty() {
-                    assert_eq!(old, new);
-                    return;
+            }
+            let (old, new) = (old.concat(), new.concat());
+            let style = Style { dialect, context, headers, end_of_file };
+            let Ok(hunks) = write_hunks(&old, &new, &style) else {
+                count(&inexpressible);
+                return;
+            };
+            if hunks.is_empty() {
+                assert_eq!(old, new);
+                return;
+            }
+            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+            let options = Options::new(dialect);
+            let patch = crate::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let case = || {
+                format!(
+                    "{dialect}\n{:?}\n{:?}\n{text:?}",
+                    old.escape_ascii().to_string(),
+                    new.escape_ascii().to_string()
+                )
+            };
+            match crate::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
+                Ok(edit) => {
+                    let found = edit.apply(&old);
+                    assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());
+                    count(&right);
                 }
-                let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
-                let options = Options::new(dialect);
-                let patch = crate::parse(&text, &options.parse).unwrap_or_else(|error| panic!("{error}\n{text}"));
-                let case = || {
-                    format!(
-                        "{dialect}\n{:?}\n{:?}\n{text:?}",
-                        old.escape_ascii().to_string(),
-                        new.escape_ascii().to_string()
-                    )
-                };
-                match crate::edit(&old, patch.sections[0].hunks(), &options.placement, options.final_newline) {
-                    Ok(edit) => {
-                        let found = edit.apply(&old);
-                        assert_eq!(found.escape_ascii().to_string(), new.escape_ascii().to_string(), "{}", case());
-                        count(&right);
-                    }
-                    Err(rejects) => {
-                        let several = |reason: &RejectReason| {
-                            matches!(
-                                reason,
-                                RejectReason::MultipleMatches { .. }
-                                    | RejectReason::OverlappingEdits { .. }
-                                    | RejectReason::OutsideScope { .. }
-                            )
-                        };
-                        assert!(rejects.iter().any(|reject| several(&reject.reason)), "{rejects:?}\n{}", case());
-                        count(&refused);
-                    }
+                Err(rejects) => {
+                    let several = |reason: &RejectReason| {
+                        matches!(
+                            reason,
+                            RejectReason::MultipleMatches { .. }
+                                | RejectReason::OverlappingEdits { .. }
+                                | RejectReason::OutsideScope { .. }
+                        )
+                    };
+                    assert!(rejects.iter().any(|reject| several(&reject.reason)), "{rejects:?}\n{}", case());
+                    count(&refused);
                 }
-            },
-        );
+            }
+        });
         let (right, refused, inexpressible) = (right.get(), refused.get(), inexpressible.get());
         let enough =
             [(right, 15_000), (refused, 500), (inexpressible, 1_000)].iter().all(|(found, all)| *found > share(*all));

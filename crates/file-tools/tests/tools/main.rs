@@ -28,6 +28,8 @@ mod shown;
 mod stale;
 mod strict;
 mod support;
+#[path = "../../../../tests/temp.rs"]
+mod temp;
 mod trash;
 #[path = "../../../../tests/tree.rs"]
 mod tree;

@@ -445,7 +445,7 @@ fn git_apply(before: &Tree, diff: &[u8]) -> Tree {
     if diff.is_empty() {
         return before.clone();
     }
-    let dir = crate::support::temp();
+    let dir = crate::temp::temp();
     write_tree(dir.path(), before);
     git(dir.path(), &["apply", "--whitespace=nowarn", "-"], diff);
     read_tree(dir.path())
@@ -456,7 +456,7 @@ fn numstat(diff: &[u8]) -> (usize, usize) {
     if diff.is_empty() {
         return (0, 0);
     }
-    let dir = crate::support::temp();
+    let dir = crate::temp::temp();
     let out = String::from_utf8(git(dir.path(), &["apply", "--numstat", "-"], diff)).unwrap();
     out.lines().fold((0, 0), |sum, line| {
         let mut numbers = line.split('\t').map(|number| number.parse::<usize>().unwrap_or(0));

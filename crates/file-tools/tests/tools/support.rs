@@ -10,21 +10,13 @@ use patch_engine::transaction::{Durability, KeyPlace, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::temp::temp;
+
 /// A workspace in memory where that is possible, with a key of its own.
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     key: TempDir,
     tools: Session,
-}
-
-pub(crate) fn temp() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir()
-        && let Ok(dir) = TempDir::new_in(memory)
-    {
-        return dir;
-    }
-    TempDir::new().unwrap()
 }
 
 pub(crate) fn sha(bytes: &[u8]) -> String {

@@ -92,7 +92,7 @@ fn killed_at_any_call_the_branch_is_whole() {
         let (mut stayed, mut moved, mut locked) = (0, 0, 0);
         let all = points.len();
         for (at, (name, nth)) in points.into_iter().enumerate() {
-            // Each call when the long tests run whole; else every third, and the last ones, about the branch.
+            // Each call when the long tests run whole; else every seventh, and the last ones, about the branch.
             if !whole() && at % 7 != 0 && at + 14 < all {
                 continue;
             }

@@ -18,4 +18,6 @@ mod shapes;
 #[path = "../../../../tests/share.rs"]
 mod share;
 mod support;
+#[path = "../../../../tests/temp.rs"]
+mod temp;
 mod trees;

@@ -68,8 +68,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// An empty repository.
     pub(crate) fn new(args: &[&str]) -> Self {
-        // In memory where that is possible: few tests are about a disk, and it is slow.
-        let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        let dir = crate::temp::temp();
         let at = dir.path().join("repo");
         let init = [&["init", "-q", "-b", "main"], args, &["repo"]].concat();
         git_in(dir.path(), &init, b"");

@@ -33,6 +33,8 @@ mod snapshots;
 mod stop;
 #[path = "../../../../tests/takers.rs"]
 mod takers;
+#[path = "../../../../tests/temp.rs"]
+mod temp;
 mod transaction;
 #[path = "../../../../tests/tree.rs"]
 mod tree;

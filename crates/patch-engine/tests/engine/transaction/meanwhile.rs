@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fs_guard::Sha256;
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};
-use patch_engine::transaction::{CommitError, Outcome};
+use patch_engine::transaction::{CommitError, Outcome, Workspace};
 use patch_engine::{ErrorKind, Plan};
 use workspace_trash::{Journal, Signer};
 
@@ -62,6 +62,12 @@ fn user(how: &str, path: &Path) {
 }
 
 const OLD: &[(&str, &str)] = &[("a", "old a"), ("b", "old b")];
+
+/// A new content for `a`, then one for `b`, or none.
+fn planned(workspace: &Workspace, delete: bool) -> Plan {
+    let last = if delete { Delete("b") } else { Update("b", "new b") };
+    plan(workspace, &[Update("a", "new a"), last])
+}
 
 /// A commit of two steps that was cut off between them.
 fn cut_between(first: Step<'_>, second: Step<'_>) -> Tree {
@@ -202,8 +208,7 @@ fn a_save_right_before_the_rename_after_which_all_stops_is_given_back() {
             let tree = Tree::with_key(OLD);
             let workspace = tree.open();
             let locked = lock(&workspace);
-            let last = if delete { Delete("b") } else { Update("b", "new b") };
-            let plan = plan(&workspace, &[Update("a", "new a"), last]);
+            let plan = planned(&workspace, delete);
             let b = tree.path("b");
             // The third rename would be the mark of the roll-back.
             meanwhile("renameat2", 2, move || user(how, &b));
@@ -289,8 +294,7 @@ fn a_file_that_goes_right_before_the_rename_is_found() {
         let tree = Tree::with_key(OLD);
         let workspace = tree.open();
         let locked = lock(&workspace);
-        let last = if delete { Delete("b") } else { Update("b", "new b") };
-        let plan = plan(&workspace, &[Update("a", "new a"), last]);
+        let plan = planned(&workspace, delete);
         let b = tree.path("b");
         meanwhile("renameat2", 2, move || fs::remove_file(b).unwrap());
         is_stale(&tree, commit(&locked, &plan).map(drop), "b");

@@ -21,6 +21,7 @@ use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
 
 use crate::order::broken_laws;
+pub(crate) use crate::temp::temp;
 
 /// A workspace in a temporary directory, with a key of its own.
 ///
@@ -165,17 +166,6 @@ impl Drop for Tree {
             assert!(broken.is_empty(), "{broken:#?}\nin\n{}", told().collect::<String>());
         }
     }
-}
-
-/// In memory where that is possible: thousands of trees are made, and a new key is synced.
-pub(crate) fn temp() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir()
-        && let Ok(dir) = TempDir::new_in(memory)
-    {
-        return dir;
-    }
-    TempDir::new().unwrap()
 }
 
 pub(crate) fn open(dir: &Path, key: KeyPlace) -> Workspace {
