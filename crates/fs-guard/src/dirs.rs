@@ -111,7 +111,7 @@ impl<'r> Dirs<'r> {
         };
         let seen = sys::stat(&handle).at("look at", dir)?;
         self.root.check_not_git(path, None)?;
-        if Some((seen.dev, seen.ino)) == self.root.dot_git() {
+        if Some((seen.dev, seen.ino)) == self.root.dot_git()? {
             let rule = crate::error::Rule::GitDirectory;
             return Err(Error::Forbidden { path: path.as_str().into(), rule });
         }

@@ -289,7 +289,7 @@ impl Root {
     pub(crate) fn check_not_git(&self, path: &RelPath, seen: Option<&Metadata>) -> Result<(), Error> {
         let forbidden = |rule| Error::Forbidden { path: path.as_str().into(), rule };
         if let Some(seen) = seen
-            && Some((seen.dev, seen.ino)) == self.dot_git()
+            && Some((seen.dev, seen.ino)) == self.dot_git()?
         {
             return Err(forbidden(Rule::GitDirectory));
         }
@@ -298,14 +298,27 @@ impl Root {
     }
 
     /// The inode of the root's `.git`.
-    pub(crate) fn dot_git(&self) -> Option<(u64, u64)> {
-        *self.dot_git.get_or_init(|| sys::stat_at(&self.handle, ".git").ok().map(|seen| (seen.dev, seen.ino)))
+    pub(crate) fn dot_git(&self) -> Result<Option<(u64, u64)>, Error> {
+        if let Some(known) = self.dot_git.get() {
+            return Ok(*known);
+        }
+        let found = match sys::stat_at(&self.handle, ".git") {
+            Ok(seen) => Some((seen.dev, seen.ino)),
+            Err(error) if is_nothing(&error) => None,
+            Err(error) => return Err(error).at("look at", ".git"),
+        };
+        Ok(*self.dot_git.get_or_init(|| found))
     }
 
     /// Refuses a set of new files that would make a directory a bare git repository.
     pub fn check_no_new_repository<'p>(&self, appearing: impl IntoIterator<Item = &'p RelPath>) -> Result<(), Error> {
         rules::check_no_new_repository(self, appearing)
     }
+}
+
+/// Whether an error says that nothing is there, or nothing that this process or a checked path could reach.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR | code::ACCES | code::LOOP | code::XDEV))
 }
 
 impl Look for Root {
@@ -317,21 +330,18 @@ impl Look for Root {
         self.metadata(path)
     }
 
-    fn has(&self, path: &str) -> bool {
-        // Windows, and git there, take any case.
-        #[cfg(windows)]
-        {
-            let (parent, name) = path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
-            match parent.map(|parent| self.open_raw(parent, Open::Step)) {
-                None => sys::is_there(&self.handle, name),
-                Some(parent) => parent.is_ok_and(|parent| sys::is_there(&parent, name)),
-            }
-        }
-        #[cfg(not(windows))]
-        if LOOKS_BY_HANDLE {
-            self.open_raw(path, Open::Look).is_ok()
-        } else {
-            self.look_by_name(&RelPath::new_unchecked(path)).is_ok_and(|seen| seen.is_some())
+    fn has(&self, path: &str) -> Result<bool, Error> {
+        #[cfg(target_os = "linux")]
+        let found = self.open_raw(path, Open::Look).map(drop);
+        #[cfg(not(target_os = "linux"))]
+        let found = match path.rsplit_once('/') {
+            None => sys::look_for(&self.handle, path),
+            Some((parent, name)) => self.open_raw(parent, Open::Step).and_then(|parent| sys::look_for(&parent, name)),
+        };
+        match found {
+            Ok(()) => Ok(true),
+            Err(error) if is_nothing(&error) => Ok(false),
+            Err(error) => Err(error).at("look at", path),
         }
     }
 

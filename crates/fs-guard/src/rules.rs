@@ -31,8 +31,8 @@ pub(crate) trait Look {
     /// What is at a path; a link on the way is an error.
     fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
 
-    /// Whether anything is at a path.
-    fn has(&self, path: &str) -> bool;
+    /// Whether anything is at a path. What may not be looked at counts as nothing; any other error is one, as it says nothing of what is there.
+    fn has(&self, path: &str) -> Result<bool, Error>;
 
     /// The names in a directory (the root's path is empty); `None` when there is no such directory.
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error>;
@@ -76,10 +76,10 @@ fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) ->
     let has = |part: u8| {
         let name = PARTS[usize::from(part)];
         let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-        new & 1 << part != 0 || files.has(&entry)
+        if new & 1 << part != 0 { Ok(true) } else { files.has(&entry) }
     };
     // With `commondir`, the other two are elsewhere. Few directories have a `HEAD`: it is looked for first.
-    if has(HEAD) && (has(OBJECTS) && has(REFS) || has(COMMONDIR)) {
+    if has(HEAD)? && (has(OBJECTS)? && has(REFS)? || has(COMMONDIR)?) {
         let shown = if dir.is_empty() { "." } else { dir };
         return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
     }

@@ -248,8 +248,8 @@ impl Look for GuardedTree {
         self.metadata(path)
     }
 
-    fn has(&self, path: &str) -> bool {
-        self.tree.entry(path).is_ok_and(|entry| entry.is_some())
+    fn has(&self, path: &str) -> Result<bool, Error> {
+        Ok(self.tree.entry(path).at("look at", path)?.is_some())
     }
 
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {

@@ -188,6 +188,12 @@ pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
         .map(|stat| count_again(metadata(&stat), dir, name))
 }
 
+/// Looks whether anything is in `dir` by this name.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
+    stat_at(dir, name).map(drop)
+}
+
 /// Counts the names of a file that seems to have several once more, past what the kernel remembers.
 ///
 /// On some FUSE file systems it remembers a count for each name: a file that had two names for a moment, as when one is

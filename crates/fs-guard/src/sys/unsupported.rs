@@ -54,6 +54,7 @@ missing! {
     stat(&Fd) -> Metadata;
     stat_at(&Fd, &str) -> Metadata;
     stat_at_bytes(&Fd, &[u8]) -> Metadata;
+    look_for(&Fd, &str) -> ();
     read_some(&Fd, &mut [u8]) -> usize;
     read_append(&Fd, &mut Vec<u8>) -> usize;
     read_at(&Fd, &mut [u8], u64) -> usize;

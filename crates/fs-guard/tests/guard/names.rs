@@ -144,6 +144,43 @@ fn git_directories_are_recognised_whatever_they_are_called() {
     }
 }
 
+#[cfg(feature = "fault-injection")]
+#[test]
+fn git_directories_are_not_overlooked_when_a_look_fails() {
+    use fs_guard::fault::{Fault, arm, calls, disarm};
+    let tree = Tree::new(&[
+        ("bare/HEAD", "ref: x"),
+        ("bare/objects/x", ""),
+        ("bare/refs/x", ""),
+        ("worktree/HEAD", ""),
+        ("worktree/commondir", ".."),
+        (".git", "gitdir: elsewhere"),
+    ]);
+    fs::hard_link(tree.root.join(".git"), tree.root.join("alias")).unwrap();
+    for name in ["bare/config", "bare/HEAD", "bare", "worktree/config", "alias"] {
+        for which in 0..2 {
+            let mut failed = 0;
+            loop {
+                let root = &tree.both()[which];
+                let path = path(root, name);
+                arm(Fault::Once(5), failed + 1, true);
+                let result = root.metadata(&path).map(drop);
+                let made = calls();
+                disarm();
+                let is_forbidden = matches!(result, Err(fs_guard::Error::Forbidden { .. }));
+                if made <= failed {
+                    assert!(is_forbidden, "{name}: {result:?}");
+                    break;
+                }
+                failed += 1;
+                let is_told = result.as_ref().is_err_and(|error| error.io().is_some());
+                assert!(is_forbidden || is_told, "{name}, call {failed}: {result:?}");
+            }
+            assert!(failed > 1, "{name}: nothing failed");
+        }
+    }
+}
+
 #[test]
 fn a_patch_cannot_make_a_bare_repository() {
     let tree =

@@ -146,9 +146,15 @@ pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
     }
 }
 
-/// Tells whether the file system finds anything by a name, whatever its own name is.
-pub(crate) fn is_there(dir: &Fd, name: &str) -> bool {
-    wide(name).is_some_and(|wide| nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0)).is_ok())
+/// Looks whether the file system finds anything by a name, whatever its own name is.
+pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
+    fault::point("fstatat", Side::Read)?;
+    let Some(wide) = wide(name) else { return error(code::NOENT) };
+    match status::patiently(|| nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0))) {
+        // Only what is there can be denied.
+        Ok(_) | Err(windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED) => Ok(()),
+        Err(status) => Err(status::from(status)),
+    }
 }
 
 /// As [`stat_at`], for a name that need not be UTF-8.
