@@ -1,7 +1,8 @@
 //! Runs tests: all of them once, to see which mutants each reaches, and then those that reach a mutant with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,6 +56,8 @@ pub fn passed(tests: Vec<Test>, scratch: &Path) -> (Vec<Passed>, BTreeSet<usize>
         tests.into_iter().filter(|test| !LEFT_OUT.iter().any(|begin| test.name.starts_with(begin))).collect();
     let ran = each(&tests, |at, test| {
         let list = scratch.join(format!("reached-{at}"));
+        // Also what a test does as another user is to be told.
+        fs::write(&list, "").and_then(|()| fs::set_permissions(&list, Permissions::from_mode(0o666))).expect("a list");
         let attempt = || {
             let from = Instant::now();
             let passes = run(test, ("MUTANTS_REACHED", &list.to_string_lossy()), Duration::from_secs(300), scratch);
