@@ -145,13 +145,18 @@ fn is_no_looser(held: &Settings, free: &Settings) {
     assert!(held.allow_delete <= free.allow_delete && held.allow_move <= free.allow_move);
     assert!(held.accept_open_state <= free.accept_open_state);
     assert!(held.max_file_size.bytes() <= free.max_file_size.bytes() && held.max_operations.0 <= free.max_operations.0);
+    assert!(held.max_snapshots.bytes() <= free.max_snapshots.bytes());
     // These can be no bounds.
     assert_eq!(
         (held.color, held.lock_timeout, &held.pager, held.state),
         (free.color, free.lock_timeout, &free.pager, free.state)
     );
-    assert!(held.trash_keep == free.trash_keep && held.max_snapshots == free.max_snapshots);
-    assert!(held.encoding == free.encoding && held.allow == free.allow && held.allow_forbidden == free.allow_forbidden);
+    assert!(
+        held.trash_keep == free.trash_keep
+            && held.encoding == free.encoding
+            && held.allow == free.allow
+            && held.allow_forbidden == free.allow_forbidden
+    );
 }
 
 fuzz_target!(|input: Input<'_>| {
