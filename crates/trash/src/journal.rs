@@ -335,17 +335,17 @@ impl Journal {
         let (rest, signature) = rest.rsplit_once("\nhmac ").ok_or_else(damaged)?;
         let (body, checksum) = rest.rsplit_once("\nchecksum ").ok_or_else(damaged)?;
         let body = &text[..=body.len()];
-        if checksum.parse() != Ok(Sha256::of(body.as_bytes())) {
+        if hash(checksum) != Some(Sha256::of(body.as_bytes())) {
             return Err(damaged());
         }
         let signature = match signature {
             "-" => None,
             signature => {
-                let (key, hash) = signature.split_once(' ').ok_or_else(damaged)?;
-                let signed = &text.as_bytes()[..text.len() - 1 - hash.len()];
+                let (key, by_key) = signature.split_once(' ').ok_or_else(damaged)?;
+                let signed = &text.as_bytes()[..text.len() - 1 - by_key.len()];
                 Some(Signature {
                     key: Fingerprint::parse(key).ok_or_else(damaged)?,
-                    hash: hash.parse().map_err(|_| damaged())?,
+                    hash: hash(by_key).ok_or_else(damaged)?,
                     signed,
                 })
             }
@@ -416,6 +416,11 @@ fn read_state(text: &str) -> Option<Option<FileState>> {
         },
     };
     next().is_none().then_some(Some(state))
+}
+
+/// Reads a hash in the one spelling that is written.
+fn hash(text: &str) -> Option<Sha256> {
+    text.parse().ok().filter(|hash: &Sha256| hash.hex() == *text.as_bytes())
 }
 
 fn read_body(body: &str) -> Option<Journal> {
@@ -598,6 +603,29 @@ mod tests {
             assert!(body.contains(was));
             assert_eq!(parse(&body.replace(was, is)), Err(JournalProblem::Damaged), "{is}");
         }
+    }
+
+    /// One journal has one text: no byte of it can be another one, also not a digit of the signature in capitals.
+    #[test]
+    fn a_signed_journal_has_one_spelling() {
+        let signer = Signer::with_key(&[1; 32]);
+        let text = sample().to_text(Some(&signer));
+        assert!(Journal::parse(text.as_bytes(), Some(&signer)).is_ok());
+        let mut others = 0;
+        for at in 0..text.len() {
+            let mut other = text.clone().into_bytes();
+            other[at] = other[at].to_ascii_uppercase();
+            if other != text.as_bytes() {
+                others += 1;
+                assert!(Journal::parse(&other, Some(&signer)).is_err(), "{at}");
+            }
+        }
+        assert!(others > 50);
+        let unsigned = sample().to_text(None);
+        let (body, checksum) = unsigned.split_at(unsigned.find("checksum").unwrap());
+        assert!(Journal::parse(format!("{body}{checksum}").as_bytes(), None).is_ok());
+        let capitals = checksum.to_ascii_uppercase().replace("CHECKSUM", "checksum").replace("HMAC", "hmac");
+        assert_eq!(Journal::parse(format!("{body}{capitals}").as_bytes(), None), Err(JournalProblem::Damaged));
     }
 
     #[test]
