@@ -19,7 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let text = export::generate(format, dialect)?;
             let name = export::file_name(format, dialect);
             for folder in [here.join("../../grammar"), here.join("src/export/files")] {
-                std::fs::write(folder.join(&name), &text)?;
+                let file = folder.join(&name);
+                // A file that is as it was is not written: all crates would be built again.
+                if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+                    std::fs::write(file, &text)?;
+                }
             }
             println!("{name}: {} bytes", text.len());
         }
