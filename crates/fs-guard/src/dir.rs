@@ -149,7 +149,7 @@ impl Dir {
                     None => {}
                 }
             }
-            sys::remove_dir(&self.handle, name).at("remove", dir.path())?;
+            sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())?;
         }
         Ok(())
     }

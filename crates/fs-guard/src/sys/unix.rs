@@ -574,6 +574,9 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes a directory whose files were just removed: their names are gone here, whoever has them open.
+pub(crate) use remove_dir as remove_emptied_dir;
+
 /// Lists the names in a directory; they need not be UTF-8.
 pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     let open =

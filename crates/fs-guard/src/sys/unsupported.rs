@@ -74,6 +74,7 @@ missing! {
     unlink(&Fd, &str) -> ();
     make_dir(&Fd, &str, u32) -> ();
     remove_dir(&Fd, &str) -> ();
+    remove_emptied_dir(&Fd, &str) -> ();
     list(&Fd) -> Vec<Vec<u8>>;
     sync(&Fd) -> ();
     may_write(&Fd) -> ();

@@ -204,6 +204,24 @@ fn a_file_that_others_do_not_share_is_waited_for_and_then_an_error() {
     assert_eq!(fs::read_to_string(tree.root.join("f")).unwrap(), "new");
 }
 
+/// Where a removed file has its name until nobody has it open, its directory goes after that.
+#[test]
+fn a_directory_that_is_removed_waits_for_who_reads_in_it() {
+    let tree = Tree::new(&[]);
+    let (state, _) = tree.open().create_state_dir().unwrap();
+    state.create_dir("gone").unwrap().spot("a").create(0o600).unwrap().finish(None, None, false).unwrap();
+    let at = tree.root.join(".kept").join("gone");
+    let reader = fs::File::open(at.join("a")).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(reader);
+        });
+        state.remove_tree("gone").unwrap();
+    });
+    assert!(!at.exists());
+}
+
 /// An exchange takes the old file aside and gives the new one its name: what appears between these steps stays.
 #[test]
 fn a_save_in_the_middle_of_an_exchange_is_not_lost() {

@@ -25,7 +25,9 @@ pub(crate) use self::kept::*;
 use self::look::Opened;
 use self::nt::{Create, opening};
 use self::place::named;
-pub(crate) use self::place::{link, list, make_dir, read_link, remove_dir, rename, symlink, unlink};
+pub(crate) use self::place::{
+    link, list, make_dir, read_link, remove_dir, remove_emptied_dir, rename, symlink, unlink,
+};
 pub(crate) use self::status::code;
 use super::fault::{self, Side};
 use super::modes::Open;

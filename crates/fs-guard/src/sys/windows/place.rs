@@ -161,6 +161,11 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     })
 }
 
+/// Removes a directory whose files were just removed. Without POSIX semantics a file keeps its name until nobody has it open.
+pub(crate) fn remove_emptied_dir(dir: &Fd, name: &str) -> io::Result<()> {
+    status::retry(|| remove_dir(dir, name), |error| error.raw_os_error() == Some(code::NOTEMPTY))
+}
+
 /// Lists the names in a directory; they need not be Unicode.
 pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     read("openat", || look::names(dir))

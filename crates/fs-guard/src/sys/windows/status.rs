@@ -103,7 +103,8 @@ pub(super) fn open_patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::
     retry(|| open().map_err(plain), passes)
 }
 
-fn retry<T, E>(mut make: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> bool) -> Result<T, E> {
+/// Makes a call again, after a pause, while its error is one that passes.
+pub(super) fn retry<T, E>(mut make: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> bool) -> Result<T, E> {
     for attempt in 1..ATTEMPTS {
         match make() {
             Err(error) if passes(&error) => sleep(Duration::from_millis(1 << (attempt - 1))),
