@@ -12,7 +12,7 @@ use patch_engine::transaction::Workspace;
 use patch_engine::{Options, Plan, PlanBuilder, Profile, Splices};
 use serde_json::json;
 
-use super::workspace;
+use super::{server, workspace};
 use crate::approve::Prompt;
 use crate::args::{self, Approve};
 use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Setup};
@@ -50,6 +50,7 @@ pub(crate) struct McpConfigArgs {
 }
 
 pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Failure> {
+    server::require()?;
     let client = args.client;
     let scope = match (args.user, args.project) {
         (true, _) => Scope::User,

@@ -15,6 +15,11 @@ mod ops;
 mod parse;
 mod recover;
 mod serve;
+#[cfg(feature = "mcp")]
+mod server;
+#[cfg(not(feature = "mcp"))]
+#[path = "no_server.rs"]
+mod server;
 mod status;
 mod tool;
 mod trash;
@@ -150,7 +155,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::ToolSpec(args) => Ok(grammar::tool_spec(&args)),
         Command::Prompt(args) => Ok(grammar::prompt(&args)),
         Command::Intercept(args) => Ok(intercept::intercept(&args)),
-        Command::Serve(args) => serve::serve(&global, &args),
+        Command::Serve(args) => server::serve(&global, &args),
         Command::McpConfig(args) => mcp_config::config(&global, &args),
         Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
         Command::Completions(args) => Ok(manual::completions(&args)),

@@ -1,0 +1,91 @@
+//! The MCP server behind `apply-patch serve`.
+
+use std::path::{Path, PathBuf};
+
+use apply_patch_mcp::{Approval, MAX_MESSAGE, Origin, ServeError, ServerSettings};
+use file_tools::SessionSettings;
+
+use super::serve::ServeArgs;
+use super::workspace;
+use crate::args::Approve;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::render;
+
+const _: () = assert!(MAX_MESSAGE == 134_217_728, "the help of --max-message has this number");
+
+impl From<Approve> for Approval {
+    fn from(approve: Approve) -> Self {
+        match approve {
+            Approve::Never => Self::Never,
+            Approve::Ask => Self::Ask,
+            Approve::Auto => Self::Auto,
+        }
+    }
+}
+
+/// Fails where the program was built without the server.
+#[expect(clippy::unnecessary_wraps, reason = "the other version fails")]
+pub(crate) fn require() -> Result<(), Failure> {
+    Ok(())
+}
+
+pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
+    let settings = settings(global, args)?;
+    // Clients show or keep what a server prints there. What cannot be used at all is an error of the first call.
+    let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
+    if writes && matches!(settings.key_place.find(), Ok(None)) {
+        render::unsigned();
+    }
+    Ok(match apply_patch_mcp::serve(settings, std::io::stdin(), std::io::stdout()) {
+        Ok(()) => Exit::Done,
+        // Standard output is the client's.
+        Err(error) => {
+            render::message(&error.to_string());
+            match error {
+                ServeError::Workspace(error) => file_tools::ToolError::workspace(&error).class.into(),
+                _ => Exit::Failed,
+            }
+        }
+    })
+}
+
+fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
+    let (root, origin) = root(&global.root);
+    let mut settings = ServerSettings { origin, ..ServerSettings::new(root) };
+    if !args.tools.is_empty() {
+        let names = args.tools.iter().map(String::as_str);
+        settings.tools = apply_patch_mcp::tools_named(names).map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    if args.read_only {
+        settings = settings.read_only();
+    }
+    settings.policy = global.settings.policy()?;
+    settings.state = global.settings.state.into();
+    settings.approval = global.settings.approve.into();
+    settings.max_message = args.max_message.unwrap_or(MAX_MESSAGE);
+    settings.brief = args.brief;
+    let max_output = settings.tool_settings.max_output;
+    settings.tool_settings = SessionSettings { max_output, ..workspace::tool_settings(&global.settings) };
+    Ok(settings)
+}
+
+/// The directory to serve, and who says so.
+///
+/// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as it stands: then it is the
+/// client that knows the project, as where there is no argument.
+fn root(given: &Path) -> (PathBuf, Origin) {
+    let text = given.to_string_lossy();
+    let unknown = text.starts_with("${") && text.ends_with('}');
+    if given != Path::new(".") && !unknown || unknown && fs_guard::real_path(given).is_ok() {
+        return (given.to_owned(), Origin::Named);
+    }
+    let started = PathBuf::from(".");
+    let Ok(here) = fs_guard::real_path(&started) else { return (started, Origin::Client) };
+    let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" })
+        .and_then(|home| fs_guard::real_path(Path::new(&home)).ok());
+    // Editors are started there, and so are the servers of those that do not say where.
+    let no_project = here.parent().is_none() || home.is_some_and(|home| home == here);
+    (started, if no_project { Origin::Roots } else { Origin::Client })
+}
