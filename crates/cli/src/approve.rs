@@ -187,5 +187,5 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
         Err(error) => return Err(failed("cannot start the editor", &error)),
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
-    Ok(Input { bytes, name: "the edited patch".into(), kept: None, notes: input.notes.clone(), ..*input })
+    Ok(Input { bytes: bytes.into(), name: "the edited patch".into(), kept: None, notes: input.notes.clone(), ..*input })
 }

@@ -18,13 +18,13 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
         Err(InputError::Parse(error)) => return Err(Failure::parse(&input, error)),
         Err(error) => return Err(Failure::Unreadable(format!("{}: {error}", input.name))),
     };
-    let PatchText { bytes, diff, notes, reverse, converted } = text;
+    let PatchText { bytes, diff, notes, reverse, converted, .. } = text;
     let name = if converted { format!("{}, converted", input.name) } else { input.name };
     let bytes = match bytes {
         Cow::Borrowed(_) => input.bytes,
-        Cow::Owned(bytes) => bytes,
+        Cow::Owned(bytes) => bytes.into(),
     };
-    Ok(Input { diff, notes, reverse, ..Input::new(bytes, name) })
+    Ok(Input { bytes, name, diff, notes, reverse, kept: None })
 }
 
 /// Why an input is no patch that could be planned.

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use file_tools::input::PatchText;
 use file_tools::refused::RefusedForm;
@@ -14,7 +15,7 @@ use crate::outside::{self, InputFile};
 /// A text and the name it goes by in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Arc<Vec<u8>>,
     pub(crate) name: String,
     /// How it is read, when it is a unified or git diff; else it is an envelope.
     pub(crate) diff: Option<DiffOptions>,
@@ -28,7 +29,7 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new(bytes: Vec<u8>, name: impl Into<String>) -> Self {
-        Self { bytes, name: name.into(), diff: None, notes: Vec::new(), reverse: false, kept: None }
+        Self { bytes: bytes.into(), name: name.into(), diff: None, notes: Vec::new(), reverse: false, kept: None }
     }
 
     /// What it is, for those who keep it.
@@ -41,6 +42,7 @@ impl Input {
         let Self { bytes, diff, notes, reverse, .. } = self;
         PatchText {
             bytes: bytes.as_slice().into(),
+            owner: Some(Arc::clone(bytes)),
             diff: *diff,
             notes: notes.clone(),
             reverse: *reverse,

@@ -2,6 +2,7 @@
 //! change in another form.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use patch_engine::{AddNewline, ErrorKind, Files, Options, ParseError, ParseErrorKind, Patch, Rejects, reverse};
 use patch_grammar::diff::{Diff, DiffOptions};
@@ -46,6 +47,8 @@ pub struct ReadAs {
 pub struct PatchText<'t> {
     /// An envelope, or a diff.
     pub bytes: Cow<'t, [u8]>,
+    /// Who owns the bytes, where that is known: a plan may keep a part of them then, and need not copy it.
+    pub owner: Option<Arc<Vec<u8>>>,
     /// How it is read, when it is a diff.
     pub diff: Option<DiffOptions>,
     /// What was done to get at it.
@@ -165,7 +168,7 @@ impl<'t> PatchText<'t> {
     /// When it does not parse, or cannot be taken back.
     pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
         let run = |patch: Patch<'_>| {
-            let patch = Patch { notes: self.notes.clone(), ..patch };
+            let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
             match self.reverse {
                 true => Ok(then(&reverse(&patch, options)?)),
                 false => Ok(then(&patch)),

@@ -195,7 +195,8 @@ impl Workspace {
             // Notes about the text go with the first.
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
-            let part = Patch { sections: vec![section.clone()], warnings, notes, ..*patch };
+            let owner = patch.owner.clone();
+            let part = Patch { sections: vec![section.clone()], owner, warnings, notes, ..*patch };
             // Whether a file may have changed is up to the section that updates it.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {

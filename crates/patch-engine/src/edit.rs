@@ -8,7 +8,7 @@ use patch_grammar::{Hunk, LineEndings};
 use crate::encoding::FileText;
 use crate::lines::Lines;
 use crate::locate::{self, Draft, HunkReject, Inserted, Placed, RejectReason, Rules};
-use crate::options::{AddNewline, FinalNewline};
+use crate::options::FinalNewline;
 use crate::plan::{Splice, Splices};
 
 /// The changes of one file.
@@ -48,24 +48,6 @@ pub fn edit<'p>(
     let writer = Writer { hunks, final_newline, draft: &located.draft };
     let (splices, sources) = writer.splices()?;
     Ok(Edit { splices, sources, placed: located.placed })
-}
-
-/// The bytes of a new file.
-pub(crate) fn added(added: &patch_grammar::AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(added.text.len());
-    let mut last: &[u8] = b"";
-    for line in added.lines() {
-        bytes.extend_from_slice(line);
-        bytes.push(b'\n');
-        last = line;
-    }
-    // What a diff says of the last line holds, whatever the rule.
-    let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
-    let surplus = added.no_newline || (joined && last.is_empty());
-    if surplus && !bytes.is_empty() {
-        bytes.pop();
-    }
-    bytes
 }
 
 /// Rejects for the hunks that insert more than ASCII, which is what a file's encoding may not have.

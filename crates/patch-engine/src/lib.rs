@@ -27,6 +27,7 @@ mod lines;
 mod locate;
 mod memory;
 mod near;
+mod new_file;
 mod options;
 mod plan;
 mod planner;

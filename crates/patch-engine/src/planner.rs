@@ -17,7 +17,7 @@ use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::near::Near;
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
-use crate::plan::{Mode, Plan, PlanNote, PostImage};
+use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
 use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
@@ -203,12 +203,12 @@ impl<'p> Planner<'_, 'p> {
         }
         let replaced = self.make_way(index, &path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let added = added.or_else(|| prefetch::added(&path, lines, self.options, self.conventions));
-        let Added { bytes, sha256, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
+        let added = added.or_else(|| prefetch::added(&path, (self.patch, lines), self.options, self.conventions));
+        let Added { content, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);
         self.base.leave(&path, None);
-        Ok(self.builder.put(&path, bytes, sha256, mode, replaced)?)
+        Ok(self.builder.put(&path, content, mode, replaced)?)
     }
 
     /// `hunks` are the lines that a diff says the file has.
@@ -260,13 +260,13 @@ impl<'p> Planner<'_, 'p> {
         let target = self.new_place(index, &path, to).map_err(|failure| failures.push(failure)).ok();
         let source = self.builder.source(&path, &file)?;
         let (bytes, sha256) = if hunks.is_empty() {
-            (source.to_vec(), file.sha256)
+            (source, file.sha256)
         } else {
             match self.apply(&path, &file, &source, hunks)? {
                 Ok(Edited { edit, sha256, .. }) => {
                     let bytes = edit.apply(&source);
                     self.note_placed(index, section, edit.placed);
-                    (bytes, sha256)
+                    (bytes.into(), sha256)
                 }
                 Err(rejects) => {
                     failures.extend(self.hunk_failures(index, &path, hunks, rejects));
@@ -277,7 +277,7 @@ impl<'p> Planner<'_, 'p> {
         let Some((to, replaced)) = target else { return Err(failures) };
         let mode = with_executable(file.mode, section);
         self.base.leave(&to, None);
-        Ok(self.builder.put(&to, bytes, sha256, mode, replaced)?)
+        Ok(self.builder.put(&to, Image::kept(bytes, sha256), mode, replaced)?)
     }
 
     fn update(

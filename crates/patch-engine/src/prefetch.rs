@@ -15,15 +15,16 @@ use encoding_rs::UTF_8;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, Section, SectionOperation};
 
-use crate::conventions::Conventions;
+use crate::conventions::{Convention, Conventions};
 use crate::edit::{self, Edit};
 use crate::encoding::{self, FileText};
 use crate::files::Files;
 use crate::lines::BOM;
 use crate::locate::{HunkReject, Pass};
+use crate::new_file::{self, SharedLines};
 use crate::options::Options;
-use crate::plan::PlanNote;
 use crate::plan::disk::{Disk, load_unhashed};
+use crate::plan::{Image, PlanNote};
 
 /// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
@@ -59,7 +60,11 @@ impl Prefetched {
     /// How many bytes of files it holds.
     fn size(&self) -> usize {
         let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
-        read + self.added.as_ref().map_or(0, |added| added.bytes.len())
+        let added = match &self.added {
+            Some(Added { content: (Image::Kept(bytes), ..), .. }) => bytes.len(),
+            _ => 0,
+        };
+        read + added
     }
 }
 
@@ -134,25 +139,33 @@ pub(crate) fn text<'f>(
 /// A new file.
 #[derive(Debug)]
 pub(crate) struct Added {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) sha256: Sha256,
+    /// Its bytes, their hash and their length.
+    pub(crate) content: (Image, Sha256, u64),
     /// What was done to the text by declaration or convention.
     pub(crate) notes: Vec<PlanNote>,
 }
 
-/// Makes a new file of its lines, by the conventions of the workspace where the patch says nothing. `None` when its
+/// Makes a new file of lines of the patch, by the conventions of the workspace where the patch says nothing. `None` when its
 /// charset cannot store them.
 pub(crate) fn added(
     path: &RelPath,
-    lines: &AddedLines<'_>,
+    (patch, lines): (&Patch<'_>, &AddedLines<'_>),
     options: &Options,
     conventions: &Conventions<'_>,
 ) -> Option<Added> {
-    let mut bytes = edit::added(lines, options.add_newline);
     let mut notes = Vec::new();
     // A diff says it all.
-    if lines.endings != LineEndings::Exact {
-        let convention = conventions.of(path);
+    let exact = lines.endings == LineEndings::Exact;
+    let convention = if exact { Convention::default() } else { conventions.of(path) };
+    let charset =
+        options.encodings.of(path.as_str()).or(convention.charset).filter(|&charset| !exact && charset != UTF_8);
+    let as_it_stands = !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
+    if as_it_stands && let Some(shared) = SharedLines::of(patch, lines, options.add_newline) {
+        let (sha256, size) = shared.hash();
+        return Some(Added { content: (Image::Lines(shared), sha256, size), notes });
+    }
+    let mut bytes = new_file::added(lines, options.add_newline);
+    if !as_it_stands {
         let named = || path.to_string();
         let says_nothing = lines.endings == LineEndings::Framing || !lines.lines().any(|line| line.ends_with(b"\r"));
         if let Some((true, by)) = convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n')) {
@@ -162,15 +175,13 @@ pub(crate) fn added(
         if convention.bom && !bytes.is_empty() && !bytes.starts_with(BOM) {
             bytes.splice(0..0, BOM.iter().copied());
         }
-        if let Some(charset) =
-            options.encodings.of(path.as_str()).or(convention.charset).filter(|&charset| charset != UTF_8)
-        {
+        if let Some(charset) = charset {
             bytes = encoding::new_file(&bytes, charset)?;
             notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
         }
     }
     let sha256 = Sha256::of(&bytes);
-    Some(Added { bytes, sha256, notes })
+    Some(Added { content: Image::kept(bytes, sha256), notes })
 }
 
 fn with_crlf(bytes: &[u8]) -> Vec<u8> {
@@ -292,7 +303,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
                 let path = self.files.check(section.path.text, Access::Create).ok()?;
-                let added = Some(added(&path, lines, self.options, self.conventions)?);
+                let added = Some(added(&path, (self.patch, lines), self.options, self.conventions)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
             SectionOperation::Delete(_) => (Access::Delete, &[][..]),

@@ -1,6 +1,7 @@
 //! The tree of a patch. It borrows from the text and keeps the place of every part.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::Warning;
 
@@ -9,6 +10,8 @@ use crate::error::Warning;
 pub struct Patch<'p> {
     /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need not be.
     pub text: &'p [u8],
+    /// Who owns the text, where that is known: what is made of the patch may keep a part of it without copying it.
+    pub owner: Option<Arc<Vec<u8>>>,
     /// The file operations in the order of the text.
     pub sections: Vec<Section<'p>>,
     /// What was overlooked to read the text.
@@ -20,6 +23,16 @@ pub struct Patch<'p> {
 }
 
 impl Patch<'_> {
+    /// Finds a part of the text, such as the lines of a new file, in what its owner has. `None` where no owner is known, or the
+    /// part is not his.
+    #[must_use]
+    pub fn shared(&self, part: &[u8]) -> Option<(Arc<Vec<u8>>, Range<usize>)> {
+        let owner = self.owner.as_ref()?;
+        let start = part.as_ptr().addr().checked_sub(owner.as_ptr().addr())?;
+        let range = start..start.checked_add(part.len())?;
+        (range.end <= owner.len()).then(|| (Arc::clone(owner), range))
+    }
+
     /// Counts the hunks of all sections.
     #[must_use]
     pub fn hunk_count(&self) -> usize {

@@ -102,7 +102,14 @@ impl<'t> Diff<'t> {
     #[must_use]
     pub fn patch(&self) -> Patch<'_> {
         let sections = self.files.iter().map(|file| self.section(file)).collect();
-        Patch { text: &self.text, sections, warnings: self.warnings.clone(), notes: Vec::new(), reversed: false }
+        Patch {
+            text: &self.text,
+            owner: None,
+            sections,
+            warnings: self.warnings.clone(),
+            notes: Vec::new(),
+            reversed: false,
+        }
     }
 
     fn section<'p>(&'p self, file: &'p File) -> Section<'p> {

@@ -82,7 +82,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let Self { text, sections, mut warnings, .. } = self;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: text.as_bytes(), sections, warnings, notes: Vec::new(), reversed: false })
+        Ok(Patch { text: text.as_bytes(), owner: None, sections, warnings, notes: Vec::new(), reversed: false })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {

@@ -304,7 +304,7 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
         let message = format!("{id} has another form than {}: send both as patches, or both as diffs", input.name);
         return Err(Failure::Usage(message));
     }
-    let kept = Input { bytes, notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
+    let kept = Input { bytes: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
     let both = form::parsed(&kept, options, |kept| {
         form::parsed(&input, options, |with| refused::amended(kept, with, form))
             .map_err(|unread| unread.of(input.clone()))
@@ -312,7 +312,7 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
     let (bytes, unchanged) = both.map_err(|unread| unread.of(kept.clone()))??;
     let mut notes = input.notes;
     notes.push(format!("amended {id}: {unchanged} of its sections kept"));
-    Ok(Input { bytes, notes, name: format!("{id}, amended"), ..kept })
+    Ok(Input { bytes: bytes.into(), notes, name: format!("{id}, amended"), ..kept })
 }
 
 /// Keeps a patch of several sections that was refused.

@@ -196,7 +196,7 @@ impl Images<'_> {
         let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
         let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
             Some(Image::Stored(..)) => false,
-            Some(Image::Kept(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
+            Some(Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..)) | None => true,
         };
         (change.before == change.after || (after && (change.before.is_none() || kept(&change.path))))
             && (change.replaces.is_none() || kept(change.last_path()))
@@ -221,6 +221,7 @@ impl Images<'_> {
         let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
         match (&self.plan.transition_of(change).after, self.plan.pre_image(&change.path)) {
             (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text(bytes),
+            (Some(PostImage { image: Image::Lines(lines), size, .. }), None) if lines.is_text() => *size as usize,
             (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text(bytes),
             _ => 0,
         }

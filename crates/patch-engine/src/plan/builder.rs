@@ -177,7 +177,7 @@ impl<'o> PlanBuilder<'o> {
             let target = self.files.check(path, Access::Create).map_err(Problem::Guard)?;
             let replaced = self.make_way(&target)?;
             let sha256 = Sha256::of(&bytes);
-            self.put(&target, bytes, sha256, mode_in_place_of(&replaced), replaced)
+            self.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
         };
         create().map_err(|problem| Reject::of(path, problem).among(&self.files))
     }
@@ -386,6 +386,7 @@ impl<'o> PlanBuilder<'o> {
     pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
         let from = match &file.image {
             Image::Kept(bytes) => return Ok(Arc::clone(bytes)),
+            Image::Lines(lines) => return Ok(lines.bytes().into()),
             Image::OnDisk(from) => return self.on_disk(from, path),
             Image::Spliced(from, splices) => (from.clone(), splices),
             Image::Stored(..) => unreachable!("BUG: what is restored is not edited"),
@@ -439,15 +440,13 @@ impl<'o> PlanBuilder<'o> {
     pub(crate) fn put(
         &mut self,
         path: &RelPath,
-        bytes: Vec<u8>,
-        sha256: Sha256,
+        (image, sha256, size): (Image, Sha256, u64),
         mode: Mode,
         replaced: Option<Option<Metadata>>,
     ) -> Checked<()> {
-        let size = bytes.len() as u64;
         self.check_size(path, size)?;
         let post = PostImage {
-            image: Image::Kept(bytes.into()),
+            image,
             sha256,
             size,
             mode,

@@ -6,6 +6,7 @@ use fs_guard::{Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::splices::Splices;
+use crate::new_file::SharedLines;
 
 /// One path's change. At least one of `before` and `after` is present.
 ///
@@ -132,12 +133,23 @@ impl Mode {
 pub(crate) enum Image {
     /// They are in memory.
     Kept(Arc<Vec<u8>>),
+    /// They are lines of the patch, whose text is in memory.
+    Lines(SharedLines),
     /// They are those that this path had before the commit.
     OnDisk(RelPath),
     /// They are those that this path had before the commit, with some ranges replaced.
     Spliced(RelPath, Splices),
     /// An earlier transaction displaced them.
     Stored(TransactionId, u32),
+}
+
+impl Image {
+    /// Bytes in memory, with their hash and their length.
+    pub(crate) fn kept(bytes: impl Into<Arc<Vec<u8>>>, sha256: Sha256) -> (Self, Sha256, u64) {
+        let bytes = bytes.into();
+        let size = bytes.len() as u64;
+        (Self::Kept(bytes), sha256, size)
+    }
 }
 
 #[cfg(test)]

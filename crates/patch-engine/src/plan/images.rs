@@ -150,6 +150,7 @@ impl<'p> Images<'p> {
         let published = || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
+            Image::Lines(lines) => Ok(lines.bytes().into()),
             Image::OnDisk(from) => self.before(from),
             Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
             Image::Stored(id, slot) => {

@@ -270,7 +270,7 @@ impl Digest {
         self.bytes(attributes_of.as_ref().map_or("", RelPath::as_str).as_bytes());
         // A displaced file brings its attributes along.
         match image {
-            Image::Kept(_) | Image::OnDisk(_) | Image::Spliced(..) => self.bytes(b""),
+            Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..) => self.bytes(b""),
             Image::Stored(id, slot) => {
                 self.bytes(id.to_string().as_bytes());
                 self.number(u64::from(*slot));

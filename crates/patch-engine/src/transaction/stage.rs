@@ -26,6 +26,7 @@ impl<'p> Stager<'p> {
     pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
         match &post.image {
             Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
+            Image::Lines(lines) => self.write(path, post, slot, |file| lines.pieces(|piece| file.write(piece))),
             Image::Spliced(from, splices) => {
                 let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
                 if let Some(source) = &seen.bytes {
