@@ -15,10 +15,11 @@ use crate::edit;
 use crate::files::Files;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::near::Near;
+use crate::new_file::{Added, NewFiles};
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
-use crate::prefetch::{self, Added, Edited, Prefetched, Prefetcher};
+use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
@@ -46,7 +47,8 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     });
     let conventions = Conventions::new(files);
     let alone = alone.map(|(index, _)| index).collect();
-    let prefetcher = Prefetcher::new(files, patch, options, &conventions, alone);
+    let new_files = NewFiles::new(patch, options, &conventions);
+    let prefetcher = Prefetcher::new(files, patch, options, &conventions, &new_files, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
@@ -54,6 +56,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
             patch,
             options,
             conventions: &conventions,
+            new_files: &new_files,
             named,
             prefetched: None,
             checked: Vec::new(),
@@ -95,6 +98,7 @@ struct Planner<'a, 'p> {
     patch: &'p Patch<'p>,
     options: &'a Options,
     conventions: &'a Conventions<'a>,
+    new_files: &'a NewFiles<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
     /// What was prefetched of the section that is planned now.
@@ -203,7 +207,7 @@ impl<'p> Planner<'_, 'p> {
         }
         let replaced = self.make_way(index, &path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let added = added.or_else(|| prefetch::added(&path, (self.patch, lines), self.options, self.conventions));
+        let added = added.or_else(|| self.new_files.make(&path, lines));
         let Added { content, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);

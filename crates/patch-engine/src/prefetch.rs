@@ -1,5 +1,5 @@
 //! The part of planning that needs no other section: reading, hashing and editing files, on all
-//! processors; and the bytes of new ones.
+//! processors.
 //!
 //! Sections act in order, but most patches name each path once; what such a section makes of its file
 //! does not depend on the others. It is computed here before the planner needs it, which takes it where it
@@ -11,20 +11,18 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use encoding_rs::UTF_8;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
-use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, Section, SectionOperation};
+use patch_grammar::{Hunk, LineEndings, Patch, Section, SectionOperation};
 
-use crate::conventions::{Convention, Conventions};
+use crate::conventions::Conventions;
 use crate::edit::{self, Edit};
-use crate::encoding::{self, FileText};
+use crate::encoding::FileText;
 use crate::files::Files;
-use crate::lines::BOM;
 use crate::locate::{HunkReject, Pass};
-use crate::new_file::{self, SharedLines};
+use crate::new_file::{Added, NewFiles};
 use crate::options::Options;
+use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
-use crate::plan::{Image, PlanNote};
 
 /// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
@@ -136,71 +134,13 @@ pub(crate) fn text<'f>(
     options.encodings.text_by(conventions, path, stored, unicode)
 }
 
-/// A new file.
-#[derive(Debug)]
-pub(crate) struct Added {
-    /// Its bytes, their hash and their length.
-    pub(crate) content: (Image, Sha256, u64),
-    /// What was done to the text by declaration or convention.
-    pub(crate) notes: Vec<PlanNote>,
-}
-
-/// Makes a new file of lines of the patch, by the conventions of the workspace where the patch says nothing. `None` when its
-/// charset cannot store them.
-pub(crate) fn added(
-    path: &RelPath,
-    (patch, lines): (&Patch<'_>, &AddedLines<'_>),
-    options: &Options,
-    conventions: &Conventions<'_>,
-) -> Option<Added> {
-    let mut notes = Vec::new();
-    // A diff says it all.
-    let exact = lines.endings == LineEndings::Exact;
-    let convention = if exact { Convention::default() } else { conventions.of(path) };
-    let charset =
-        options.encodings.of(path.as_str()).or(convention.charset).filter(|&charset| !exact && charset != UTF_8);
-    let as_it_stands = !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
-    if as_it_stands && let Some(shared) = SharedLines::of(patch, lines, options.add_newline) {
-        let (sha256, size) = shared.hash();
-        return Some(Added { content: (Image::Lines(shared), sha256, size), notes });
-    }
-    let mut bytes = new_file::added(lines, options.add_newline);
-    if !as_it_stands {
-        let named = || path.to_string();
-        let says_nothing = lines.endings == LineEndings::Framing || !lines.lines().any(|line| line.ends_with(b"\r"));
-        if let Some((true, by)) = convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n')) {
-            bytes = with_crlf(&bytes);
-            notes.push(PlanNote::Crlf { path: named(), by });
-        }
-        if convention.bom && !bytes.is_empty() && !bytes.starts_with(BOM) {
-            bytes.splice(0..0, BOM.iter().copied());
-        }
-        if let Some(charset) = charset {
-            bytes = encoding::new_file(&bytes, charset)?;
-            notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
-        }
-    }
-    let sha256 = Sha256::of(&bytes);
-    Some(Added { content: Image::kept(bytes, sha256), notes })
-}
-
-fn with_crlf(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        match line.strip_suffix(b"\n") {
-            Some(line) => out.extend(line.iter().chain(b"\r\n")),
-            None => out.extend_from_slice(line),
-        }
-    }
-    out
-}
-
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     files: &'a Files,
     patch: &'p Patch<'p>,
     options: &'a Options,
     conventions: &'a Conventions<'a>,
+    new_files: &'a NewFiles<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<Progress>,
@@ -243,10 +183,11 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         patch: &'p Patch<'p>,
         options: &'a Options,
         conventions: &'a Conventions<'a>,
+        new_files: &'a NewFiles<'a>,
         sections: Vec<usize>,
     ) -> Self {
-        let progress = Mutex::default();
-        Self { files, patch, options, conventions, sections, progress, room: Condvar::new(), arrived: Condvar::new() }
+        let (progress, room, arrived) = Default::default();
+        Self { files, patch, options, conventions, new_files, sections, progress, room, arrived }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -303,7 +244,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
                 let path = self.files.check(section.path.text, Access::Create).ok()?;
-                let added = Some(added(&path, (self.patch, lines), self.options, self.conventions)?);
+                let added = Some(self.new_files.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
             SectionOperation::Delete(_) => (Access::Delete, &[][..]),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use fs_guard::{Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
+use super::shared_lines::SharedLines;
 use super::splices::Splices;
-use crate::new_file::SharedLines;
 
 /// One path's change. At least one of `before` and `after` is present.
 ///

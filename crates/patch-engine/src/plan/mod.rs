@@ -7,6 +7,7 @@ pub(crate) mod builder;
 pub(crate) mod disk;
 mod image;
 pub(crate) mod images;
+pub(crate) mod shared_lines;
 mod splices;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,160 @@
+//! The bytes of a new file, of the lines that a patch adds, and lines that are kept in the text of their patch.
+
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::Arc;
+
+use fs_guard::{Hasher, Sha256};
+use patch_grammar::{AddedLines, LineEndings, Patch};
+
+use crate::lines::is_binary;
+use crate::options::AddNewline;
+
+/// How much of a file is made at a time.
+const PIECE: usize = 1 << 16;
+
+/// The bytes of a new file.
+pub(crate) fn added(added: &AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let Ok(()) = added_in_pieces(added, rule, usize::MAX, |all| {
+        bytes = std::mem::take(all);
+        Ok::<_, Infallible>(())
+    });
+    bytes
+}
+
+/// Gives the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last has what is left, if only nothing.
+pub(crate) fn added_in_pieces<E>(
+    added: &AddedLines<'_>,
+    rule: AddNewline,
+    size: usize,
+    mut take: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut piece = Vec::with_capacity(added.text.len().min(size.saturating_add(1)));
+    let mut last: &[u8] = b"";
+    for line in added.lines() {
+        last = line;
+        let mut rest = line;
+        while piece.len() + rest.len() > size {
+            let (now, later) = rest.split_at(size.saturating_sub(piece.len()));
+            piece.extend_from_slice(now);
+            take(&mut piece)?;
+            piece.clear();
+            rest = later;
+        }
+        piece.extend_from_slice(rest);
+        // It stays in the piece until the next line comes: the last one may have to go.
+        piece.push(b'\n');
+    }
+    // What a diff says of the last line holds, whatever the rule.
+    let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
+    if added.no_newline || (joined && last.is_empty()) {
+        piece.pop();
+    }
+    take(&mut piece)
+}
+
+/// The lines of a new file as they stand in the text of a patch, which is kept for them and not copied.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedLines {
+    owner: Arc<Vec<u8>>,
+    range: Range<usize>,
+    endings: LineEndings,
+    no_newline: bool,
+    rule: AddNewline,
+}
+
+impl SharedLines {
+    /// The lines of a section. `None` where the text of the patch has no owner.
+    pub(crate) fn of(patch: &Patch<'_>, added: &AddedLines<'_>, rule: AddNewline) -> Option<Self> {
+        let &AddedLines { text, endings, no_newline } = added;
+        let (owner, range) = patch.shared(text)?;
+        Some(Self { owner, range, endings, no_newline, rule })
+    }
+
+    /// All bytes of the file.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        added(&self.lines(), self.rule)
+    }
+
+    /// Whether the file is text, as [`is_binary`] has it.
+    pub(crate) fn is_text(&self) -> bool {
+        let mut text = true;
+        let _ = self.pieces(|first| {
+            text = !is_binary(first);
+            Err(())
+        });
+        text
+    }
+
+    /// Gives the bytes of the file to `take`, piece by piece.
+    pub(crate) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        added_in_pieces(&self.lines(), self.rule, PIECE, |piece| take(piece))
+    }
+
+    /// The hash and the length of the file.
+    pub(crate) fn hash(&self) -> (Sha256, u64) {
+        let (mut hasher, mut size) = (Hasher::new(), 0);
+        let Ok(()) = self.pieces(|piece| {
+            hasher.update(piece);
+            size += piece.len() as u64;
+            Ok::<_, Infallible>(())
+        });
+        (hasher.finish(), size)
+    }
+
+    fn lines(&self) -> AddedLines<'_> {
+        AddedLines { text: &self.owner[self.range.clone()], endings: self.endings, no_newline: self.no_newline }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use patch_grammar::{ParseOptions, SectionOperation};
+
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_bytes() {
+        let exact = LineEndings::Exact;
+        for (text, endings, no_newline, expected) in [
+            ("", exact, false, ""),
+            ("+a\n", exact, false, "a\n"),
+            ("+a\n", exact, true, "a"),
+            ("+a\n+\n+bcdefgh\n+ijklmnopqrst\n", exact, false, "a\n\nbcdefgh\nijklmnopqrst\n"),
+            ("+abcd\n+efgh\n", exact, true, "abcd\nefgh"),
+            ("+a\r\n+b\r\n", exact, false, "a\r\nb\r\n"),
+            ("+a\r\n+b\r\n", LineEndings::Framing, false, "a\nb\n"),
+            ("+a\n+\n", LineEndings::Stated, false, "a\n"),
+        ] {
+            let lines = AddedLines { text: text.as_bytes(), endings, no_newline };
+            assert_eq!(added(&lines, AddNewline::Joined), expected.as_bytes(), "{text:?}");
+            for size in 1..9 {
+                let (mut all, mut longest) = (Vec::new(), 0);
+                let Ok(()) = added_in_pieces(&lines, AddNewline::Joined, size, |piece| {
+                    longest = longest.max(piece.len());
+                    all.extend_from_slice(piece);
+                    Ok::<_, Infallible>(())
+                });
+                assert_eq!(all, expected.as_bytes(), "{text:?} {size}");
+                assert!(longest <= size + 1, "{text:?} {size}: {longest}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_shared_with_the_owner_of_their_text_alone() {
+        let text = b"*** Begin Patch\n*** Add File: f\n+a\n+b\n*** End Patch\n";
+        let owner = Arc::new(text.to_vec());
+        let patch = patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default()).unwrap();
+        let SectionOperation::Add(lines) = &patch.sections[0].operation else { unreachable!("it adds") };
+        let shared = |owner| SharedLines::of(&Patch { owner, ..patch.clone() }, lines, AddNewline::EveryLine);
+        let ours = shared(Some(Arc::clone(&owner))).unwrap();
+        assert_eq!((ours.bytes(), ours.hash(), ours.is_text()), (b"a\nb\n".to_vec(), (Sha256::of(b"a\nb\n"), 4), true));
+        assert_eq!(Arc::strong_count(&owner), 2);
+        // Another copy of the text, a shorter one, or none.
+        for owner in [Some(Arc::new(text.to_vec())), Some(Arc::new(text[..40].to_vec())), Some(Arc::default()), None] {
+            assert!(shared(owner).is_none());
+        }
+    }
+}
