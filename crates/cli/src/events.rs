@@ -16,7 +16,7 @@ pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<E
         args::Events::Acp => EventForm::AcpV1,
         args::Events::AcpV2 => EventForm::AcpV2,
     };
-    Some(Events::new(form, session, root, |line| json::line(line.to_owned())))
+    Some(Events::new(form, session, root, json::line))
 }
 
 /// The id of the call: the one that was given, or a random one.

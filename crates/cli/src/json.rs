@@ -1,24 +1,35 @@
 //! The one JSON object of `--json`: the result envelope and the data of `apply_patch`, which are the file tools'.
 
-use std::io::Write as _;
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
 
 use file_tools::ToolError;
 use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
 use file_tools::envelope::{self, Success};
 use patch_engine::{Plan, Report};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::ser::Formatter;
+use serde_json::{Serializer, Value, json};
 
 use crate::render;
 
-/// Prints a value as the answer.
+/// Prints a value as the answer, in a line; a broken pipe is a quiet end.
 pub(crate) fn print(value: &impl Serialize) {
-    line(serde_json::to_string(value).expect("a value with text keys can be written"));
+    let _ = write(value, &mut BufWriter::new(io::stdout().lock()));
+}
+
+fn write(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    match value.serialize(&mut Serializer::with_formatter(&mut *out, ForTerminals)) {
+        Err(error) if !error.is_io() => panic!("BUG: a value cannot be written: {error}"),
+        result => result?,
+    }
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// Prints the envelope of a success.
 pub(crate) fn done(output: impl Into<String>, data: impl Serialize) {
-    print(&success(output, data));
+    print(&Success::new(output, data));
 }
 
 /// The envelope of a success.
@@ -32,14 +43,23 @@ pub(crate) fn refusal(error: Value) -> Value {
 }
 
 /// Prints a line of JSON; a broken pipe is a quiet end.
-pub(crate) fn line(text: String) {
-    let _ = writeln!(std::io::stdout(), "{}", escape(text));
+pub(crate) fn line(text: &str) {
+    let _ = writeln!(io::stdout(), "{}", escape(text));
+}
+
+/// JSON in one line, without what a terminal would obey.
+struct ForTerminals;
+
+impl Formatter for ForTerminals {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        writer.write_all(escape(fragment).as_bytes())
+    }
 }
 
 /// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a program reads the same.
-fn escape(text: String) -> String {
+fn escape(text: &str) -> Cow<'_, str> {
     if !text.chars().any(render::is_unsafe) {
-        return text;
+        return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -49,7 +69,7 @@ fn escape(text: String) -> String {
             false => out.push(c),
         }
     }
-    out
+    out.into()
 }
 
 /// The patch as the argument of a tool.
@@ -88,9 +108,14 @@ mod tests {
         for text in
             ["plain \u{e9}\t\n\"\\", "\u{1b}[31m\u{7f}", "\u{9b}31m\u{85}", "a\u{202e}b\u{2066}\u{feff}", "\u{e0041}"]
         {
-            let written = escape(serde_json::to_string(text).expect("text"));
-            assert!(!written.chars().any(render::is_unsafe), "{written:?}");
-            assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), text);
+            let value = json!({ text: [text] });
+            let mut written = Vec::new();
+            write(&value, &mut written).expect("it is in memory");
+            let written = String::from_utf8(written).expect("text");
+            let line = written.strip_suffix('\n').expect("a line");
+            assert!(!line.chars().any(render::is_unsafe), "{line:?}");
+            assert_eq!(serde_json::from_str::<Value>(line).expect("JSON"), value);
+            assert_eq!(escape(&serde_json::to_string(&value).expect("JSON")), line);
         }
     }
 }

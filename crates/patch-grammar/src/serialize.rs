@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
@@ -10,16 +11,21 @@ use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperat
 /// lines count from 1. A line that is not UTF-8 is a list of its bytes.
 impl Serialize for Patch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sections = self.sections.iter().map(SectionTree::of).collect();
-        let warnings = self.warnings.iter().map(ToString::to_string).collect();
-        PatchTree { sections, warnings }.serialize(serializer)
+        let mut tree = serializer.serialize_struct("Patch", 2)?;
+        tree.serialize_field("sections", &Sections(&self.sections))?;
+        let warnings: Vec<_> = self.warnings.iter().map(ToString::to_string).collect();
+        tree.serialize_field("warnings", &warnings)?;
+        tree.end()
     }
 }
 
-#[derive(Serialize)]
-struct PatchTree<'p> {
-    sections: Vec<SectionTree<'p>>,
-    warnings: Vec<String>,
+/// Sections that are made data one by one: all of them together would take more memory than the text.
+struct Sections<'a>(&'a [Section<'a>]);
+
+impl Serialize for Sections<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(SectionTree::of))
+    }
 }
 
 #[derive(Serialize)]
