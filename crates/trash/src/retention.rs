@@ -33,6 +33,19 @@ impl Default for Retention {
     }
 }
 
+impl Retention {
+    /// Whether the commit that is the last of `count` transactions is one that looks what has to go.
+    ///
+    /// One in sixteen does, or one in an eighth of the transactions: together they read at most eight journals a commit. Before
+    /// one looks, no more than `max_bytes` can have come together.
+    fn is_due(&self, count: usize, displaced: u64) -> bool {
+        let interval = (count.min(self.max_count) / 8).next_power_of_two().max(16);
+        let since = if count > self.max_count { count - self.max_count } else { count };
+        let is_large = displaced.saturating_mul(interval as u64) > self.max_bytes;
+        count > self.keep_last && (is_large || since.is_multiple_of(interval))
+    }
+}
+
 /// What was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Purged {
@@ -79,11 +92,10 @@ impl LockedStore<'_> {
         Ok(purged)
     }
 
-    /// Does what [`purge`](Self::purge) does, now and then: looking at every journal costs more than
-    /// a small commit.
-    pub fn purge_sometimes(&self, retention: &Retention, now: SystemTime) -> Result<(), Error> {
-        let count = self.count.get() + 1;
-        if count > retention.keep_last && count.is_multiple_of(16) {
+    /// Does what [`purge`](Self::purge) does, now and then: it reads every journal. To be called by a commit, with the number of
+    /// bytes that it displaced.
+    pub fn purge_sometimes(&self, retention: &Retention, now: SystemTime, displaced: u64) -> Result<(), Error> {
+        if retention.is_due(self.count.get() + 1, displaced) {
             self.purge(retention, now, false)?;
         }
         Ok(())
@@ -107,4 +119,61 @@ impl LockedStore<'_> {
 pub(crate) fn finish_removing(trash: &Dir, names: &[String]) -> Result<(), Error> {
     let is_removed = |name: &str| name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok());
     names.iter().filter(|name| is_removed(name)).try_for_each(|name| Ok(trash.remove_tree(name)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_look_seldom_where_there_are_many_transactions() {
+        let usual = Retention::default();
+        let few = Retention { max_count: 30, ..usual };
+        let share = usual.max_bytes / 16;
+        for (retention, count, displaced, is_due) in [
+            (usual, 16, 0, false),
+            (usual, 20, u64::MAX, false),
+            (usual, 21, u64::MAX, true),
+            (usual, 32, 0, true),
+            (usual, 33, 0, false),
+            (usual, 48, 0, true),
+            (usual, 33, share, false),
+            (usual, 33, share + 1, true),
+            (usual, 128, 0, true),
+            (usual, 136, share / 2, false),
+            (usual, 136, share / 2 + 1, true),
+            (usual, 144, 0, false),
+            (usual, 160, 0, true),
+            (usual, 896, 0, true),
+            (usual, 960, 0, false),
+            (usual, 1000, 0, false),
+            (usual, 1001, 0, false),
+            (usual, 1024, 0, false),
+            (usual, 1128, 0, true),
+            (usual, 1129, 0, false),
+            (usual, 5096, 0, true),
+            (few, 32, 0, false),
+            (few, 46, 0, true),
+        ] {
+            assert_eq!(retention.is_due(count, displaced), is_due, "{count} {displaced}");
+        }
+    }
+
+    #[test]
+    fn however_many_transactions_there_are_a_commit_reads_few_journals() {
+        for max_count in [100, 1000, usize::MAX] {
+            let retention = Retention { max_count, ..Retention::default() };
+            let (mut count, mut read, mut most) = (0, 0, 0);
+            for _ in 0..10_000 {
+                count += 1;
+                most = most.max(count);
+                if retention.is_due(count, 0) {
+                    read += count;
+                    count = count.min(max_count);
+                }
+            }
+            assert!(read < 10_000 * 9, "{max_count}: {read}");
+            assert!(most <= max_count.saturating_add(max_count / 7 + 2), "{max_count}: {most}");
+        }
+    }
 }

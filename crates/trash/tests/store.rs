@@ -323,7 +323,7 @@ fn commits_purge_now_and_then() {
     let mut counts = Vec::new();
     for n in 0..70 {
         displace(&store, &format!("f{n}"), "x");
-        store.purge_sometimes(&retention, SystemTime::now()).unwrap();
+        store.purge_sometimes(&retention, SystemTime::now(), 1).unwrap();
         counts.push(store.transactions().unwrap().len());
     }
     let often = counts.windows(2).filter(|pair| pair[1] < pair[0]).count();

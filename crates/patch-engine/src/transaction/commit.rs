@@ -139,7 +139,7 @@ impl Commit<'_> {
             if let Some(text) = &self.options.text {
                 let _ = store.note_applied(text, id);
             }
-            let _ = store.purge_sometimes(&self.options.retention, SystemTime::now());
+            let _ = store.purge_sometimes(&self.options.retention, SystemTime::now(), journal.kept_bytes());
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);
