@@ -36,12 +36,12 @@ impl Default for Retention {
 impl Retention {
     /// Whether the commit that is the last of `count` transactions is one that looks what has to go.
     ///
-    /// One in sixteen does, or one in an eighth of the transactions: together they read at most eight journals a commit. Before
-    /// one looks, no more than `max_bytes` can have come together.
+    /// One in sixteen does, or one in an eighth of the transactions: together they read at most eight journals a commit. From one
+    /// that looks to the next are at most two intervals, so that no more than `max_bytes` come together unseen.
     fn is_due(&self, count: usize, displaced: u64) -> bool {
         let interval = (count.min(self.max_count) / 8).next_power_of_two().max(16);
         let since = if count > self.max_count { count - self.max_count } else { count };
-        let is_large = displaced.saturating_mul(interval as u64) > self.max_bytes;
+        let is_large = displaced.saturating_mul(2 * interval as u64) > self.max_bytes;
         count > self.keep_last && (is_large || since.is_multiple_of(interval))
     }
 }
@@ -129,7 +129,7 @@ mod tests {
     fn commits_look_seldom_where_there_are_many_transactions() {
         let usual = Retention::default();
         let few = Retention { max_count: 30, ..usual };
-        let share = usual.max_bytes / 16;
+        let share = usual.max_bytes / 32;
         for (retention, count, displaced, is_due) in [
             (usual, 16, 0, false),
             (usual, 20, u64::MAX, false),
@@ -161,16 +161,23 @@ mod tests {
 
     #[test]
     fn however_many_transactions_there_are_a_commit_reads_few_journals() {
-        for max_count in [100, 1000, usize::MAX] {
+        for max_count in [100, 999, 1000, usize::MAX] {
             let retention = Retention { max_count, ..Retention::default() };
-            let (mut count, mut read, mut most) = (0, 0, 0);
+            let (mut count, mut read, mut most, mut unseen) = (0, 0, 0, 0);
             for _ in 0..10_000 {
                 count += 1;
                 most = most.max(count);
                 if retention.is_due(count, 0) {
                     read += count;
                     count = count.min(max_count);
+                    unseen = 0;
+                    continue;
                 }
+                // The most that this commit can displace and not look.
+                let mut sizes = (5..64).map(|halvings| retention.max_bytes >> halvings);
+                unseen +=
+                    sizes.find(|&bytes| !retention.is_due(count, bytes)).expect("to displace nothing is not much");
+                assert!(unseen <= retention.max_bytes, "{max_count}: {count} {unseen}");
             }
             assert!(read < 10_000 * 9, "{max_count}: {read}");
             assert!(most <= max_count.saturating_add(max_count / 7 + 2), "{max_count}: {most}");
