@@ -17,7 +17,9 @@ impl Spot {
     /// `mode` is cut by the umask, like that of any new file.
     pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
         match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
-            Ok(handle) => Ok(NewFile { spot: self.clone(), handle, requested: mode & 0o777, acl: None, gid: None }),
+            Ok(handle) => {
+                Ok(NewFile { spot: self.clone(), handle, requested: mode & 0o777, acl: None, last: None, gid: None })
+            }
             Err(error) if error.raw_os_error() == Some(code::EXIST) => Err(Error::AlreadyExists { path: self.path() }),
             Err(error) => Err(error).at("create", self.path()),
         }
@@ -44,6 +46,8 @@ pub struct NewFile {
     /// The mode it was created with, before the umask.
     requested: u32,
     acl: Option<Vec<u8>>,
+    /// The value of [`sys::SET_LAST`].
+    last: Option<Vec<u8>>,
     gid: Option<u32>,
 }
 
@@ -77,24 +81,35 @@ impl NewFile {
     pub fn inherit(&mut self, dirs: &Dirs<'_>, path: &RelPath) -> Result<(), Error> {
         let (parent, acl) = dirs.inheritance(path)?;
         self.gid = (parent.mode & 0o2000 != 0).then_some(parent.gid);
-        self.acl = acl;
+        if sys::SET_LAST.is_some() {
+            self.last = acl
+        } else {
+            self.acl = acl
+        }
         Ok(())
     }
 
     /// Copies extended attributes, ACLs included. (Set-id bits and capabilities are dropped.)
     pub fn copy_xattrs(&mut self, from: &OpenFile) -> Result<(), Error> {
-        let path = || self.spot.path();
         for name in sys::xattr_names(&from.handle).at("read the attributes of", &*from.path)? {
             let Some(must) = sys::keeps(&name) else { continue };
             let Some(value) = sys::xattr(&from.handle, &name).at("read the attributes of", &*from.path)? else {
                 continue;
             };
-            match sys::set_xattr(&self.handle, &name, &value) {
-                Err(error) if !must || matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::PERM)) => {}
-                result => result.at("set the attributes of", path())?,
+            if sys::SET_LAST == Some(&*name) {
+                self.last = Some(value);
+            } else {
+                self.set_xattr(&name, &value, must)?;
             }
         }
         Ok(())
+    }
+
+    fn set_xattr(&self, name: &[u8], value: &[u8], must: bool) -> Result<(), Error> {
+        match sys::set_xattr(&self.handle, name, value) {
+            Err(error) if !must || matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::PERM)) => Ok(()),
+            result => result.at("set the attributes of", self.spot.path()),
+        }
     }
 
     /// Sets owner and mode (`None`: what a new file gets) and ends the writing.
@@ -128,6 +143,10 @@ impl NewFile {
             && (changed || mode & 0o777 != seen.mode)
         {
             sys::set_mode(&self.handle, mode & 0o777).at("set the mode of", path())?;
+            changed = true;
+        }
+        if let (Some(name), Some(value)) = (sys::SET_LAST, &self.last) {
+            self.set_xattr(name, value, true)?;
             changed = true;
         }
         if changed {

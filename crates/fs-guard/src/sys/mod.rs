@@ -33,6 +33,10 @@ pub use confine::{Confined, can_confine};
 mod modes;
 pub(crate) use modes::{Open, Rename};
 
+#[cfg(any(target_os = "macos", test))]
+mod acl;
+#[cfg(target_os = "macos")]
+mod macos;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]

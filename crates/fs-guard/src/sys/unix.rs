@@ -349,12 +349,22 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
 /// Tells whether a file has extended attributes, if that is known.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
+    if cfg!(target_os = "macos") {
+        // A list is none of them, and a new file may have inherited one where the old has none.
+        return Some(true);
+    }
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
 }
 
+const POSIX_ACL: &[u8] = b"system.posix_acl_access";
+/// The kernel's name for it, which it lets no program use: [`xattr`] and its like make other calls.
+const APPLE_ACL: &[u8] = b"com.apple.system.Security";
+
 /// The attribute that has a file's access list, and that of a directory for what is made in it.
-pub(crate) const ACL: &[u8] = b"system.posix_acl_access";
+pub(crate) const ACL: &[u8] = if cfg!(target_os = "macos") { APPLE_ACL } else { POSIX_ACL };
 pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
+/// The attribute that is set after all else. A list of macOS may deny its own file's owner to set the mode.
+pub(crate) const SET_LAST: Option<&[u8]> = if cfg!(target_os = "macos") { Some(ACL) } else { None };
 
 /// Tells whether an extended attribute goes with the bytes, and whether it must. (Set-id bits and capabilities do not.)
 pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
@@ -363,7 +373,7 @@ pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
 
 fn keeps_on_linux(name: &[u8]) -> Option<bool> {
     match name {
-        ACL => Some(true),
+        POSIX_ACL => Some(true),
         b"security.selinux" => Some(false),
         _ => name.starts_with(b"user.").then_some(true),
     }
@@ -374,7 +384,7 @@ fn keeps_on_macos(name: &[u8]) -> Option<bool> {
     match name {
         // The kernel writes down which program made a file, and lets nobody else.
         b"com.apple.provenance" => None,
-        b"com.apple.quarantine" => Some(true),
+        APPLE_ACL | b"com.apple.quarantine" => Some(true),
         _ => Some(!name.starts_with(b"com.apple.")),
     }
 }
@@ -388,12 +398,23 @@ pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
         Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => 0,
         Err(error) => return Err(error),
     };
-    Ok(list[..length].split(|&b| b == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+    let names = list[..length].split(|&b| b == 0).filter(|name| !name.is_empty());
+    #[cfg(target_os = "macos")]
+    let names = names.chain([ACL]);
+    Ok(names.map(<[u8]>::to_vec).collect())
 }
 
 /// Reads one extended attribute; `None` when the file does not have it.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    #[cfg(target_os = "macos")]
+    if name == ACL || name == DEFAULT_ACL {
+        return match read("fgetxattr", || super::macos::list(fd)) {
+            Ok(list) if name == DEFAULT_ACL => Ok(Some(super::acl::passed_on(&list))),
+            Err(error) if matches!(error.raw_os_error(), Some(code::OPNOTSUPP | code::NOSYS)) => Ok(None),
+            result => result.map(Some),
+        };
+    }
     // Linux has none that is longer. On macOS a resource fork is one, as long as a file.
     let mut value = vec![0; 1 << 16];
     loop {
@@ -420,12 +441,33 @@ pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
 /// Sets one extended attribute.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
+    #[cfg(target_os = "macos")]
+    if name == ACL {
+        if super::acl::denies_deletion(value) {
+            // The new file could not be moved to its place, nor away.
+            return Err(io::Error::from_raw_os_error(code::ACCES));
+        }
+        return set_list(fd, value);
+    }
     write("fsetxattr", || fs::fsetxattr(fd, name, value, fs::XattrFlags::empty()))
+}
+
+#[cfg(target_os = "macos")]
+fn set_list(fd: &Fd, list: &[u8]) -> io::Result<()> {
+    write("fsetxattr", || match super::macos::list(fd)? {
+        seen if super::acl::is_same(&seen, list) => Ok(()),
+        _ => super::macos::set_list(fd, list),
+    })
 }
 
 /// Removes one extended attribute.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn remove_xattr(fd: &Fd, name: &[u8]) -> io::Result<()> {
+    #[cfg(target_os = "macos")]
+    if name == DEFAULT_ACL {
+        // The one list of a directory is for itself and for what is made in it.
+        return set_list(fd, &[]);
+    }
     write("fremovexattr", || fs::fremovexattr(fd, name))
 }
 
@@ -743,6 +785,7 @@ mod tests {
             ("trusted.overlay.opaque", None, Some(true)),
             ("org.example.note", None, Some(true)),
             ("com.apple.quarantine", None, Some(true)),
+            ("com.apple.system.Security", None, Some(true)),
             ("com.apple.ResourceFork", None, Some(false)),
             ("com.apple.metadata:kMDItemWhereFroms", None, Some(false)),
             ("com.apple.provenance", None, None),

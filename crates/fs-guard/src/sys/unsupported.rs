@@ -36,6 +36,7 @@ pub(crate) mod code {
 
 pub(crate) const ACL: &[u8] = b"";
 pub(crate) const DEFAULT_ACL: &[u8] = b"";
+pub(crate) const SET_LAST: Option<&[u8]> = None;
 
 fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this platform is not supported yet"))

@@ -18,6 +18,8 @@ type Fd = std::fs::File;
 pub(crate) const ACL: &[u8] = b"access list";
 /// The attribute of a directory that stands for the access list of new files in it.
 pub(crate) const DEFAULT_ACL: &[u8] = b"access list of new files";
+/// None has to be set after all else.
+pub(crate) const SET_LAST: Option<&[u8]> = None;
 /// The attribute that stands for the marks that are kept.
 const MARKS: &[u8] = b"marks";
 /// These are kept: hidden, system, to be archived, not to be indexed.
