@@ -51,10 +51,13 @@ hostile name="":
     APPLY_PATCH_LONG_TESTS=1 HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
 
 # Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it. As root
-# also power cuts, on file systems in files.
+# also power cuts, on file systems in files, mounted where nobody else sees them (`.ci/crash` says why).
 faults name="":
+    #!/usr/bin/env bash
+    set -euo pipefail
     cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml --target-dir .ci/disk/target
-    LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
+    private=(); [ "$(id -u)" != 0 ] || private=(unshare -m --propagation private)
+    LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" "${private[@]}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
 # Tries whether any test notices mutants of what everything else rests on; a file, or other words: only of mutants with it in their names.
 mutants words="":
