@@ -1,7 +1,7 @@
-//! One file, in memory: hunks in, replaced byte ranges out.
+//! Edits one file in memory: hunks in, replaced byte ranges out.
 //!
-//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch says; where it does not,
-//! like the line it replaces, or else like its neighbour.
+//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch states; if it states
+//! nothing, like the line that it replaces, or else like its neighbour.
 
 use patch_grammar::{Hunk, LineEndings};
 
@@ -14,23 +14,23 @@ use crate::plan::{Splice, Splices};
 /// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced, in file order.
+    /// The replaced ranges, in file order.
     pub splices: Splices,
-    /// For each splice, the hunks that it comes from, ascending. There are several where the changes of hunks touch.
+    /// For each splice, the hunks that it comes from, ascending. There are several if the changes of hunks touch.
     pub sources: Vec<Vec<usize>>,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
 }
 
 impl Edit {
-    /// The whole file after the changes.
+    /// Returns the whole file after the changes.
     #[must_use]
     pub fn apply(&self, source: &[u8]) -> Vec<u8> {
         self.splices.apply(source)
     }
 }
 
-/// Places the hunks of one update in a file and gives what changes.
+/// Places the hunks of one update in a file and returns the changes.
 ///
 /// `source` must be shorter than 4 GiB. No file is touched.
 ///
@@ -50,7 +50,7 @@ pub fn edit<'p>(
     Ok(Edit { splices, sources, placed: located.placed })
 }
 
-/// Rejects for the hunks that insert more than ASCII, which is what a file's encoding may not have.
+/// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not have.
 fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     let inserts = |hunk: &Hunk<'_>| {
         hunk.new_lines().any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
@@ -59,7 +59,7 @@ fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     rejected.map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding }).collect()
 }
 
-/// Places the hunks of one update in the text of a file, and gives what changes of its bytes.
+/// Places the hunks of one update in the text of a file, and returns the changes of its bytes.
 pub(crate) fn edit_text<'p>(
     text: &FileText<'_>,
     hunks: &'p [Hunk<'p>],
@@ -71,7 +71,7 @@ pub(crate) fn edit_text<'p>(
         return Ok(Edit { splices, sources, placed });
     }
     let rejects = not_storable(hunks);
-    // Else it is the byte-order mark that would go.
+    // Otherwise the splice would remove the byte-order mark.
     let first = || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
     Err(if rejects.is_empty() { first() } else { rejects })
 }
@@ -86,7 +86,7 @@ struct Writer<'a, 'f, 'p> {
 impl Writer<'_, '_, '_> {
     fn splices(&self) -> Result<(Splices, Vec<Vec<usize>>), Vec<HunkReject>> {
         let lines = self.draft.lines;
-        // Most hunks change one place, and a list grows to four.
+        // Most hunks change one place, but a list grows to four entries at once.
         let (mut splices, mut sources) = (Splices::with_capacity(self.hunks.len()), Vec::new());
         let mut rejects = Vec::new();
         for hunk in 0..self.hunks.len() {
@@ -134,7 +134,7 @@ impl Writer<'_, '_, '_> {
         Err(rejects)
     }
 
-    /// Whether a new last line has a line feed.
+    /// Returns whether a new last line has a line feed.
     fn ends_in_newline(&self, line: &Inserted<'_>) -> bool {
         let hunk = &self.hunks[line.hunk];
         let stated = || line.terminator == Some(b"\r\n") || hunk.endings == LineEndings::Exact;
@@ -146,9 +146,9 @@ impl Writer<'_, '_, '_> {
                 || self.draft.lines.ends_in_newline())
     }
 
-    /// Rejects for hunks that insert more than ASCII into a file that is not UTF-8.
+    /// Returns rejects for hunks that insert text beyond ASCII into a file that is not UTF-8.
     fn badly_encoded(&self, splices: &[Splice]) -> Vec<HunkReject> {
-        // A diff has bytes, not text: they are those of the file.
+        // A diff has bytes, not text. They are taken to be in the encoding of the file.
         if self.hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
             return Vec::new();
         }

@@ -1,7 +1,8 @@
-//! Whether a hunk that has no place is applied already.
+//! Finds out whether a hunk that fits nowhere is applied already.
 //!
-//! A caller that reads this leaves the hunk out, and loses its change if it is not true. So it takes evidence, and lines that
-//! happen to stand somewhere are none: all that the hunk wants stands in one place, what it replaces stands nowhere else.
+//! A caller that is told so leaves the hunk out, and loses its change if it is not true. So strong evidence is
+//! required: the whole post-state of the hunk stands in one place, and what it replaces stands nowhere. A line that
+//! happens to stand somewhere is no evidence.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -14,10 +15,10 @@ use super::pass::{Pass, trim};
 use super::scope::ScopeEnds;
 use crate::lines::{BOM, Lines};
 
-/// How many letters and digits a new line has at least to be distinctive.
+/// The fewest letters and digits that make a new line distinctive.
 const DISTINCTIVE: usize = 3;
 
-/// The lines where the hunk's whole post-state stands, if that is evidence.
+/// Returns the lines where the whole post-state of the hunk stands, if that is strong evidence.
 pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
     let hunk = needle.lines(needle.separators);
     if !every_change_shows(hunk) {
@@ -39,7 +40,7 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     evident.then(|| start + 1..=place.end)
 }
 
-/// The texts of lines that stand together. A byte-order mark belongs to the file.
+/// Returns the texts of adjacent lines. A byte-order mark belongs to the file, not to its first line.
 fn texts<'l, 'p: 'l>(lines: &Lines<'_>, together: impl Iterator<Item = &'l Line<'p>>) -> Vec<&'p [u8]> {
     let mut texts: Vec<&[u8]> = together.map(|line| line.text).collect();
     if let Some(first) = texts.first_mut().filter(|_| lines.has_bom()) {
@@ -48,14 +49,14 @@ fn texts<'l, 'p: 'l>(lines: &Lines<'_>, together: impl Iterator<Item = &'l Line<
     texts
 }
 
-/// Whether a line has more than blanks and punctuation.
+/// Returns whether a line has more than blanks and punctuation.
 fn tells(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Whether the new lines show all that changes. They show what is inserted, and what is gone from
-/// between two lines of context that are more than blanks and punctuation: a blank line or a brace may be one that was to
-/// go itself. What is gone from above the first or below the last they do not show.
+/// Returns whether the new lines prove every change of the hunk. They prove insertions, and deletions between two
+/// context lines that are more than blanks and punctuation: a blank line or a brace might be one that was to be deleted
+/// itself. Deletions above the first or below the last context line they do not prove.
 fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
     let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
@@ -75,7 +76,7 @@ fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     true
 }
 
-/// Whether the place is where the hunk says itself, with the line ends that it says.
+/// Returns whether the place is where the hunk itself says it is, with the line ends that it states.
 fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>], place: &Range<usize>) -> bool {
     let fixed = match needle.fixed {
         None => true,
@@ -86,14 +87,15 @@ fn stands_as_wanted(lines: &Lines<'_>, needle: &Needle<'_>, wanted: &[&Line<'_>]
         && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
             LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
                 let found = lines.terminator(index);
-                // The last line may have none.
+                // The last line may have no terminator.
                 wanted == found || found.is_empty()
             }),
             _ => !line.crlf || lines.terminator(index) == b"\r\n",
         })
 }
 
-/// Whether the lines are no coincidence: one of them is context, or two new ones are like no other line of the file.
+/// Returns whether the lines are no coincidence: one of them is context, or two new ones are unlike any other line of
+/// the file.
 fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     if wanted.iter().any(|line| line.kind == LineKind::Context && tells(line.text)) {
         return true;
@@ -113,8 +115,8 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     counts.values().filter(|&&count| count == 1).count() >= 2
 }
 
-/// Whether what the hunk replaces stands nowhere, however leniently lines are compared: none of the lines that it removes,
-/// and not all that it matches together.
+/// Returns whether the lines that the hunk replaces stand nowhere, even if lines are compared leniently: none of the
+/// deleted lines, and not all old lines together.
 fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
     let matched = || hunk.iter().filter(|line| line.kind != LineKind::Insert);
     let old = texts(lines, matched());
@@ -126,7 +128,7 @@ fn nothing_to_replace(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
     old.is_empty() || Blocks::new(lines, vec![&old], &[Pass::Unicode]).next(Pass::Unicode, 0, 0).is_none()
 }
 
-/// Whether a line is below the hunk's headers; where it has none, every line is.
+/// Returns whether a line is below the hunk's headers. Without headers every line is.
 fn in_scope(lines: &Lines<'_>, needle: &Needle<'_>, line: usize) -> bool {
     if needle.headers.is_empty() {
         return true;

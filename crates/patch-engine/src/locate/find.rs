@@ -9,9 +9,9 @@ use super::prefilter::{self, Spot};
 use super::search::{Automaton, Occurrences};
 use crate::lines::{Lines, Mark};
 
-/// How many terminators are compared for the hunks of a file. Without a bound, many hunks whose texts stand everywhere in
-/// a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere, nor does the one
-/// whose places were not all looked at.
+/// How many terminators are compared for all hunks of a file. Without a bound, many hunks whose texts stand everywhere
+/// in a file with mixed terminators would cost as many walks over it. Hunks beyond the bound match nowhere, and neither
+/// does a hunk whose places were not all checked.
 const COMPARED_ENDINGS: usize = 16_000_000;
 
 /// Blocks of lines, and all places of each in a file.
@@ -20,14 +20,14 @@ pub(crate) struct Blocks<'a, 'f, 'p> {
     blocks: Vec<&'a [&'p [u8]]>,
     /// The places that the prefilter found, for the most lenient pass; `None` if it gave up.
     spots: Option<Vec<Vec<Spot>>>,
-    /// Otherwise what the automaton finds, for each pass that is asked for.
+    /// What the automaton found, if the prefilter gave up, for each pass that was asked for.
     occurrences: [OnceCell<Occurrences>; Pass::ALL.len()],
     /// How many terminators may still be compared.
     effort: Cell<usize>,
 }
 
 impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
-    /// Looks for `blocks` as `passes` see them. No block is empty.
+    /// Searches for `blocks` with `passes`. No block is empty.
     pub(crate) fn new(lines: &'a Lines<'f>, blocks: Vec<&'a [&'p [u8]]>, passes: &[Pass]) -> Self {
         let spots = match passes.iter().max() {
             Some(&most_lenient) if !blocks.is_empty() => prefilter::find(lines, &blocks, most_lenient),
@@ -53,8 +53,8 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         })
     }
 
-    /// The places of a block that the prefilter found: what a stricter pass sees, every more lenient
-    /// one sees.
+    /// Returns the places of a block that the prefilter found. Every place of a stricter pass is one of a more lenient
+    /// pass too.
     pub(crate) fn spots(&self, pass: Pass, block: usize) -> Option<impl DoubleEndedIterator<Item = Mark>> {
         let spots = self.spots.as_ref()?[block].iter();
         Some(spots.filter(move |spot| spot.pass <= pass).map(|spot| spot.mark))
@@ -84,7 +84,7 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// The first place of the block of a hunk in `from..` where the lines also end as the hunk says.
+    /// Returns the first place in `from..` of a hunk's block where the lines also end as the hunk states.
     pub(crate) fn next_of(
         &self,
         needle: &Needle<'_>,
@@ -109,18 +109,18 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// Whether [`next_of`](Self::next_of) may have left out places: then those that it gave are no answer.
+    /// Returns whether [`next_of`](Self::next_of) may have missed places. Then the places that it returned are not all.
     pub(crate) fn gave_up(&self) -> bool {
         self.effort.get() == 0
     }
 
-    /// The last place of a block that begins in `..=until`. Only the automaton is asked: this is for blocks with more places
-    /// than the prefilter lists.
+    /// Returns the last place of a block that begins in `..=until`. Only the automaton is asked, because this is for
+    /// blocks with more places than the prefilter lists.
     pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
         self.occurrences(pass).previous(block, until)
     }
 
-    /// The first block with the same lines, if the automaton was asked; else the block itself.
+    /// Returns the first block with the same lines, if the automaton was used; else the block itself.
     pub(crate) fn same_as(&self, pass: Pass, block: usize) -> usize {
         if self.spots.is_some() { block } else { self.occurrences(pass).same_as(block) }
     }

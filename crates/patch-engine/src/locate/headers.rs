@@ -1,13 +1,13 @@
-//! Finds the lines that the `@@` headers of hunks name, and the scopes that these come to.
+//! Finds the lines that the `@@` headers of hunks name, and their scopes.
 //!
-//! Nothing is listed for each hunk: thousands of headers may each name every line of a file. Headers
-//! that a pass takes for the same share their [`Anchors`], hunks with the same headers share a scope,
-//! and a scope is asked about one line at a time.
+//! Nothing is listed per hunk, because thousands of headers may each name every line of a file. Headers that a pass
+//! considers equal share their [`Anchors`], hunks with the same headers share a scope, and a scope is queried one line
+//! at a time.
 //!
 //! # Limits
 //!
-//! Whether a header stands in a scope is found by going from one to the other in turns. Where they alternate
-//! all over the file and never meet, that is a walk over both lists, for each scope that has another outer one.
+//! Whether a header stands in a scope is found by advancing in both lists in turns. Where they alternate all over the
+//! file and never meet, that is a walk over both lists for each scope with another outer scope.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,32 +20,32 @@ use crate::lines::Lines;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// The headers of all hunks, looked for in one walk over the file.
+/// The headers of all hunks, found in one walk over the file.
 pub(crate) struct Headers<'a, 'f, 'p> {
     lines: &'a Lines<'f>,
     passes: &'a [Pass],
     /// The headers, each once.
     texts: Vec<&'p str>,
     indices: Map<&'p str, usize>,
-    /// The lines that the most lenient pass takes for one of them.
+    /// The lines that the most lenient pass considers equal to one of them.
     named: Vec<u32>,
     ends: Option<ScopeEnds>,
     /// For each pass that was needed so far, the anchors of each header.
     by_pass: Vec<Option<Vec<usize>>>,
     anchors: Vec<Anchors>,
     scopes: Vec<Scope>,
-    /// What a header comes to within a scope; `None` if it is not there.
+    /// The scope of a header within another scope; `None` if the header does not occur in it.
     inner: Map<(usize, usize), Option<usize>>,
 }
 
 /// A scope within another one.
 struct Scope {
     outer: usize,
-    /// Which [`Anchors`].
+    /// The index of its [`Anchors`].
     anchors: usize,
     /// The first anchor that is in the outer scope.
     first: u32,
-    /// What was asked for last: questions ascend or descend most of the time.
+    /// The last answer: queries mostly ascend or descend.
     last: RefCell<Stretch>,
 }
 
@@ -79,8 +79,8 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         Self { lines, passes, texts, indices, named, ends, by_pass, anchors, scopes, inner }
     }
 
-    /// The scope that the headers of a hunk come to; `None` if one of them is nowhere in the file, or
-    /// not within the scope of the one before it.
+    /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or not within the scope of
+    /// the one before it.
     pub(crate) fn resolve(&mut self, needle: &Needle<'p>) -> Option<usize> {
         needle.headers.iter().try_fold(Self::WHOLE, |outer, header| {
             let header = self.indices[header];
@@ -92,7 +92,7 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         })
     }
 
-    /// The lines that a pass takes for a header.
+    /// Returns the lines that a pass considers equal to a header.
     fn anchors(&mut self, pass: usize, header: usize) -> Option<usize> {
         let Self { lines, passes, texts, named, ends, by_pass, anchors, .. } = self;
         let ends = ends.as_ref()?;
@@ -126,7 +126,7 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         scope
     }
 
-    /// The first anchor in `from..` that is in `scope`.
+    /// Returns the first anchor in `from..` that is in `scope`.
     fn next_anchor(&self, scope: usize, anchors: usize, mut from: u32) -> Option<u32> {
         loop {
             let line = self.anchors[anchors].next(from)?;
@@ -138,20 +138,19 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         }
     }
 
-    /// The first line where the innermost header of a scope stands.
+    /// Returns the first line of the innermost header of a scope.
     pub(crate) fn first_anchor(&self, scope: usize) -> u32 {
         self.scopes[scope].first
     }
 
-    /// The lines that are equal to the innermost header of a scope. Those within the scope are those
-    /// that it begins with.
+    /// Returns the lines that are equal to the innermost header of a scope. Those inside the scope are its first ones.
     pub(crate) fn innermost(&self, scope: usize) -> &Anchors {
         &self.anchors[self.scopes[scope].anchors]
     }
 
-    /// What of the file around `line` is in a scope, or is not.
+    /// Returns the stretch around `line` that is inside a scope, or outside of it.
     pub(crate) fn stretch(&self, scope: usize, line: u32) -> Stretch {
-        // Not by recursion: a hunk may have as many headers as it has lines.
+        // Not recursive: a hunk may have as many headers as lines.
         let mut unknown = Vec::new();
         let mut at = scope;
         let mut stretch = loop {

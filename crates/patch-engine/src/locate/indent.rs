@@ -1,4 +1,4 @@
-//! Indents inserted lines like the file, where the hunk matched with another indentation.
+//! Indents inserted lines like the file, if the hunk matched with another indentation.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use super::placed::Note;
 /// The difference between the indentation of a hunk and that of the lines it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reindent {
-    /// None, or not the same for all lines: inserted lines stay as they are written.
+    /// None, or different ones per line: inserted lines stay as they are written.
     Keep,
-    /// The file has these blanks in front of the hunk's.
+    /// The file has these blanks before the hunk's indentation.
     Add(Vec<u8>),
-    /// The hunk has these blanks in front of the file's.
+    /// The hunk has these blanks before the file's indentation.
     Remove(Vec<u8>),
 }
 
 impl<'p> Needle<'p> {
-    /// The difference that all matched lines show.
+    /// Returns the difference that all matched lines have in common.
     pub(crate) fn reindentation(
         &self,
         matched: &[Node],
@@ -67,7 +67,7 @@ impl<'p> Needle<'p> {
 }
 
 impl Reindent {
-    /// An inserted line as it goes into the file.
+    /// Returns an inserted line as it is written to the file.
     pub(crate) fn apply<'p>(&self, text: &'p [u8]) -> Cow<'p, [u8]> {
         match self {
             Self::Add(blanks) if !is_blank(text) => Cow::Owned([blanks, text].concat()),

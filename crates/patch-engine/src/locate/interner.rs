@@ -1,12 +1,12 @@
-//! Gives the lines of a patch numbers, so that lines are compared once and numbers from then on; and
-//! fingerprints, so that most lines of a file are not compared at all.
+//! Gives the lines of a patch numbers, so that each line is compared once and then only numbers are; and fingerprints,
+//! so that most lines of a file need no comparison at all.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::pass::{Pass, equal};
 
-/// A line that is no line of the patch.
+/// The number of a line that is not in the patch.
 pub(crate) const FOREIGN: u32 = u32::MAX;
 
 /// The numbers of the patch's lines, as one pass sees them.
@@ -22,7 +22,7 @@ impl<'p> Interner<'p> {
         Self { pass, ids: HashMap::default(), seen: Fingerprints::default() }
     }
 
-    /// The number of a line of the patch; a new one gets the next.
+    /// Returns the number of a line of the patch, giving it a new one if needed.
     pub(crate) fn insert(&mut self, line: &'p [u8]) -> u32 {
         let key = self.pass.key(line);
         self.seen.insert(fingerprint(&key));
@@ -30,15 +30,15 @@ impl<'p> Interner<'p> {
         *self.ids.entry(key).or_insert(next)
     }
 
-    /// The number of a line of the file, or [`FOREIGN`].
+    /// Returns the number of a line of the file, or [`FOREIGN`].
     pub(crate) fn get(&self, line: &[u8]) -> u32 {
         let key = self.pass.key(line);
         if self.seen.contains(fingerprint(&key)) { self.ids.get(&key).copied().unwrap_or(FOREIGN) } else { FOREIGN }
     }
 
-    /// The numbers of all lines of a file.
+    /// Returns the numbers of all lines of a file.
     pub(crate) fn all<'f>(&self, lines: impl Iterator<Item = &'f [u8]>) -> impl Iterator<Item = u32> {
-        // Tables repeat a line many times.
+        // Tables of data repeat a line many times.
         let mut last = (Cow::Borrowed(&[][..]), self.get(&[]));
         lines.map(move |line| {
             let key = self.pass.key(line);
@@ -54,9 +54,9 @@ impl<'p> Interner<'p> {
     }
 }
 
-/// A set of fingerprints that holds more than was put in, about one in a thousand with a few dozen.
+/// A set of fingerprints with false positives: about one in a thousand with a few dozen entries.
 ///
-/// It is made for each file; on the heap that would be two fresh pages of memory each time.
+/// It is created for each file. On the heap that would take two fresh pages of memory each time.
 #[derive(Debug)]
 pub(crate) struct Fingerprints([u64; 1024]);
 
@@ -79,7 +79,7 @@ impl Fingerprints {
     }
 }
 
-/// A number that is the same for equal lines and rarely for others: of a line's length, its first 64
+/// Returns a number that is the same for equal lines and rarely for others. It depends on a line's length, its first 64
 /// and its last eight bytes. The upper bits are the best.
 #[inline]
 pub(crate) fn fingerprint(line: &[u8]) -> u64 {
@@ -93,7 +93,7 @@ pub(crate) fn fingerprint(line: &[u8]) -> u64 {
     mix(words.iter().fold(line.len() as u64, mix), &last)
 }
 
-/// All bytes of a line of fewer than eight.
+/// Returns all bytes of a line with fewer than eight.
 fn short_ends(line: &[u8]) -> (u64, u64) {
     match (line, line.first_chunk().zip(line.last_chunk())) {
         (_, Some((&first, &last))) => (u32::from_le_bytes(first).into(), u32::from_le_bytes(last).into()),

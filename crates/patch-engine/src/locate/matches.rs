@@ -6,14 +6,14 @@ use super::pass::Pass;
 use super::search::SATURATION;
 use crate::lines::{Lines, Mark};
 
-/// What was found.
+/// The matches of all hunks.
 pub(crate) struct AllMatches<'a, 'f, 'p> {
     /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and for
     /// those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
     /// What [`Rest`] refers to.
     pub(crate) searched: Vec<Blocks<'a, 'f, 'p>>,
-    /// Where some of the matches begin, by line.
+    /// The beginnings of matches, by line, where they are listed.
     pub(crate) marks: Vec<Mark>,
 }
 
@@ -22,16 +22,17 @@ pub(crate) struct AllMatches<'a, 'f, 'p> {
 pub(crate) struct Matches {
     pub(crate) pass: Pass,
     pub(crate) dropped: usize,
-    /// The first lines of the first [`SATURATION`] ones, ascending; of all, where their terminators had to be looked at.
+    /// The first lines of the first [`SATURATION`] matches, ascending; of all matches, where their terminators had to
+    /// be compared.
     pub(crate) starts: Vec<u32>,
     /// How to find the others, if there are any.
     pub(crate) rest: Option<Rest>,
 }
 
-/// Matches that are found one at a time; the same for hunks with the same lines.
+/// Matches that are found one at a time, shared by hunks with the same lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Rest {
-    /// Which of [`AllMatches::searched`] has them.
+    /// The index in [`AllMatches::searched`].
     pub(crate) searched: usize,
     pub(crate) pass: Pass,
     pub(crate) block: usize,
@@ -46,7 +47,7 @@ pub(crate) fn find<'a, 'f, 'p>(
     let matches = needles.iter().map(|_| None).collect();
     let mut finder = Finder { lines, needles, found: AllMatches { matches, searched: Vec::new(), marks: Vec::new() } };
     finder.find_fixed(passes);
-    // Most hunks match in the first pass. What is left is looked for in all others at once.
+    // Most hunks match in the first pass. The others are searched for with all other passes at once.
     let (first, others) = passes.split_at(passes.len().min(1));
     finder.find_in(first);
     finder.find_in(others);
@@ -61,7 +62,7 @@ struct Finder<'a, 'f, 'p> {
 }
 
 impl<'a, 'p> Finder<'a, '_, 'p> {
-    /// The hunks that say themselves where they are.
+    /// Finds the hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
         for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
             let variants = passes.iter().flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
@@ -78,7 +79,7 @@ impl<'a, 'p> Finder<'a, '_, 'p> {
         }
     }
 
-    /// The hunks that have no match yet, and the numbers of separators that may be left out of each.
+    /// Returns the hunks without a match so far, and how many separators may be left out of each.
     fn wanted(&self) -> Vec<(&'a Needle<'p>, usize)> {
         self.needles
             .iter()

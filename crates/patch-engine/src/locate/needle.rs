@@ -9,26 +9,26 @@ use super::reject::{HunkReject, RejectReason};
 use super::scope::without_line_numbers;
 use crate::lines::{BOM, Lines, Mark};
 
-/// What is looked for.
+/// The lines to search for.
 #[derive(Debug)]
 pub(crate) struct Needle<'p> {
     pub(crate) index: usize,
     pub(crate) hunk: &'p Hunk<'p>,
-    /// Context and deleted lines; separators included.
+    /// Context and deleted lines, separators included.
     pub(crate) old: Vec<&'p [u8]>,
-    /// How the old lines must end for an exact match; empty when any terminators do.
+    /// How the old lines must end for an exact match; empty if any terminators do.
     endings: Vec<Ending>,
-    /// Whether the hunk shows some old line that ends in CRLF: those that are shown without it end in LF then.
+    /// Whether the hunk shows an old line that ends in CRLF. Lines that are shown without it then end in LF.
     shows_crlf: bool,
     /// How many of the last old lines may be separators.
     pub(crate) separators: usize,
-    /// Headers that name a line.
+    /// The headers that name a line.
     pub(crate) headers: Vec<&'p str>,
     /// Whether a header has line numbers and nothing else, or the hunk is one of a diff.
     pub(crate) numbered: bool,
-    /// Where the hunk must be, if it says so itself.
+    /// Where the hunk says itself that it is.
     pub(crate) fixed: Option<Fixed>,
-    /// The 0-based line that a diff says its first old line is.
+    /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
 }
 
@@ -40,12 +40,12 @@ enum Ending {
     CrLf,
 }
 
-/// A place that a hunk names.
+/// A place that a hunk states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fixed {
-    /// Its first line has a byte-order mark.
+    /// At the beginning of the file: its first line has a byte-order mark.
     Start,
-    /// Its last line is the last line of the file.
+    /// At the end of the file.
     End,
 }
 

@@ -1,4 +1,4 @@
-//! Why a hunk has no place, as data.
+//! Why a hunk was not placed, as data.
 
 use std::ops::RangeInclusive;
 
@@ -12,31 +12,31 @@ pub struct HunkReject {
     pub hunk: usize,
     /// The 1-based line of the patch where the hunk begins.
     pub patch_line: u32,
-    /// Why.
+    /// The reason.
     pub reason: RejectReason,
 }
 
-/// Why a hunk has no place. Line numbers are 1-based and those of the pre-image.
-/// A new variant breaks callers, so that each finds the words for it.
+/// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is exhaustive, so that
+/// whoever words the reasons has to add one for a new variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RejectReason {
-    /// Its old lines are nowhere in the file.
+    /// Its old lines stand nowhere in the file.
     ContextNotFound {
-        /// The place that is most like them.
+        /// The most similar place.
         nearest: Option<Box<Nearest>>,
     },
-    /// Its old lines are in the file, but not where its headers want it.
+    /// Its old lines are in the file, but not where its headers say.
     OutsideScope {
         /// The innermost header.
         header: String,
-        /// Where the old lines are.
+        /// The places of the old lines.
         candidates: Vec<Candidate>,
     },
-    /// A header is not in the file, and the hunk has not exactly one exact place without it.
+    /// A header is not in the file, and without it the hunk does not have exactly one exact place.
     HeaderNotFound {
         /// The header.
         header: String,
-        /// Where the old lines are.
+        /// The places of the old lines.
         candidates: Vec<Candidate>,
     },
     /// It fits in several places.
@@ -45,14 +45,14 @@ pub enum RejectReason {
         candidates: Vec<Candidate>,
         /// Whether there are more.
         more: bool,
-        /// Whether places exist, but none that keeps the order of the hunks.
+        /// Whether each hunk has places, but no choice of them keeps the order of the hunks.
         out_of_order: bool,
     },
     /// It changes lines that another hunk of the section changes.
     OverlappingEdits {
         /// The other hunk, 0-based.
         other: usize,
-        /// The lines of the file they share, or that the other hunk removed.
+        /// The lines of the file that both change, or that the other hunk removed.
         lines: Option<RangeInclusive<usize>>,
     },
     /// The file already has its new lines, and its old ones are gone.
@@ -60,17 +60,17 @@ pub enum RejectReason {
         /// Where the new lines are.
         lines: RangeInclusive<usize>,
     },
-    /// It has no old lines, no header, and does not say that it goes to the end of the file.
+    /// It has no old lines and no header, and does not say that it goes to the end of the file.
     NoAnchor,
-    /// A marker for a missing line feed stands at a line that is not the last, or the file's last
-    /// line has one.
+    /// A marker for a missing line feed is at a line that is not the last, or the last line of the file has a line
+    /// feed.
     FinalNewline,
     /// It inserts text that is not ASCII into a file that is not UTF-8.
     Encoding,
 }
 
 impl RejectReason {
-    /// The stable short name, which programs go by.
+    /// Returns the stable short name, for programs.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -91,9 +91,9 @@ impl RejectReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The lines it would match; for a hunk without old lines, the line it would come before.
+    /// The lines that it would match. For a hunk without old lines: the line that it would be inserted before.
     pub lines: RangeInclusive<usize>,
-    /// What to write into the hunk to mean this place.
+    /// What to add to the hunk to select this place.
     pub advice: Option<Advice>,
 }
 
@@ -108,32 +108,32 @@ pub enum Advice {
     Header(String),
 }
 
-/// The region of the file that is most like the old lines of a hunk.
+/// The region of the file that is most similar to the old lines of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Nearest {
     /// Its lines.
     pub lines: RangeInclusive<usize>,
-    /// How many of the old lines are in it, in their place.
+    /// How many of the old lines it has, in their places.
     pub agreeing: usize,
     /// How many old lines the hunk has.
     pub of: usize,
     /// The first line that differs.
     pub difference: Option<Difference>,
-    /// The pass that would have matched, if one would.
+    /// The pass that would have matched, if there is one.
     pub pass: Option<Pass>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
-    /// Whether the old lines stand there, and the hunk has no place only because it says that the file ends with them.
+    /// Whether the old lines stand there, and the hunk was refused only because it says that the file ends with them.
     pub not_at_end: bool,
-    /// The first lines of the place, at most 12.
+    /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
-    /// The hunk's lines with those of the place for its context and removed lines, prefixes included, ready to paste; empty when the
-    /// place has not as many lines, or they are many.
+    /// The hunk, ready to paste, with the lines of the region in place of its context and deleted lines, prefixes
+    /// included. Empty if the region has fewer lines, or they are too many.
     pub paste: Vec<String>,
 }
 
-/// A line of the file, and where it differs from what a hunk has there.
+/// A line of the file, and where it differs from the hunk's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -142,24 +142,24 @@ pub struct Shown {
     pub line: usize,
     /// Its text.
     pub text: String,
-    /// The first and the last character that differ, 1-based; none when the hunk has this line. A line that is shorter than the hunk's
-    /// differs one past its end.
+    /// The first and the last character that differ, 1-based; none if the hunk has this line. If the line is shorter
+    /// than the hunk's, they are one past its end.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub columns: Option<(usize, usize)>,
 }
 
-/// A line of a hunk and the line of the file that stands in its place.
+/// A line of a hunk and the line of the file in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
     /// The 1-based line of the patch.
     pub patch_line: u32,
-    /// The 1-based line of the file; one past the last when the file ends there.
+    /// The 1-based line of the file; one past the last if the file ends there.
     pub file_line: usize,
-    /// What the hunk has.
+    /// The hunk's line.
     pub wanted: String,
-    /// What the file has; `None` when it ends before.
+    /// The file's line; `None` if the file ends before.
     pub found: Option<String>,
-    /// The first character in which they differ, 1-based.
+    /// The first character that differs, 1-based.
     pub column: usize,
 }

@@ -27,16 +27,16 @@ pub struct Committed {
 }
 
 impl Locked<'_> {
-    /// Makes all of a plan happen, or none of it.
+    /// Carries out all of a plan, or none of it.
     ///
-    /// Every path is checked against the policy once more, whatever it was checked for when the plan was made.
+    /// Checks every path against the policy again, whatever access it was checked for when the plan was made.
     ///
-    /// On a file system where files cannot be renamed out of the state directory, there is a second attempt that stages
-    /// beside the files; the log and the host get their calls once more.
+    /// If the file system does not let files be renamed out of the state directory, the commit is tried a second time with the
+    /// new files staged beside the old ones; the log and the host are then called again.
     ///
     /// # Errors
     ///
-    /// Unless it is [`CommitError::RollbackIncomplete`] or [`CommitError::Untidy`], everything is as it was before.
+    /// After any error but [`CommitError::RollbackIncomplete`] and [`CommitError::Untidy`] everything is as it was before.
     pub fn commit(
         &self,
         plan: &Plan,
@@ -62,19 +62,19 @@ struct Commit<'c> {
     options: &'c CommitOptions,
 }
 
-/// The plan's paths, each checked for what becomes of it here.
+/// The paths of a plan, checked for the access that the commit needs.
 struct Targets {
     /// One for each transition.
     paths: Vec<Target>,
-    /// The directories to be made, with the modes that are not the default.
+    /// The directories to create, with their modes where these are not the default.
     created: Vec<(Target, Option<u32>)>,
 }
 
-/// Everything a publication needs.
+/// Everything that publishing needs.
 struct Staged {
     journal: Journal,
     files: Vec<Option<StagedFile>>,
-    /// The directories that go, with their modes.
+    /// The directories to remove, with their modes.
     removed: Vec<(Target, u32)>,
 }
 
@@ -91,9 +91,9 @@ impl Commit<'_> {
         let id = pending.id();
         let give_up = |host: &dyn Host| if host.cancelled() { Err(CommitError::Cancelled) } else { Ok(()) };
         let intended = give_up(host).and_then(|()| log.intend(id).map_err(CommitError::Refused));
-        // To write the intent down may have taken its time. This is the last moment.
+        // Writing the intent may have taken a while. This is the last chance to cancel.
         if let Err(refused) = intended.and_then(|()| give_up(host)) {
-            // On Windows a file that is open can keep its name until it is closed.
+            // On Windows an open file can keep its name until it is closed.
             drop(files);
             return Err(self.give_up(pending, beside, refused));
         }
@@ -103,8 +103,8 @@ impl Commit<'_> {
         let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
         let published = self.publish(&publication, files, log, host);
         if let Err(cause) = published.and_then(|()| self.verify(&pending, host)) {
-            // Without the mark a crash from here on may still finish the transaction, which is
-            // right: no failure was reported then.
+            // If the mark cannot be written, recovery after a crash may still finish the transaction. That is
+            // correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
             let left = publication.roll_back().and_then(|left| {
@@ -115,7 +115,7 @@ impl Commit<'_> {
             });
             return Err(self.abort(&dirs, pending, &journal, cause, marked, left));
         }
-        // It happened, and is durable. Whatever fails from here on, the next lock does.
+        // The change is made and durable. Anything that fails from here on is done by the next process that takes the lock.
         store.keep();
         let trashed = |(index, transition): (usize, &Transition)| {
             transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
@@ -135,7 +135,7 @@ impl Commit<'_> {
             return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
         }
         if pending.finish().is_ok() {
-            // Without it the same text is carried out again, or refused, and nothing worse.
+            // If this fails, the same patch is applied again or refused, and nothing worse.
             if let Some(text) = &self.options.text {
                 let _ = store.note_applied(text, id);
             }
@@ -147,7 +147,7 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Takes away what was staged: nothing but the folder, and files beside their places, which it lists, was written.
+    /// Removes what was staged. Only the folder was written, and the files staged beside their places, which the folder lists.
     fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
         let dirs = Dirs::new(self.locked.workspace.home());
         if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
@@ -160,7 +160,7 @@ impl Commit<'_> {
         cause
     }
 
-    /// Looks at everything once more before anything is written.
+    /// Checks every path and every pre-image again before anything is written.
     fn check(&self, dirs: &Dirs<'_>) -> Result<Targets, CommitError> {
         if self.plan.is_empty() {
             return Err(CommitError::Nothing);
@@ -198,12 +198,12 @@ impl Commit<'_> {
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
-            // A directory that goes makes room before the file comes.
+            // Where a directory gives way to a file, it is still there now.
             if transition.before.is_some() || !going.contains(&transition.path) {
                 publish::expected(transition).check_early(&place)?;
             }
         }
-        // Directories are on the way to files that the lists let pass, or were there before.
+        // Directories are not checked against the lists: they lead to files that are, or existed before.
         let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
         let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
         let created = created.collect::<Result<_, fs_guard::Error>>()?;
@@ -223,7 +223,7 @@ impl Commit<'_> {
             transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
         };
         if beside && let Some(over) = transitions.iter().find(over) {
-            // Displaced files wait in the directory that it takes the place of.
+            // Displaced files would be kept in the very directory that this file replaces.
             let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
             let path = over.path.to_string();
             return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
@@ -294,7 +294,7 @@ impl Commit<'_> {
         Ok(journal)
     }
 
-    /// The files that get another path.
+    /// Returns the slots of files that move: from which, to which.
     fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
         let moves = self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
         let moves: Vec<_> = moves.filter_map(|change| Some((&change.path, change.to_path.as_ref()?))).collect();
@@ -306,7 +306,7 @@ impl Commit<'_> {
         moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
     }
 
-    /// Comes to the commit point, and publishes.
+    /// Writes and syncs the journal (the commit point), then publishes.
     fn publish(
         &self,
         publication: &Publication<'_>,
@@ -328,7 +328,7 @@ impl Commit<'_> {
                     group.log(log);
                 }
                 pending.add_dirs(&mut group);
-                // The process that made the state directory may have been killed before it synced it, or may not sync at all.
+                // The process that created the state directory may have been killed before it synced it, or may never sync.
                 group.dir(&self.locked.store.parent_dir()?);
                 if beside {
                     group.dirs_of(dirs);
@@ -336,14 +336,14 @@ impl Commit<'_> {
                 group.sync(whole)?;
             }
         }
-        // The commit point: from here on recovery makes it happen.
+        // The commit point: from here on recovery finishes the transaction.
         let mut fresh = Fresh { plan: self.plan, files };
         publication.publish(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
         if durable {
             publication.sync(whole)?;
         }
-        // What was displaced beside its place keeps its directory until it comes home. None of them is to be back after a
-        // power cut.
+        // Files displaced beside their places need their directory until they are moved to the folder. A removed directory must
+        // not come back after a power cut, so this is synced.
         let removed = !beside && publication.remove_dirs()?;
         let last = publication.publish_last(Some(&mut fresh), &mut |index| host.event(&Event::Published(index)))?;
         if durable && (removed || last) {
@@ -352,7 +352,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Has what was published looked at, where that is wanted; from then on the transaction counts.
+    /// Runs the caller's check on the published files, if there is one. Once it passes the transaction counts.
     fn verify(&self, pending: &Pending<'_>, host: &mut dyn Host) -> Result<(), CommitError> {
         let Some(verify) = &self.options.verify else { return Ok(()) };
         host.event(&Event::Verifying(pending.id()));
@@ -364,7 +364,7 @@ impl Commit<'_> {
         Ok(pending.mark_verified(self.options.durability == Durability::Full)?)
     }
 
-    /// Ends after a roll-back that put back all but `left`; the error shows when it could not be finished.
+    /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if the roll-back is incomplete.
     fn abort(
         &self,
         dirs: &Dirs<'_>,
@@ -387,13 +387,13 @@ impl Commit<'_> {
         if left.is_empty() {
             return match pending.discard() {
                 Ok(()) => cause,
-                // It is undone; what is left of the folder is discarded when it is found, if it is marked.
-                // But before another attempt: recovery would take back what that did.
+                // The files are restored. If the folder is marked as aborted, the next recovery discards it. But if a second
+                // attempt follows, that recovery would revert the attempt, so then it is an error.
                 Err(_) if marked && !matches!(&cause, CommitError::Files(error) if is_cross_device(error)) => cause,
                 Err(error) => incomplete(error.into(), left),
             };
         }
-        // What could not be put back is kept in the trash.
+        // Files that could not be restored are kept in the trash.
         let _ = siblings::bring_home(dirs, &pending, journal);
         match pending.finish() {
             Ok(()) => incomplete(cause, left),
@@ -413,7 +413,7 @@ fn carried(note: &PlanNote) -> Option<Carried> {
     Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
 }
 
-/// Fails when the directory that a path needs (or the nearest one there is) cannot be changed.
+/// Fails if the parent directory of a path, or its nearest existing ancestor, cannot be written.
 fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
     let mut at = path.clone();
     loop {

@@ -1,4 +1,4 @@
-//! What can go wrong with transactions.
+//! The errors of transactions.
 
 use fs_guard::Sha256;
 use workspace_trash::{JournalProblem, TransactionId};
@@ -7,32 +7,32 @@ use super::options::NotVerified;
 use crate::kind::ErrorKind;
 use crate::reject::Rejects;
 
-/// A file that is not what it should be.
+/// A file that is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
     /// Its path.
     pub path: String,
-    /// The hash it should have; `None` when nothing should be there.
+    /// The expected hash; `None` if the file was expected not to exist.
     pub expected: Option<Sha256>,
-    /// The hash it has; `None` when nothing is there, or no file.
+    /// The actual hash; `None` if nothing is there, or something that is not a file.
     pub actual: Option<Sha256>,
-    /// The later transaction that left it as it is; `None` when none did.
+    /// The later transaction that left the file as it is now; `None` if no transaction did.
     pub by: Option<TransactionId>,
 }
 
-/// Why it is uncertain whether a transaction is the newest.
+/// Why it is unclear whether a transaction is the newest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Doubt {
     /// Its journal is not trusted.
     #[error(transparent)]
     Journal(#[from] JournalProblem),
-    /// Its name lies in the future.
+    /// Its id has a time in the future.
     #[error("it lies in the future")]
     Future,
 }
 
-/// A transaction could not be locked, looked at or planned.
+/// The workspace could not be locked, or a transaction not be read or planned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,17 +42,17 @@ pub enum Error {
     /// A file could not be used.
     #[error(transparent)]
     Files(#[from] fs_guard::Error),
-    /// Files are no longer what the transaction left.
+    /// Files have changed since the transaction.
     #[error("not as transaction {} left it: {}", .id.short(), paths(.drifts))]
     Drifted {
-        /// The transaction to be undone.
+        /// The transaction to undo.
         id: TransactionId,
         /// Every file that differs.
         drifts: Vec<Drift>,
-        /// What it did can be carried to the files as they are now.
+        /// Whether its reversal can be carried to the current files.
         carry: bool,
     },
-    /// The transaction did nothing to the path.
+    /// The transaction did not change the path.
     #[error("transaction {id} did not touch {path:?}")]
     NotInTransaction {
         /// The transaction.
@@ -60,34 +60,34 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// It changed files outside the root, in the same project.
+    /// The transaction changed files of the same project outside the root.
     #[error("transaction {id} changed files outside this directory: {}; it can be taken back in {project:?}", .paths.join(", "))]
     Elsewhere {
         /// The transaction.
         id: TransactionId,
         /// The files, relative to the root.
         paths: Vec<String>,
-        /// The project's top.
+        /// The top directory of the project.
         project: String,
     },
-    /// A file cannot be brought back to where it shall be.
+    /// A file cannot be restored to the wanted path.
     #[error(transparent)]
     Rejected(#[from] Rejects),
-    /// There is nothing to be undone, or redone.
+    /// There is nothing to undo, or to redo.
     #[error("there is no transaction to {0}")]
     NothingTo(&'static str),
-    /// It is uncertain which transaction is the newest.
+    /// It is unclear which transaction is the newest.
     #[error("cannot tell which transaction to {what}: {}; name it", doubts(.transactions))]
     Doubtful {
         /// `undo` or `redo`.
         what: &'static str,
-        /// The transactions that would be passed over, and why.
+        /// The transactions that would be skipped, and why.
         transactions: Vec<(TransactionId, Doubt)>,
     },
     /// The transaction was rolled back.
     #[error("transaction {0} was rolled back; there is nothing to undo")]
     Aborted(TransactionId),
-    /// A transaction that was cut off could not be finished or reverted.
+    /// An interrupted transaction could be neither finished nor reverted.
     #[error("the interrupted transaction in {journal:?} cannot be recovered: {cause}")]
     NotRecovered {
         /// Its journal.
@@ -111,8 +111,8 @@ fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {
 }
 
 impl Error {
-    /// Returns the transactions that are in the way and that a person may [trust](super::UndoOptions::trust): they are signed
-    /// with a key that is not here, or not signed.
+    /// Returns the transactions that caused this error and that a person may [trust](super::UndoOptions::trust): those signed
+    /// with a key that is not available here, and unsigned ones.
     #[must_use]
     pub fn to_be_trusted(&self) -> Vec<TransactionId> {
         match self {
@@ -141,7 +141,7 @@ impl Error {
         }
     }
 
-    /// Returns the path it is about; the first one where there are several.
+    /// Returns the path that the error is about, or the first of several.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -162,7 +162,7 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// A file is not what the plan was made for.
+    /// A file has changed since the plan was made.
     #[error("{:?} was changed since the plan was made", .0.path)]
     Stale(Drift),
     /// A file could not be used.
@@ -171,34 +171,34 @@ pub enum CommitError {
     /// The store could not be used.
     #[error(transparent)]
     Store(#[from] workspace_trash::Error),
-    /// The host gave it up.
+    /// The host cancelled the commit.
     #[error("cancelled; nothing was changed")]
     Cancelled,
-    /// The log of commits cannot be written.
+    /// The commit log could not be written.
     #[error("refused before anything was written: {0}")]
     Refused(String),
-    /// What was published was not accepted.
+    /// The check of the published files failed.
     #[error("the command of the check {}", .0.end)]
     Unverified(Box<NotVerified>),
-    /// The plan does nothing.
+    /// The plan has no changes.
     #[error("there is nothing to commit")]
     Nothing,
     /// The plan was made for another workspace.
     #[error("the plan was made for another workspace")]
     OtherWorkspace,
-    /// The roll-back could not be finished: some files are not as they were before.
+    /// The roll-back is incomplete: some files are not as they were before.
     #[error("{cause}; the roll-back could not be finished{} (journal: {journal})", left(.paths))]
     RollbackIncomplete {
         /// Where the journal is.
         journal: String,
-        /// The files that were changed by someone else meanwhile and were left so; what the commit
-        /// had displaced is in the trash. Empty when the roll-back itself failed: `recover` goes on.
+        /// The files that someone else changed in the meantime and that were left alone; the files that the commit
+        /// displaced there are in the trash. Empty if the roll-back itself failed; `recover` continues it.
         paths: Vec<String>,
         /// Why the commit failed, or why the roll-back did.
         cause: Box<CommitError>,
     },
-    /// All of it happened, but files that it displaced are still beside their places, or directories that should be gone are
-    /// there. Recovery goes on with that.
+    /// Every file is changed, but displaced files are still beside their places, or directories that should be removed still
+    /// exist. Recovery finishes the rest.
     #[error("{cause}; every file is changed, but what was displaced is not put away yet (journal: {journal})")]
     Untidy {
         /// Where the journal is.
@@ -230,7 +230,7 @@ impl CommitError {
         }
     }
 
-    /// Returns the path it is about.
+    /// Returns the path that the error is about.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -242,7 +242,7 @@ impl CommitError {
         }
     }
 
-    /// Tells whether every file is as it was before.
+    /// Returns whether every file is as it was before.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
         !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })

@@ -1,4 +1,4 @@
-//! What was committed in a workspace.
+//! The history of a workspace: its finished transactions.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::SystemTime;
@@ -15,31 +15,31 @@ use super::workspace::Workspace;
 pub struct LogEntry {
     /// Its journal.
     pub journal: Journal,
-    /// The transaction that undid it, as long as that is not undone itself.
+    /// The transaction that undid it, unless that one is undone itself.
     pub undone_by: Option<TransactionId>,
-    /// It was rolled back but for files that someone else had changed; the journal has what it was about to do.
+    /// Whether it was rolled back, except for files that someone else had changed. The journal then states what was planned.
     pub aborted: bool,
 }
 
-/// A folder in the trash that is no part of the history.
+/// A folder in the trash that does not count as history.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Unverified {
-    /// The transaction whose name it has.
+    /// The transaction id in its name.
     pub id: TransactionId,
     /// Why its journal is not trusted.
     pub problem: JournalProblem,
-    /// The transaction that undid it, as long as that is not undone itself.
+    /// The transaction that undid it, unless that one is undone itself.
     pub undone_by: Option<TransactionId>,
 }
 
 impl Workspace {
-    /// Returns the finished transactions, the newest first.
+    /// Returns the finished transactions, newest first.
     pub fn log(&self) -> Result<Vec<LogEntry>, Error> {
         Ok(self.history()?.0)
     }
 
-    /// Returns the finished transactions and those whose journals are not trusted, the newest first.
+    /// Returns the finished transactions and those whose journals are not trusted, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         match self.store()? {
             Some(store) => log(&store),
@@ -53,20 +53,20 @@ impl Workspace {
         Ok(found.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
     }
 
-    /// Finds the transaction that an undo without a name takes back: the newest that counts, is not undone and is no undo.
+    /// Finds the transaction that `undo` without an id reverts: the newest that counts, is not undone and is not an undo itself.
     ///
     /// # Errors
     ///
-    /// When it is uncertain which one that is, or the journals cannot be read.
+    /// If it is unclear which one that is, or the journals cannot be read.
     pub fn undoable(&self) -> Result<Option<TransactionId>, Error> {
         last_active(&self.history()?, false)
     }
 
-    /// Finds the newest transaction that changed all of these paths and is no undo, of which none of them was taken back since.
+    /// Finds the newest transaction that changed all of these paths, is not an undo, and whose changes to them still stand.
     ///
     /// # Errors
     ///
-    /// When the journals cannot be read.
+    /// If the journals cannot be read.
     pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
         let log = self.log()?;
         let changed = |entry: &LogEntry| {
@@ -85,7 +85,7 @@ impl Workspace {
         Ok(found.map(|entry| entry.journal.header.id))
     }
 
-    /// Lists the displaced files, the newest first.
+    /// Lists the displaced files, newest first.
     pub fn trash(&self) -> Result<Vec<TrashEntry>, Error> {
         match self.store()? {
             Some(store) => Ok(store.entries()?.0),
@@ -97,15 +97,15 @@ impl Workspace {
 pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
     let mut entries = Vec::new();
     let mut unverified = Vec::new();
-    // The newest first: whether an undo is undone is known before what it undoes is looked at.
+    // Newest first: whether an undo is undone itself is then known before the transaction that it undoes is read.
     let mut undone: BTreeMap<TransactionId, TransactionId> = BTreeMap::new();
     for id in store.transactions()? {
         let read = store.journal(id).and_then(|journal| Ok((journal, store.is_aborted(id)?)));
         let (journal, aborted) = match store.unless_gone(id, read) {
             Ok(Some(read)) => read,
-            // A purge goes on.
+            // A purge in another process removed it.
             Ok(None) => continue,
-            // Not ours, so no part of the history.
+            // Not signed by this user, so it does not count.
             Err(workspace_trash::Error::Journal { problem, .. }) => {
                 unverified.push(Unverified { id, problem, undone_by: undone.get(&id).copied() });
                 continue;
@@ -127,9 +127,9 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
 
 /// Finds the newest transaction that counts and is (or is not) an undo.
 ///
-/// Fails where that is uncertain: a newer one is not verified, or the names do not follow the clock.
+/// Fails if that is unclear: a newer one is not verified, or an id lies in the future.
 ///
-/// To redo is to undo an undo; what comes out of it is no undo.
+/// A redo undoes an undo and is not an undo itself.
 pub(super) fn last_active(
     (entries, unverified): &(Vec<LogEntry>, Vec<Unverified>),
     undo: bool,
@@ -148,7 +148,7 @@ pub(super) fn last_active(
     let found = entries.iter().find(|entry| {
         let header = &entry.journal.header;
         let counts = entry.undone_by.is_none() && !entry.aborted && !header.partial;
-        // A redo stands for the transaction that it brought back, which is found itself.
+        // A redo is skipped: the transaction that it restored is found instead.
         let depth = depth(header.id);
         counts && if undo { depth % 2 == 1 } else { depth == 0 }
     });
@@ -167,7 +167,7 @@ pub(super) fn last_active(
     }
 }
 
-/// The paths of a transaction that were taken back one by one, and are so still.
+/// Returns the paths of a transaction that were undone one by one, and not redone since.
 pub(super) fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSet<&str> {
     let parts = newest_first.iter().filter(|entry| {
         let header = &entry.journal.header;
@@ -176,7 +176,7 @@ pub(super) fn taken_back(newest_first: &[LogEntry], id: TransactionId) -> HashSe
     parts.flat_map(|entry| entry.journal.records.iter().map(|record| &*record.path)).collect()
 }
 
-/// Finds the undo that counts: `id` itself, or the one that undid `id`.
+/// Finds the undo in effect: `id` itself, or the one that undid `id`.
 pub(super) fn active_undo_of(entries: &[LogEntry], id: TransactionId) -> Result<Option<TransactionId>, Error> {
     let by_id = |id: TransactionId| entries.iter().find(|entry| entry.journal.header.id == id);
     let entry = by_id(id).ok_or(workspace_trash::Error::NoSuchTransaction(id))?;

@@ -1,4 +1,4 @@
-//! Where the state of a directory is: one lock, journal, log and undo for all of a project.
+//! Finds the state directory: each project has one lock, journal, log and undo history.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,34 +8,34 @@ use workspace_trash::{KeyPlace, Prefix};
 
 use crate::policy::USER_STATES;
 
-/// Where the state directory is that a workspace uses.
+/// Where a workspace keeps its state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StatePlace {
-    /// In the nearest directory, from the root upwards, that has a trusted one. When none has: in the top of the enclosing git
-    /// work tree, if that is writable and of the root's owner and file system, else in the root.
+    /// In the nearest directory, from the root upwards, that has a trusted one. If none has: at the top of the enclosing git
+    /// work tree if that is writable and has the owner and the file system of the root, else in the root.
     #[default]
     Project,
-    /// In the root, whatever is around it.
+    /// In the root, whatever encloses it.
     Root,
-    /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), by the path and the device of the project's top: `git clean`
-    /// does not reach it. A state directory that is in the tree already stays in use. Where the user has no state directory:
-    /// as [`Project`](Self::Project).
+    /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), named after the path and the device of the project's top,
+    /// where `git clean` does not reach it. A state directory that already exists in the tree stays in use. If the user has no
+    /// state directory: as [`Project`](Self::Project).
     User,
 }
 
-/// Finds the project that a directory is a part of: its top, and the path from there to the directory.
+/// Finds the project that encloses a directory: its top, and the path from there to the directory.
 #[must_use]
 pub fn project(root: &Arc<Root>) -> (Arc<Root>, Prefix) {
     find(root, StatePlace::Project, &KeyPlace::Nowhere)
 }
 
-/// The directory whose state it is, and the path from there to the root.
+/// Finds the directory that has the state, and the path from there to the root.
 pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) -> (Arc<Root>, Prefix) {
     let here = || (Arc::clone(root), Prefix::default());
     if place == StatePlace::Root || matches!(root.state_dir(), Ok(Some(_))) {
         return here();
     }
-    // What was interrupted elsewhere in the project is finished from here, too.
+    // Transactions that were interrupted elsewhere in the project are recovered from here too.
     let policy = Policy { within: Vec::new(), ..root.policy().clone() };
     let mut top = root.has_git().then(here);
     for (above, path) in root.enclosing(&policy) {
@@ -54,7 +54,7 @@ pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) ->
     }
     let (home, prefix) = top.unwrap_or_else(here);
     match user_state(&home, key_place).filter(|_| place == StatePlace::User) {
-        // A root of its own: the other is shared.
+        // Opened anew, because the other handle is shared.
         Some(dir) => match Root::open(home.path(), home.policy().clone()) {
             Ok(root) => (Arc::new(root.with_private_dir(dir)), prefix),
             Err(_) => (home, prefix),
@@ -63,7 +63,7 @@ pub(super) fn find(root: &Arc<Root>, place: StatePlace, key_place: &KeyPlace) ->
     }
 }
 
-/// The directory of a project's state among the user's.
+/// Returns the path of a project's state directory beneath the user's.
 fn user_state(home: &Root, key_place: &KeyPlace) -> Option<PathBuf> {
     let states = key_place.directories().into_iter().next()?.join(USER_STATES);
     let path = fs_guard::real_path(home.path()).ok()?;

@@ -1,4 +1,4 @@
-//! How a transaction is committed.
+//! The options of a commit.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,75 +7,75 @@ use std::time::Duration;
 use fs_guard::{Root, Sha256};
 use workspace_trash::Retention;
 
-/// What a commit survives.
+/// What a commit survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Power loss: everything is on the disk before it counts.
+    /// Power loss: every step is synced.
     #[default]
     Full,
-    /// The end of the process at any instant; nothing is waited for.
+    /// A kill of the process at any instant. Nothing is synced.
     Process,
-    /// As `Process`, and nothing at all is promised after a power loss, on any file system.
+    /// As `Process`. After a power loss nothing is promised, on any file system.
     None,
 }
 
-/// What a commit needs to know beside the plan.
+/// What a commit needs beside the plan.
 #[derive(Debug, Clone)]
 pub struct CommitOptions {
-    /// What it survives.
+    /// What the commit survives.
     pub durability: Durability,
     /// The tool that was called, for the journal.
     pub tool: Option<String>,
-    /// The agent that called it.
+    /// The agent that called it, for the journal.
     pub agent: Option<String>,
-    /// The session it was called in.
+    /// The session of the call, for the journal.
     pub session: Option<String>,
     /// How long displaced files are kept.
     pub retention: Retention,
-    /// How long to wait for another process that writes. Default: 10 s.
+    /// How long to wait for the lock. Default: 10 s.
     pub lock_timeout: Duration,
-    /// What has to accept the files, once they are published, before the commit counts. Default: nothing.
+    /// A check that the published files have to pass before the commit counts. Default: none.
     pub verify: Option<Arc<dyn Verify>>,
-    /// The hash of the text that asks for it: the same one is not carried out again while its files stand.
+    /// The hash of the patch text. The same text is not applied again while the files are as this commit left them.
     pub text: Option<Sha256>,
 }
 
-/// A check of what was published, such as a run of tests.
+/// A check of the published files, such as a test run.
 pub trait Verify: fmt::Debug + Send + Sync {
-    /// Looks at the files of the workspace, which all have their new bytes. The lock is held.
+    /// Checks the files of the workspace, which all have their new bytes. The lock is held.
     ///
-    /// When it is not accepted, or the process ends before it is, everything is put back. `cancelled` tells whether to give
-    /// up: that is for the check to ask while it waits.
+    /// If the check fails, or the process ends before it passes, everything is rolled back. A check that waits should poll
+    /// `cancelled` and give up when it returns `true`.
     ///
     /// # Errors
     ///
-    /// Why the files are not accepted.
+    /// If the files are not accepted.
     fn verify(&self, root: &Root, cancelled: &dyn Fn() -> bool) -> Result<(), NotVerified>;
 }
 
-/// Why what was published was not accepted.
+/// A failed check of the published files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotVerified {
     /// How the check ended.
     pub end: CheckEnd,
-    /// What it printed; the last of it, where that is long.
+    /// What the check printed; only the end if that is long.
     pub output: Vec<u8>,
-    /// How many bytes before that are left out.
+    /// How many bytes of output before that are left out.
     pub left_out: u64,
 }
 
-/// How a check ended that did not accept what was published.
+/// How a failed check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckEnd {
-    /// It said no, with this exit code.
+    /// It exited with this code.
     Exited(i32),
     /// A signal ended it.
     Killed(i32),
     /// It took longer than this.
     TimedOut(Duration),
-    /// It could not be run; why.
+    /// It could not be run, for this reason.
     NotRun(String),
-    /// It was given up.
+    /// The host cancelled it.
     Cancelled,
 }
 

@@ -1,5 +1,5 @@
-//! The only loop that publishes: each staged file gets its name, or a name is taken away, and what came out is looked
-//! at. A commit and its recovery run it forwards; a roll-back goes the same way back (`rollback.rs`).
+//! The only loop that publishes: each staged file gets its name, each deleted file loses it, and each displaced file is
+//! checked. A commit and its recovery run the loop forwards; a roll-back goes through the records backwards (`rollback.rs`).
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use super::error::{CommitError, Drift};
 use super::slot::{Slot, look};
 use crate::plan::{Plan, PreImage, Transition};
 
-/// A transaction between its commit point and its end.
+/// A transaction after its commit point.
 pub(super) struct Publication<'p> {
     pub(super) dirs: &'p Dirs<'p>,
     pub(super) pending: &'p Pending<'p>,
     pub(super) journal: &'p Journal,
     /// The checked path of each record.
     pub(super) paths: Vec<Target>,
-    /// The directories to be made, with the modes that are not the default.
+    /// The directories to create, with their modes where these are not the default.
     pub(super) created: Vec<(Target, Option<u32>)>,
-    /// The directories that go when they are empty in the end, the innermost first, with their modes.
+    /// The directories to remove in the end if they are empty, innermost first, with their modes.
     pub(super) removed: Vec<(Target, u32)>,
 }
 
-/// What a commit still has in its hands, and a recovery has to look for.
+/// What a running commit has in memory; recovery has to look for it on the disk.
 pub(super) struct Fresh<'f> {
     pub(super) plan: &'f Plan,
     /// The new file of each transition.
@@ -31,8 +31,8 @@ pub(super) struct Fresh<'f> {
 }
 
 impl Publication<'_> {
-    /// Does every record that is not done, in the order of the journal, but for those that
-    /// [take a directory's place](Self::publish_last). `published` gets the slot of each.
+    /// Publishes every record that is not done yet, in the order of the journal, except those that
+    /// [replace a directory](Self::publish_last). `published` gets the slot of each.
     pub(super) fn publish(
         &self,
         mut fresh: Option<&mut Fresh<'_>>,
@@ -49,7 +49,7 @@ impl Publication<'_> {
                 dirs_made = true;
             }
             let place = match self.dirs.place(path) {
-                // Its directory is removed already.
+                // The file was taken, and its directory removed, before the interruption.
                 Err(fs_guard::Error::NotFound { .. }) if fresh.is_none() && self.is_taken(record)? => continue,
                 place => place?,
             };
@@ -62,7 +62,7 @@ impl Publication<'_> {
         Ok(self.dirs.check_still_there()?)
     }
 
-    /// Does the records that take the place of a directory, once that is removed; tells whether there are any.
+    /// Publishes the files that replace a removed directory. Returns whether there are any.
     pub(super) fn publish_last(
         &self,
         mut fresh: Option<&mut Fresh<'_>>,
@@ -80,19 +80,19 @@ impl Publication<'_> {
         Ok(!over.is_empty())
     }
 
-    /// The paths of the files that take the place of a directory that goes.
+    /// Returns the paths of files that replace a removed directory.
     pub(super) fn taken_over(&self) -> BTreeSet<&str> {
         taken_over(self.journal, &self.journal.records)
     }
 
-    /// Tells whether files are staged beside their places.
+    /// Returns whether files are staged beside their places.
     pub(super) fn is_beside(&self) -> bool {
         self.journal.records.iter().any(|record| record.sibling.is_some())
     }
 
-    /// Removes the directories that are to go and are empty; tells whether there were any.
+    /// Removes those of the directories to remove that are empty. Returns whether there were any.
     ///
-    /// What was in them has to be durable elsewhere: no file system promises to keep that order.
+    /// The files that moved out of them must be durable elsewhere by now: no file system promises to keep that order.
     pub(super) fn remove_dirs(&self) -> Result<bool, CommitError> {
         let mut any = false;
         for (dir, _) in &self.removed {
@@ -108,7 +108,7 @@ impl Publication<'_> {
         }
     }
 
-    /// Publishes what was staged just now.
+    /// Publishes a record of a running commit.
     fn publish_fresh(&self, record: &Record, place: &Spot, fresh: &mut Fresh<'_>) -> Result<(), CommitError> {
         let index = record.slot as usize;
         let expected = expected(&fresh.plan.transitions()[index]);
@@ -118,16 +118,16 @@ impl Publication<'_> {
         }
     }
 
-    /// Publishes what was staged by a commit that was cut off, as far as that is not done.
+    /// Publishes a record of an interrupted commit, if it is not done yet.
     fn publish_found(&self, record: &Record, place: &Spot) -> Result<(), CommitError> {
         let slot = self.stage_spot(record, place)?;
         let expected = record.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Recorded);
         match (record.operation(), look(&slot, record)?) {
-            // Where a name is made in two steps, both names may be there.
+            // Where a new name takes two steps (link, unlink), the file may have both names.
             (Operation::Add, Slot::New) if slot.is_also(place) => Ok(slot.remove()?),
             (Operation::Add | Operation::Update, Slot::New) => publish(slot.staged()?, place, expected),
             (Operation::Delete, Slot::Empty) => take(place, &slot, expected),
-            // As if it was not taken yet: a rename to another name of the same file would do nothing.
+            // The file has both names. A rename between two names of one file does nothing, so start anew.
             (Operation::Delete, Slot::Old) if has_both_names(&slot, place)? => {
                 slot.remove()?;
                 take(place, &slot, expected)
@@ -136,7 +136,7 @@ impl Publication<'_> {
         }
     }
 
-    /// Tells whether what a record takes away is in the folder.
+    /// Returns whether the file that a record deletes is in the folder.
     fn is_taken(&self, record: &Record) -> Result<bool, CommitError> {
         let slot = self.pending.slot(record.slot);
         Ok(record.operation() == Operation::Delete && look(&slot, record)? == Slot::Old)
@@ -152,16 +152,16 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// Where a record's file waits, and where what it displaces is put.
+    /// Returns the place of a record's staged file, which is also where the displaced file goes.
     pub(super) fn stage_spot(&self, record: &Record, place: &Spot) -> Result<Spot, CommitError> {
         let home = self.pending.slot(record.slot);
         let Some(name) = &record.sibling else { return Ok(home) };
         let beside = place.dir().spot(name);
-        // In the end what was displaced comes home. That it cannot be seen does not mean that it is not there.
+        // At the end displaced files move home. If the look at `beside` fails, that is an error: the file may still be there.
         Ok(if beside.metadata()?.is_none() && home.metadata()?.is_some() { home } else { beside })
     }
 
-    /// The second sync: every directory in which a name changed.
+    /// Does the second sync: of every directory in which a name changed.
     pub(super) fn sync(&self, whole: Option<&Dir>) -> Result<(), CommitError> {
         let mut group = SyncGroup::new();
         group.dirs_of(self.dirs);
@@ -169,7 +169,7 @@ impl Publication<'_> {
         Ok(group.sync(whole)?)
     }
 
-    /// The paths of the directories that the transaction makes.
+    /// Returns the paths of the directories that the transaction creates.
     pub(super) fn made(&self) -> BTreeSet<&str> {
         created(self.journal)
     }
@@ -179,20 +179,20 @@ fn created(journal: &Journal) -> BTreeSet<&str> {
     journal.created_dirs.iter().map(|(dir, _)| dir.as_str()).collect()
 }
 
-/// Tells whether a record has to be done before the directories are made.
+/// Returns whether a record has to be done before the directories are created, because one of them takes its path.
 pub(super) fn gives_way(made: &BTreeSet<&str>, record: &Record) -> bool {
     record.operation() == Operation::Delete && made.contains(record.path.as_str())
 }
 
-/// The paths of the records that have to be done after the directories are removed: a file appears where one was.
+/// Returns the paths of the records that have to be done after the directories are removed: files that replace one.
 fn taken_over<'j>(journal: &Journal, records: &'j [Record]) -> BTreeSet<&'j str> {
     let removed: BTreeSet<&str> = journal.removed_dirs.iter().map(|(dir, _)| dir.as_str()).collect();
     let over = records.iter().filter(|record| record.operation() == Operation::Add && removed.contains(&*record.path));
     over.map(|record| &*record.path).collect()
 }
 
-/// Puts records into the order in which they are published: files that give way to a directory,
-/// then all that appears or changes, then all that goes, then files that take the place of a directory.
+/// Sorts records into the order of publication: deletes that make way for a directory,
+/// then additions and updates, then the other deletes, then files that replace a directory.
 pub(super) fn sort(journal: &mut Journal) {
     let mut records = std::mem::take(&mut journal.records);
     let made = created(journal);
@@ -203,19 +203,19 @@ pub(super) fn sort(journal: &mut Journal) {
         Operation::Add if over.contains(&*record.path) => 3,
         Operation::Add | Operation::Update => 1,
     };
-    // A plan has them in this order but where directories come or go, and sorting takes room for half of them.
+    // Plans without directories are in this order already, and sorting would allocate room for half of the records.
     if !records.is_sorted_by_key(rank) {
         records.sort_by_key(rank);
     }
     journal.records = records;
 }
 
-/// What a transition displaces.
+/// Returns the file that a transition displaces.
 pub(super) fn expected(transition: &Transition) -> ExpectedFile<'_> {
     transition.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Seen)
 }
 
-/// The file that is to be displaced, as it is known: from planning, or from the journal.
+/// The file that a record is expected to displace, as planning saw it or as the journal states it.
 #[derive(Clone, Copy)]
 pub(super) enum ExpectedFile<'e> {
     Nothing,
@@ -232,7 +232,7 @@ impl ExpectedFile<'_> {
         }
     }
 
-    /// Looks at the place before anything is staged. A change that its times do not show is found by [`check`](Self::check).
+    /// Checks the file before anything is staged. A change that the times do not show is found later, by [`check`](Self::check).
     pub(super) fn check_early(self, place: &Spot) -> Result<(), CommitError> {
         match self {
             Self::Seen(image) if place.metadata()?.as_ref() == Some(&image.metadata) => Ok(()),
@@ -240,9 +240,9 @@ impl ExpectedFile<'_> {
         }
     }
 
-    /// Looks at the place before anything is done: fails when it is not what is expected.
+    /// Checks the file before it is displaced, and fails if it is not the expected one.
     ///
-    /// Returns whether times alone showed it, so that they can show it again afterwards.
+    /// Returns whether the times alone were enough, so that they are enough after the exchange too.
     pub(super) fn check(self, place: &Spot) -> Result<bool, CommitError> {
         match self {
             Self::Nothing => match place.metadata()? {
@@ -251,7 +251,7 @@ impl ExpectedFile<'_> {
             },
             Self::Seen(image) => {
                 let now = place.metadata()?;
-                // With `ctime`, which shows a change whose `mtime` was put back.
+                // This compares `ctime` too, which shows a change whose `mtime` was reset.
                 if now.as_ref() == Some(&image.metadata) && image.metadata.times_are_telling() {
                     return Ok(true);
                 }
@@ -269,7 +269,7 @@ impl ExpectedFile<'_> {
         }
     }
 
-    /// Tells whether what was displaced into `slot` is what is expected.
+    /// Returns whether the file displaced into `slot` is the expected one.
     pub(super) fn is_in(self, slot: &Spot, trust_times: bool) -> Result<bool, CommitError> {
         Ok(match self {
             Self::Nothing => false,
@@ -283,7 +283,7 @@ impl ExpectedFile<'_> {
     }
 }
 
-/// Tells whether the file there is the recorded one: the same bytes, kind and mode.
+/// Returns whether the file at `spot` is the recorded one: the same bytes, kind and mode.
 pub(super) fn is_recorded(spot: &Spot, state: &FileState) -> Result<bool, fs_guard::Error> {
     let Some(seen) = spot.metadata()? else { return Ok(false) };
     if seen.kind != state.kind() || seen.size != state.size || (!state.link && seen.mode != state.mode) {
@@ -292,9 +292,9 @@ pub(super) fn is_recorded(spot: &Spot, state: &FileState) -> Result<bool, fs_gua
     Ok(spot.hash()? == Some(state.sha256))
 }
 
-/// The error for a path whose file, now at `at`, is not the one expected.
+/// Returns the error for a path whose file, now at `at`, is not the expected one.
 pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> CommitError {
-    // The hash is for the message; that it cannot be had is no other error.
+    // The hash is for the message only, so failing to compute it is not an error.
     let actual = at.hash().ok().flatten();
     CommitError::Stale(Drift { path: place.path(), expected, actual, by: None })
 }
@@ -303,7 +303,7 @@ pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> Commit
 fn publish(file: StagedFile, place: &Spot, expected: ExpectedFile<'_>) -> Result<(), CommitError> {
     let slot = file.spot().clone();
     if matches!(expected, ExpectedFile::Nothing) {
-        // It fails where something is: that need not be looked at before.
+        // This fails if something is there, so no check is needed before.
         return file.publish_new(place).map_err(|failed| match failed.error {
             fs_guard::Error::AlreadyExists { .. } => expected.stale(place),
             error => error.into(),
@@ -319,7 +319,7 @@ fn publish(file: StagedFile, place: &Spot, expected: ExpectedFile<'_>) -> Result
     }
 }
 
-/// Takes a file's name away.
+/// Moves a file away from its place.
 fn take(place: &Spot, slot: &Spot, expected: ExpectedFile<'_>) -> Result<(), CommitError> {
     let trust_times = expected.check(place)?;
     match DisplacedFile::take(place, slot) {
@@ -341,21 +341,21 @@ fn verify(
     Err(stale(place, expected.digest(), displaced.spot()))
 }
 
-/// Tells whether what was seen is the file that a transaction published: by its bytes, as its times can be put back.
+/// Returns whether a file is the one that a transaction published. The bytes decide, because times can be reset.
 pub(super) fn is_ours(seen: &Metadata, spot: &Spot, ours: &FileState) -> Result<bool, fs_guard::Error> {
     Ok(seen.kind == ours.kind() && seen.size == ours.size && spot.hash()? == Some(ours.sha256))
 }
 
-/// The checked paths of the directories that a journal removes, with their modes.
+/// Returns the checked paths of the directories that a journal removes, with their modes.
 pub(super) fn removed(root: &Root, journal: &Journal, authentic: bool) -> Result<Vec<(Target, u32)>, fs_guard::Error> {
     let dirs = journal.removed_dirs.iter();
     dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
 }
 
-/// Tells whether a file that was taken away has its old name too.
+/// Returns whether a file that was moved away still has its old name too.
 ///
-/// btrfs keeps what was synced in a log of its own until the next whole commit: when the directory that a file moved to was
-/// synced, and not yet the one that it came from, a power cut leaves it in both.
+/// Until its next full commit btrfs keeps synced changes in a log. If the directory that a file moved to was synced, and the one
+/// that it came from was not, a power cut leaves the file in both.
 pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard::Error> {
     Ok(match (slot.metadata()?, place.metadata()?) {
         (Some(one), Some(other)) => one.same_inode(&other),
@@ -363,7 +363,7 @@ pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard
     })
 }
 
-/// Tells whether the new file of an addition has its name.
+/// Returns whether the new file of an addition has been published.
 pub(super) fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
     let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
     Ok(match place.metadata()? {

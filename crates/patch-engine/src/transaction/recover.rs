@@ -1,4 +1,4 @@
-//! Finishing, or reverting, what was cut off.
+//! Finishes or reverts interrupted transactions.
 
 use fs_guard::{Dirs, FileKind, Policy, Root, SyncGroup, Target};
 use workspace_trash::{LockedStore, Operation, Unfinished};
@@ -9,13 +9,13 @@ use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
 
-/// Recovers every transaction that is not finished, the newest first: an older one can only be
-/// unfinished beside it when all of it had happened.
+/// Recovers every unfinished transaction, newest first. If there are several, all changes of the older ones
+/// were made before the newest began.
 pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recovered>, Error> {
     let mut unfinished = store.unfinished()?;
     unfinished.reverse();
     let mut recovered = Vec::with_capacity(unfinished.len());
-    // A transaction ends as a whole, also where this workspace may touch only a part.
+    // A transaction is recovered as a whole, even if this workspace may touch only some of its directories.
     let whole = match unfinished.is_empty() || root.policy().within.is_empty() {
         true => None,
         false => Some(Root::open(root.path(), Policy { within: Vec::new(), ..root.policy().clone() })?),
@@ -39,8 +39,8 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
         pending.discard()?;
         return Ok(Outcome::Discarded);
     };
-    // All names first: nothing of a journal is done when one of them is not acceptable.
-    // The store gives no journal that is not signed with a key of this user's.
+    // All paths are checked first: if one is refused, nothing of the journal is carried out.
+    // The store returns only journals that are signed with a key of this user.
     let authentic = true;
     let checked = |path: &String| root.target_recorded(path, authentic);
     let paths = journal.records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
@@ -57,8 +57,8 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
     let went_on = match if aborted { Progress::Spoilt } else { publication.progress()? } {
         Progress::Done => true,
-        // When it does not go on, someone else has changed a file since, or one cannot be published at
-        // all. No success was reported to the caller, so it can be rolled back.
+        // If this fails, someone else has changed a file since, or a file cannot be published at
+        // all. No success was reported to the caller, so the transaction may be rolled back.
         Progress::Begun => {
             publication.sync_staged(store)?;
             publication.publish(None, &mut |_| {}).is_ok()
@@ -71,7 +71,7 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     if went_on && publication.finish_removing()? && publication.finish_last()? {
         let mut stay = Vec::new();
         if siblings::bring_home(&dirs, &pending, &journal)? {
-            // It happened; that a directory stays is no reason to stop here each time.
+            // All files are changed. A directory that cannot be removed must not stop every later command.
             stay = publication.remove_dirs_left();
             publication.sync(None)?;
         }
@@ -93,21 +93,21 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     }
 }
 
-/// How far a transaction came.
+/// How far a transaction got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     /// Every record is done.
     Done,
-    /// What is not done can still be done.
+    /// Some records are not done, and can still be done.
     Begun,
-    /// A slot holds what should not be there.
+    /// A slot holds an unexpected file, so the transaction has to be rolled back.
     Spoilt,
 }
 
 impl Publication<'_> {
-    /// Removes the directories that are to go, after every record is done; `false` when that cannot be.
+    /// Removes the directories to remove, after every record is done. Returns `false` if one cannot be removed.
     ///
-    /// What was acknowledged has none of them any more (but those that are not empty), and stays.
+    /// A transaction that was reported as done has removed all that were empty, so this does not make it fail.
     fn finish_removing(&self) -> Result<bool, CommitError> {
         if self.is_beside() {
             return Ok(true);
@@ -126,14 +126,14 @@ impl Publication<'_> {
         Ok(true)
     }
 
-    /// Removes the directories that are to go and are empty, with a second attempt at each; gives those that it could not.
+    /// Removes the directories to remove that are empty, trying each twice. Returns those that could not be removed.
     fn remove_dirs_left(&self) -> Vec<String> {
         let stays =
             |(dir, _): &&(Target, u32)| self.dirs.remove_dir(dir).or_else(|_| self.dirs.remove_dir(dir)).is_err();
         self.removed.iter().filter(stays).map(|(dir, _)| dir.as_str().to_owned()).collect()
     }
 
-    /// Publishes what takes the place of directories; `false` when that cannot be.
+    /// Publishes the files that replace directories. Returns `false` if one cannot be published.
     fn finish_last(&self) -> Result<bool, CommitError> {
         match self.publish_last(None, &mut |_| {}) {
             Ok(true) => self.sync(None).map(|()| true),
@@ -142,8 +142,8 @@ impl Publication<'_> {
         }
     }
 
-    /// The first sync once more: a commit that was killed may have left a journal that only the system's memory has, and
-    /// whose files are there no more than it is when the power fails now.
+    /// Repeats the first sync: after a kill, the journal and the staged files may exist in the page cache only, and would be
+    /// lost if the power failed now.
     fn sync_staged(&self, store: &LockedStore<'_>) -> Result<(), CommitError> {
         let mut group = SyncGroup::new();
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
@@ -162,11 +162,11 @@ impl Publication<'_> {
         Ok(group.sync(None)?)
     }
 
-    /// Looks how far the transaction came.
+    /// Finds out how far the transaction got.
     ///
-    /// An addition that waits no more was published, or was never there: when the power fails before the commit point,
-    /// the disk may have the journal and not all that it tells of. What else was published, or that the new file has its
-    /// name, shows that the commit point was passed.
+    /// If the slot of an addition is empty, the file was published, or it never reached the disk: when the power fails before the
+    /// commit point, the disk may have the journal without all of its files. If any other record is published, or the new file has
+    /// its name, the commit point was passed.
     fn progress(&self) -> Result<Progress, CommitError> {
         let mut progress = Progress::Done;
         let (mut published, mut missing) = (false, false);
@@ -177,7 +177,7 @@ impl Publication<'_> {
                     slot.settle_exchange(&place)?;
                     (slot, Some(place))
                 }
-                // Its directory is not made yet.
+                // Its directory is not created yet.
                 Err(fs_guard::Error::NotFound { .. }) => (self.pending.slot(record.slot), None),
                 Err(error) => return Err(error.into()),
             };

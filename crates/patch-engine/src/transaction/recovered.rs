@@ -1,36 +1,36 @@
-//! What recovery found and did.
+//! The results of recovery.
 
 use workspace_trash::TransactionId;
 
-/// A transaction that was found cut off.
+/// A transaction that was found interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// Its name.
+    /// Its id.
     pub id: TransactionId,
-    /// What became of it.
+    /// What recovery did with it.
     pub outcome: Outcome,
 }
 
-/// What recovery made of a transaction.
+/// What recovery did with a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It had not come to its commit point; nothing in the workspace had changed.
+    /// Discarded it. It had not reached its commit point, and nothing in the workspace had changed.
     Discarded,
-    /// All of it has happened now.
+    /// Finished it: all files are changed.
     Completed,
-    /// All of it, but for these directories, which could not be removed.
+    /// Finished it, but these directories could not be removed.
     CompletedExcept(Vec<String>),
-    /// None of it has happened now.
+    /// Rolled it back: no file is changed.
     RolledBack,
-    /// None of it, but for these paths: someone else has changed them since, and they were left so.
-    /// What the transaction had displaced there is in the trash.
+    /// Rolled it back except for these paths, which someone else has changed since and which were left alone.
+    /// The files that the transaction displaced there are in the trash.
     RolledBackExcept(Vec<String>),
 }
 
 impl Outcome {
-    /// Tells whether the files are as the transaction leaves them.
+    /// Returns whether the files are as the transaction leaves them.
     #[must_use]
     pub fn has_happened(&self) -> bool {
         matches!(self, Self::Completed | Self::CompletedExcept(_))

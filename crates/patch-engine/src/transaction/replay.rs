@@ -1,4 +1,4 @@
-//! Texts that were carried out already.
+//! Recognizes patch texts that were applied before.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use super::workspace::Workspace;
 use crate::options::Expected;
 
 impl Workspace {
-    /// Finds the transaction that a text asked for, if all that it left is there still, and `expected` is what it found there or
-    /// what it left.
+    /// Finds the transaction of a patch text, if all its post-images still stand, and each expected hash is that of the pre-image or
+    /// the post-image.
     ///
     /// # Errors
     ///
-    /// When the store or a file cannot be read.
+    /// If the store or a file cannot be read.
     pub(crate) fn already_done(
         &self,
         text: &Sha256,

@@ -1,4 +1,4 @@
-//! Putting back what a transaction changed, as far as it came.
+//! Rolls a transaction back, however far it got.
 
 use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
@@ -9,15 +9,15 @@ use super::siblings;
 use super::slot::{Slot, look};
 
 impl Publication<'_> {
-    /// Undoes every record, the last first, and returns the paths that someone else has changed since:
-    /// those are left alone, and what was displaced there is still in its slot.
+    /// Undoes every record, last first. Returns the paths that someone else has changed since:
+    /// these are left alone, and the files displaced there stay in their slots.
     pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
         let over = self.taken_over();
         let remake = self.removed_is_ours()?;
         let records = self.journal.records.iter().zip(&self.paths).rev();
-        // A file that gave way to a directory comes back after the directory went.
+        // A file that made way for a directory is restored after the directory is removed.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
         let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
             if !self.undo(path, record)? {
@@ -31,7 +31,7 @@ impl Publication<'_> {
             self.make_removed_dirs()?;
         }
         files.into_iter().try_for_each(&mut undo)?;
-        // They may be in directories that go next.
+        // Staged files may be in directories that are removed next.
         siblings::remove_staged(self.dirs, self.journal);
         for (dir, _) in self.created.iter().rev() {
             self.dirs.remove_dir(dir)?;
@@ -40,17 +40,17 @@ impl Publication<'_> {
         Ok(left)
     }
 
-    /// Tells whether directories that were removed are to be made again. Where nothing is to be undone any more, they are not
-    /// this transaction's, but those of one that came after it.
+    /// Returns whether removed directories have to be created again. If nothing is left to undo, a later transaction removed them,
+    /// not this one.
     fn removed_is_ours(&self) -> Result<bool, CommitError> {
         Ok(!self.removed.is_empty() && !self.is_beside() && (self.journal.records.is_empty() || self.has_effects()?))
     }
 
-    /// Makes the directories again that were removed.
+    /// Creates the removed directories again.
     fn make_removed_dirs(&self) -> Result<(), CommitError> {
         for (dir, mode) in self.removed.iter().rev() {
             match self.dirs.resume_dir(dir, Some(*mode)) {
-                // Someone else has taken the directory away that it is in.
+                // Someone else has removed its parent.
                 Ok(()) | Err(fs_guard::Error::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -58,7 +58,7 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// Tells whether a record is done.
+    /// Returns whether any record is done.
     fn has_effects(&self) -> Result<bool, CommitError> {
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let slot = self.pending.slot(record.slot);
@@ -77,11 +77,11 @@ impl Publication<'_> {
         Ok(false)
     }
 
-    /// Undoes one record; `false` when someone else's change is in the way.
+    /// Undoes one record. Returns `false` if someone else's change is in the way.
     fn undo(&self, path: &Target, record: &Record) -> Result<bool, CommitError> {
         let place = match self.dirs.place(path) {
             Ok(place) => place,
-            // The directory was not made yet, or is gone; a displaced file stays in its slot.
+            // The directory was not created yet, or is gone. A displaced file stays in its slot.
             Err(fs_guard::Error::NotFound { .. }) => {
                 let slot = self.pending.slot(record.slot);
                 let keeps = record.before.is_some() && matches!(look(&slot, record)?, Slot::Old | Slot::Foreign);
@@ -127,7 +127,7 @@ fn undo_add(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, CommitEr
     Ok(false)
 }
 
-/// Where a new name is made by a link, both names may be there: the published one goes.
+/// Where a new file is published by a link, it may have both names: the published one is removed.
 fn finish_link(place: &Spot, slot: &Spot) -> Result<bool, CommitError> {
     if slot.is_also(place) {
         place.remove()?;
@@ -139,7 +139,7 @@ fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, Commi
     let ours = record.after.as_ref().expect("an updated file has an after");
     match look(slot, record)? {
         Slot::New | Slot::Torn => return Ok(true),
-        // It was put back before, or someone took the displaced file away: then the new one stays.
+        // It was restored before; or someone removed the displaced file, and then the new one stays.
         Slot::Empty => {
             let stays = place.metadata()?.is_some_and(|seen| seen.ino == ours.ino);
             return Ok(!stays);
@@ -160,7 +160,7 @@ fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, Commi
     if still_ours(swapped.spot(), ours)? {
         return Ok(true);
     }
-    // A save came in between: it gets its place again.
+    // Someone saved the file in between: that save gets its place back.
     swapped.swap_back(place)?;
     Ok(false)
 }

@@ -1,8 +1,8 @@
-//! Staging beside the files, where they cannot be renamed out of the state directory: quotas per
-//! project, union file systems, subvolumes.
+//! Staging beside the files, where files cannot be renamed out of the state directory: project
+//! quotas, union file systems, subvolumes.
 //!
-//! The names are listed in the transaction's folder before the first of them is made, so that none
-//! is left behind whenever the commit is cut off.
+//! The names are listed in the transaction's folder before the first file is created, so that none
+//! is left behind when the commit is interrupted.
 
 use fs_guard::{Dir, Dirs, RelPath, Root, Spot, Target};
 use workspace_trash::{Journal, Pending, Prefix};
@@ -13,7 +13,7 @@ use super::slot::{Slot, look};
 const LIST: &str = "siblings";
 const END: &str = ".apply-patch.tmp";
 
-/// Chooses names beside the files, lists them with the project's paths, and makes the directories they will be in.
+/// Chooses names beside the files, lists them as paths of the project, and creates the new directories that they are in.
 pub(super) fn choose(
     dirs: &Dirs<'_>,
     pending: &Pending<'_>,
@@ -55,7 +55,7 @@ pub(super) fn choose(
     Ok(names)
 }
 
-/// Fails unless a name that a journal gives for a file beside `path` is one that this program gives.
+/// Fails unless the name that a journal states for a file staged beside `path` is one that this program would choose.
 pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), fs_guard::Error> {
     let beside = match path.parent() {
         Some(parent) => format!("{parent}/{name}"),
@@ -68,8 +68,8 @@ pub(super) fn check_name(root: &Root, path: &RelPath, name: &str) -> Result<(), 
     Err(fs_guard::Error::UntrustedState { path: beside, problem: "it is not the name of a staged file" })
 }
 
-/// The place of a path; `None` where its directory is not there any more, or is none. What cannot be looked at now may be
-/// there still.
+/// Returns the place of a path, or `None` if its directory is gone or is not a directory. An I/O error is not taken for
+/// "gone".
 fn place(dirs: &Dirs<'_>, path: &Target) -> Result<Option<Spot>, CommitError> {
     match dirs.place(path) {
         Ok(place) => Ok(Some(place)),
@@ -78,10 +78,10 @@ fn place(dirs: &Dirs<'_>, path: &Target) -> Result<Option<Spot>, CommitError> {
     }
 }
 
-/// Removes what was staged by a commit that was cut off before its journal was complete.
+/// Removes the staged files of a commit that was interrupted before its journal was complete.
 ///
-/// The list is not signed: only names that nothing but this program gives are removed, and
-/// directories only when they are empty.
+/// The list is not signed, so only files with names that this program chooses are removed, and
+/// directories only if they are empty.
 pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitError> {
     let list = match folder.spot(LIST).read(64 << 20) {
         Ok((list, _)) => String::from_utf8_lossy(&list).into_owned(),
@@ -100,13 +100,13 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
             dirs.remove_dir(&path)?;
         }
     }
-    // The list goes next, and is not to go before what it lists.
+    // The caller removes the list next. It must not disappear before the files that it lists.
     let mut group = fs_guard::SyncGroup::new();
     group.dirs_of(dirs);
     Ok(group.sync(None)?)
 }
 
-/// Moves displaced files, which are beside their paths, into the folder; `false` when none could be.
+/// Copies the displaced files beside their paths into the folder. Returns `false` if none were staged that way.
 pub(super) fn bring_home(dirs: &Dirs<'_>, pending: &Pending<'_>, journal: &Journal) -> Result<bool, CommitError> {
     if journal.records.iter().all(|record| record.sibling.is_none()) {
         return Ok(false);

@@ -1,24 +1,24 @@
-//! What the slots of a transaction's folder hold.
+//! Finds out what the slots of a transaction's folder hold.
 
 use fs_guard::Spot;
 use workspace_trash::{FileState, Record};
 
-/// What the slot of a record holds.
+/// The content of a record's slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// Nothing.
     Empty,
-    /// The new file, whole.
+    /// The complete new file.
     New,
-    /// The new file's inode, with other bytes: a crash came before they were written.
+    /// The inode of the new file with other bytes: the crash came before they were written.
     Torn,
-    /// The file that was expected to be displaced.
+    /// The displaced file, as the plan expected it.
     Old,
-    /// Some other file: what was displaced instead.
+    /// Some other file, which was displaced instead.
     Foreign,
 }
 
-/// Looks into a slot. Inodes distinguish old from new where the bytes do not.
+/// Finds out what a slot holds. Where old and new bytes are equal, the inode tells which file it is.
 pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error> {
     let Some(seen) = slot.metadata()? else { return Ok(Slot::Empty) };
     let digest = slot.hash()?;
@@ -29,7 +29,7 @@ pub(super) fn look(slot: &Spot, record: &Record) -> Result<Slot, fs_guard::Error
     Ok(match (is(&record.before), is(&record.after)) {
         (true, false) => Slot::Old,
         (false, true) => Slot::New,
-        // The same bytes (a change of mode, say).
+        // The bytes are the same, for instance when only the mode changes.
         (true, true) if has_inode(&record.before) => Slot::Old,
         (true, true) => Slot::New,
         (false, false) if has_inode(&record.after) && !has_inode(&record.before) => Slot::Torn,

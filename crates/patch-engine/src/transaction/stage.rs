@@ -1,4 +1,4 @@
-//! Writing every new file before any of them has its name.
+//! Writes every new file before any of them is published.
 
 use std::io::IoSlice;
 
@@ -22,7 +22,7 @@ impl<'p> Stager<'p> {
         Self { dirs, store, plan, keep_open: durable && new <= 2 }
     }
 
-    /// Writes the file that shall be at `path` to `slot`.
+    /// Writes the post-image of `path` to `slot`.
     pub(super) fn stage(&self, path: &RelPath, post: &PostImage, slot: &Spot) -> Result<StagedFile, CommitError> {
         match &post.image {
             Image::Kept(bytes) => self.write(path, post, slot, |file| file.write(bytes)),
@@ -70,7 +70,7 @@ impl<'p> Stager<'p> {
         let copied = new.copy(from, post.size)?;
         require(shown, post.sha256, copied)?;
         match stored {
-            // What was displaced has its attributes still.
+            // The displaced file still has its attributes.
             Some(seen) => {
                 if seen.may_have_xattrs() {
                     new.copy_xattrs(from)?;
@@ -93,7 +93,7 @@ impl<'p> Stager<'p> {
         self.finish(path, post, new)
     }
 
-    /// Gives the file the attributes of the one it comes from, or those of a new file at its path.
+    /// Gives the file the attributes of its source, or those of a new file at its path.
     fn finish(&self, path: &RelPath, post: &PostImage, mut new: NewFile) -> Result<StagedFile, CommitError> {
         let Some(source) = &post.attributes_of else {
             self.inherit(path, &mut new)?;
@@ -119,7 +119,7 @@ impl<'p> Stager<'p> {
         let mut at = path.clone();
         loop {
             match new.inherit(self.dirs, &at) {
-                // The directory is made later, and inherits itself.
+                // The directory is created later, and will inherit from its own parent.
                 Err(fs_guard::Error::NotFound { .. }) => match at.parent() {
                     Some(parent) => at = parent,
                     None => return Ok(()),
@@ -130,7 +130,7 @@ impl<'p> Stager<'p> {
     }
 }
 
-/// Copies a file with some ranges replaced, and returns the hash of what was read.
+/// Copies a file with some ranges replaced, and returns the hash of the source.
 fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> Result<Sha256, fs_guard::Error> {
     let insert = |new: &mut NewFile, splice: &Splice| match splice.text.is_empty() {
         true => Ok(()),
@@ -139,7 +139,7 @@ fn copy_spliced(new: &mut NewFile, from: &mut OpenFile, splices: &[Splice]) -> R
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; 1 << 17];
     let mut splices = splices.iter().peekable();
-    // What was read up to, and what of it is dealt with: more than was read while a range goes on.
+    // How far the source is read, and how far it is copied or replaced: `done` is ahead of `end` within a replaced range.
     let (mut end, mut done) = (0, 0);
     loop {
         let length = from.read(&mut buffer)?;

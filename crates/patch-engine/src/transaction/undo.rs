@@ -1,4 +1,4 @@
-//! Plans that bring back what transactions displaced.
+//! Plans that restore the files that transactions displaced.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -21,13 +21,13 @@ use crate::reject::{Problem, Reject, Rejects};
 /// How a transaction is undone.
 #[derive(Clone, Copy)]
 pub struct UndoOptions<'u> {
-    /// What it did to a file that has changed since is [carried](crate::carry) to the file as it is now. The base is what the
-    /// transaction left, and what is wanted there is what it displaced.
+    /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base is the file that the
+    /// transaction left, and the wanted text is the one that it displaced.
     pub carry: bool,
-    /// A person knows whose record this is: the journal may be signed with a key that is not here, or with none. It names no path
-    /// that the policy refuses all the same, and none that the guard does.
+    /// Whether a person vouches for the journal: it may then be signed with a key that is not available here, or unsigned. Paths
+    /// that the policy or the guard refuses are refused all the same.
     pub trust: bool,
-    /// Finds bytes that a transaction left and that no later one displaced; they are checked against their hash.
+    /// Finds the bytes that a transaction left and that no later one displaced. They are checked against their hash.
     pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
 }
 
@@ -43,23 +43,23 @@ impl std::fmt::Debug for UndoOptions<'_> {
     }
 }
 
-/// What a transaction left at a path.
+/// A file as a transaction left it.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'l> {
     /// The transaction.
     pub id: TransactionId,
     /// The path.
     pub path: &'l str,
-    /// What it displaced there.
+    /// The bytes that the transaction displaced there.
     pub before: &'l [u8],
-    /// The hash of what it left.
+    /// The hash of the file that the transaction left.
     pub sha256: Sha256,
 }
 
 impl Workspace {
-    /// Plans to undo a transaction, or what it did to `paths` (none: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
     ///
-    /// Fails with every path that is not what the transaction left.
+    /// Fails with every path that has changed since the transaction.
     pub fn plan_undo(&self, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
         self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
@@ -69,12 +69,12 @@ impl Workspace {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
 
-    /// Plans to undo a transaction, or the newest one that is neither undone nor itself an undo, or what it did to `paths`
-    /// (none: all of it).
+    /// Plans to undo a transaction (`None`: the newest one that is neither undone nor itself an undo), or only its changes to
+    /// `paths` (empty: all of it).
     ///
     /// # Errors
     ///
-    /// Every path that is not what the transaction left; or every one that cannot be carried, and every conflict.
+    /// With every path that has changed since the transaction; or with every one that cannot be carried, and every conflict.
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
@@ -84,7 +84,7 @@ impl Workspace {
         let missing = || id.map_or(Error::NothingTo("undo"), |id| workspace_trash::Error::NoSuchTransaction(id).into());
         let store = self.store()?.ok_or_else(missing)?;
         let (id, log) = match id {
-            // What else is there is no reason to refuse one that is named.
+            // An error elsewhere in the history is no reason to refuse a transaction that is named.
             Some(id) => (id, history::log(&store).unwrap_or_default().0),
             None => {
                 let log = history::log(&store)?;
@@ -94,8 +94,8 @@ impl Workspace {
         plan_undo(self, (&store, &log), id, paths, options)
     }
 
-    /// Plans to undo an undo: `id` is the undoing transaction, or the one it undid; `None` is the
-    /// newest one.
+    /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
+    /// newest undo.
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(Error::NothingTo("redo"))?;
         let log = history::log(&store)?;
@@ -106,12 +106,12 @@ impl Workspace {
         plan_undo(self, (&store, &log.0), undo.ok_or(Error::NothingTo("redo"))?, &[], &UndoOptions::default())
     }
 
-    /// Plans to bring displaced files of one transaction back: each by its number, to its place or to the path
-    /// beside it.
+    /// Plans to restore displaced files of one transaction, each by its number, to its original path or to the path
+    /// given with it.
     ///
     /// # Errors
     ///
-    /// When a file is there, with the transaction that left it so; when the transaction, or the file, is not kept.
+    /// If a file is there already (the error names the transaction that left it), or if the transaction or the file is not kept.
     pub fn plan_restore(&self, id: TransactionId, files: &[(u32, Option<RelPath>)]) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
@@ -143,7 +143,7 @@ impl Workspace {
     }
 }
 
-/// Fails when one of the paths lies outside the root.
+/// Fails if one of the paths lies outside the root.
 fn elsewhere<'p>(
     workspace: &Workspace,
     id: TransactionId,
@@ -186,7 +186,7 @@ fn plan_undo(
     elsewhere(workspace, id, all)?;
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
-    // With what was taken back of it before, this may be the rest.
+    // If parts of it were undone before, this may undo the rest.
     let comes_back =
         |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
     builder.undoes(id, !journal.records.iter().all(comes_back), authentic);
@@ -228,13 +228,13 @@ fn plan_undo(
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(rejects.into());
     }
-    // What goes is known by now: a file may give way to the directory that another needs.
+    // All removals are known by now: a removed file may make way for a directory that another file needs.
     for path in &come_back {
         builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
     }
     for (dir, mode) in &journal.removed_dirs {
         let dir = root.check_recorded(dir, authentic)?;
-        // All of a transaction brings its directories back, also those that nothing is in.
+        // Undoing a whole transaction restores its directories even if they are empty.
         if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
@@ -245,7 +245,7 @@ fn plan_undo(
     Ok(builder.plan(0, Vec::new(), notes))
 }
 
-/// The last transaction that did something to a path, if it left it as it is now.
+/// Returns the last transaction that changed a path, if the file is still as that one left it.
 fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>) -> Option<TransactionId> {
     let mut later = newest_first.iter().filter(|entry| !entry.aborted);
     let (entry, record) = later.find_map(|entry| {
@@ -257,8 +257,8 @@ fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>) -> Opt
 
 type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;
 
-/// The file of now with what a transaction did to it taken back; `None` where that cannot be told: it is no update of a text
-/// file that is there still, or what the transaction left is not known any more.
+/// Returns the current file with a transaction's change reverted. `None` if the change cannot be carried: it is not an update of a text
+/// file that still exists, or the bytes that the transaction left are not known any more.
 fn carried_back(
     workspace: &Workspace,
     (store, all_kept): (&Store<'_>, &OnceCell<Vec<TrashEntry>>),
@@ -271,7 +271,7 @@ fn carried_back(
     if before.link || after.link || now.metadata.kind != FileKind::File {
         return Ok(None);
     }
-    // Of three modes, as of three texts: the one that was changed, if it was on one side, or on both alike.
+    // A three-way merge of the modes: if only one side changed it, or both made the same change.
     let mode = match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
         (before, after, now) if now == after || now == before => before,
         (before, after, now) if before == after => now,
@@ -287,7 +287,7 @@ fn carried_back(
         Some(bytes) => Arc::clone(bytes),
         None => workspace.root().read(path, MAX_FILE_SIZE)?.0.into(),
     };
-    // Text in other encodings is not compared as bytes.
+    // Text in other encodings cannot be compared as bytes.
     if Sha256::of(&current) != now.sha256 || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes)) {
         return Ok(None);
     }
@@ -308,7 +308,7 @@ fn carried_back(
     Ok(Some(Ok((post, hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect()))))
 }
 
-/// The bytes of a displaced file, if they are what the journal says.
+/// Returns the bytes of a displaced file if they have the hash that the journal states.
 fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
     let bytes = match store.slot(id, slot)?.read(MAX_FILE_SIZE) {
         Ok((bytes, _)) => bytes,
@@ -318,7 +318,7 @@ fn kept(store: &Store<'_>, id: TransactionId, slot: u32, sha256: Sha256) -> Resu
     Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
 }
 
-/// The bytes that a transaction left: a later one displaced them, or they are found elsewhere.
+/// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them elsewhere.
 fn left(
     store: &Store<'_>,
     all_kept: &OnceCell<Vec<TrashEntry>>,
@@ -343,7 +343,7 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     }
     let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
     let mut slots: BTreeSet<u32> = records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
-    // A file that moved comes back as it goes.
+    // Both paths of a moved file belong together.
     for (from, to) in &journal.moved {
         if slots.contains(from) || slots.contains(to) {
             slots.extend([from, to]);
@@ -352,7 +352,7 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     Ok(records.iter().filter(|record| paths.is_empty() || slots.contains(&record.slot)).collect())
 }
 
-/// What is at the path now: as the transaction left it, or else, as an error, changed.
+/// Returns the file at a path: `Ok` if it is as the transaction left it, `Err` if it has changed.
 pub(super) fn is_as_left(
     root: &Arc<Root>,
     path: &RelPath,
@@ -361,7 +361,7 @@ pub(super) fn is_as_left(
 ) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
     let mut now = look(&root.into(), path)?;
     let left = record.after.as_ref();
-    // The directory that it made in the place of a file goes before the file comes back.
+    // A directory that the transaction created in place of a file is removed before the file is restored.
     let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
     if left.is_none() && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory) && made() {
         now = None;

@@ -1,4 +1,4 @@
-//! A workspace: its files, and the store of what was displaced in it.
+//! A workspace: its files, and the store of displaced files.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -14,40 +14,40 @@ use super::recover::recover;
 use super::recovered::Recovered;
 use crate::kind::ErrorKind;
 
-/// A directory tree that patches may touch, the root, and the project around it whose transactions are recorded together.
+/// A root, the directory tree that patches may change, and the enclosing project, whose transactions are recorded together.
 /// Opening one writes nothing.
 ///
-/// All paths are relative to the root. Those of a record that lies elsewhere in the project begin with `..`.
+/// All paths are relative to the root. Recorded paths elsewhere in the project begin with `..`.
 #[derive(Debug)]
 pub struct Workspace {
     root: Arc<Root>,
-    /// The project: where the state directory is.
+    /// The top of the project, which has the state directory.
     home: Arc<Root>,
     /// The path from there to the root.
     prefix: Prefix,
-    /// The directory that was opened, from the project's top.
+    /// The path from the project's top to the directory that was opened.
     opened: Prefix,
-    /// Read once for each transaction.
+    /// Read once per transaction.
     key: Mutex<OwnKey>,
 }
 
 impl Workspace {
-    /// Opens a directory; its state is that of the [project](StatePlace::Project).
+    /// Opens a directory, with the state of its [project](StatePlace::Project).
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
         Self::open_with(dir, policy, StatePlace::default())
     }
 
-    /// Opens a directory whose state is at that place.
+    /// Opens a directory, with its state at the given place.
     pub fn open_with(dir: &Path, policy: Policy, place: StatePlace) -> Result<Self, Error> {
         Self::open_keyed(dir, policy, place, crate::policy::key_place())
     }
 
-    /// The same with the key of the journals, and the user's states, elsewhere.
+    /// Opens a directory like [`open_with`](Self::open_with), with the key of the journals and the user's state directories elsewhere.
     pub fn open_keyed(dir: &Path, policy: Policy, place: StatePlace, key_place: KeyPlace) -> Result<Self, Error> {
         Ok(Self::of_keyed(Root::open(dir, policy)?, place, key_place))
     }
 
-    /// Takes a root that is open, whose state is at that place.
+    /// Takes an open root, with its state at the given place.
     #[must_use]
     pub fn of(root: Root, place: StatePlace) -> Self {
         Self::of_keyed(root, place, crate::policy::key_place())
@@ -59,7 +59,7 @@ impl Workspace {
         Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()) }
     }
 
-    /// Opens all of the project that the directory is in: what was done in any part of it can be taken back.
+    /// Opens the whole project, so that transactions in any of its directories can be undone.
     #[must_use]
     pub fn project(&self) -> Self {
         let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
@@ -73,7 +73,7 @@ impl Workspace {
         self
     }
 
-    /// Returns the key of the journals; it is read again once the workspace is locked again.
+    /// Returns the key of the journals. It is read again at the next lock.
     #[must_use]
     pub fn key(&self) -> OwnKey {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -103,51 +103,51 @@ impl Workspace {
         &self.prefix
     }
 
-    /// Gives a path of this workspace relative to the directory that was opened: the same, unless it is its
-    /// [project](Self::project).
+    /// Returns a path of this workspace relative to the directory that was opened. It differs only if this is the
+    /// [project](Self::project) of that directory.
     #[must_use]
     pub fn seen(&self, path: &str) -> String {
         if self.opened == self.prefix { path.to_owned() } else { self.opened.relative(path) }
     }
 
-    /// Returns the path of the state directory, whether it is there or not; for messages, not for opening.
+    /// Returns the path of the state directory, whether it exists or not. It is for messages, not for opening.
     #[must_use]
     pub fn state_path(&self) -> String {
         let home = fs_guard::real_path(self.home.path()).unwrap_or_else(|_| self.home.path().to_path_buf());
-        // One that is elsewhere has a path of its own, which replaces the other.
+        // If the state is elsewhere, its path is absolute, and `join` returns just that.
         home.join(self.home.state_path()).display().to_string()
     }
 
-    /// Opens the state directory; `None` when there is none.
+    /// Opens the state directory; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// When it is not trusted, or cannot be opened.
+    /// If it is not trusted or cannot be opened.
     pub fn state_dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
         self.home.state_dir()
     }
 
-    /// Opens the state directory, which is made when missing.
+    /// Opens the state directory, and creates it if there is none.
     ///
     /// # Errors
     ///
-    /// When it is not trusted, or cannot be made.
+    /// If it is not trusted or cannot be created.
     pub fn create_state_dir(&self) -> Result<Dir, fs_guard::Error> {
         Ok(self.home.create_state_dir()?.0)
     }
 
-    /// Tells whether the state directory is, or would be, in the root itself.
+    /// Returns whether the state directory is, or would be, in the root itself.
     #[must_use]
     pub fn has_own_state(&self) -> bool {
         Arc::ptr_eq(&self.root, &self.home)
     }
 
-    /// Makes the state directory where it is missing, complete with what keeps it out of git, waiting at most `timeout` for the
-    /// lock. It stays.
+    /// Creates the state directory if there is none, with the files that keep it out of git, waiting at most `timeout` for the
+    /// lock. It stays even if nothing is committed.
     ///
     /// # Errors
     ///
-    /// When it is not trusted, cannot be made, or is locked.
+    /// If it is not trusted, cannot be created, or is locked.
     pub fn make_state(&self, timeout: Duration) -> Result<(), Error> {
         if self.state_dir()?.is_none() {
             self.lock(timeout)?.locked_store().keep();
@@ -155,25 +155,25 @@ impl Workspace {
         Ok(())
     }
 
-    /// Tells whether there is a state directory (trusted or not).
+    /// Returns whether there is a state directory, trusted or not.
     #[must_use]
     pub fn has_state(&self) -> bool {
         !matches!(self.state_dir(), Ok(None))
     }
 
-    /// Opens the store for reading; `None` when there is none.
+    /// Opens the store for reading; `None` if there is none.
     pub fn store(&self) -> Result<Option<Store<'_>>, Error> {
         let store = Store::open(&self.home, self.key())?;
         Ok(store.map(|store| store.seen_from(self.prefix.clone())))
     }
 
-    /// Returns the path of a file that a transaction displaced.
+    /// Returns the path of a displaced file.
     #[must_use]
     pub fn stored_path(&self, id: TransactionId, slot: u32) -> String {
         workspace_trash::stored_path(&self.home, &self.prefix, id, slot)
     }
 
-    /// Where a file of a record is: in the root, or elsewhere in the project.
+    /// Finds a recorded file, in the root or elsewhere in the project.
     pub(crate) fn locate(&self, recorded: &str, authentic: bool) -> Result<(&Arc<Root>, RelPath), fs_guard::Error> {
         match Prefix::leads_out(recorded) {
             true => Ok((&self.home, self.home.check_recorded(&self.prefix.join(recorded), authentic)?)),
@@ -181,8 +181,8 @@ impl Workspace {
         }
     }
 
-    /// Recovers what was cut off, unless another process is at work: for commands that only look, so
-    /// that they do not look at half a transaction. Without anything to recover nothing is written.
+    /// Recovers interrupted transactions, unless another process holds the lock. Commands that only read call this, so
+    /// that they do not see half a transaction. If there is nothing to recover, nothing is written.
     pub fn recover_if_idle(&self) -> Result<Vec<Recovered>, Error> {
         let unfinished = self.store()?.is_some_and(|store| store.has_unfinished().unwrap_or(false));
         if !unfinished {
@@ -195,9 +195,9 @@ impl Workspace {
         }
     }
 
-    /// Takes the workspace's lock, waiting at most `timeout`, and recovers what was cut off.
+    /// Takes the workspace's lock, waiting at most `timeout`, and recovers interrupted transactions.
     ///
-    /// The state directory is made when missing, and removed again when nothing was committed.
+    /// Creates the state directory if there is none, and removes it again if nothing is committed.
     pub fn lock(&self, timeout: Duration) -> Result<Locked<'_>, Error> {
         let key = OwnKey::from(self.key_place());
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key.clone();
@@ -209,7 +209,7 @@ impl Workspace {
     }
 }
 
-/// A workspace that no other process commits to meanwhile.
+/// A locked workspace: no other process commits to it in the meantime.
 #[derive(Debug)]
 pub struct Locked<'w> {
     pub(super) workspace: &'w Workspace,
@@ -218,7 +218,7 @@ pub struct Locked<'w> {
 }
 
 impl Locked<'_> {
-    /// Returns what was found interrupted, and what became of it.
+    /// Returns the transactions that were found interrupted, and what recovery did with each.
     #[must_use]
     pub fn recovered(&self) -> &[Recovered] {
         &self.recovered
@@ -230,7 +230,7 @@ impl Locked<'_> {
         &self.store
     }
 
-    /// Removes displaced files for good, by age, size and number; with `dry_run` only returns which.
+    /// Removes displaced files for good, by age, size and number. With `dry_run` it only returns which.
     pub fn purge(&self, retention: &Retention, dry_run: bool) -> Result<Purged, Error> {
         Ok(self.store.purge(retention, SystemTime::now(), dry_run)?)
     }
