@@ -1,10 +1,11 @@
-//! What a file system can do, found out by trying.
+//! Probes what a file system can do.
 
 use crate::dir::Dir;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Open, Rename};
 
-/// What the file system of a directory, and the kernel, can do; where something is missing, slower or weaker ways are taken.
+/// What the kernel and the file system of a directory can do. Where something is missing, a slower or weaker way is
+/// taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
     /// Two names can be swapped in one step (`RENAME_EXCHANGE`).
@@ -20,12 +21,12 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Tries everything out in `scratch`: an empty directory of the caller, who removes it, and what is left in it,
-    /// afterwards.
+    /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards with whatever is
+    /// left in it.
     ///
     /// # Errors
     ///
-    /// When files cannot be made there at all.
+    /// If no file can be created there.
     pub fn of(scratch: &Dir) -> Result<Self, Error> {
         let (dir, shown) = (&scratch.handle, scratch.path());
         let make = |name: &str| sys::open_at(dir, name, Open::CreateNew(0o600)).at("create a file in", shown);

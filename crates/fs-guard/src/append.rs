@@ -5,18 +5,18 @@ use crate::error::{At as _, Error};
 use crate::metadata::{FileKind, Metadata};
 use crate::sys::{self, Fd, Open};
 
-/// A file of the program's own, open for appending.
+/// One of the program's own files, open for appending.
 #[derive(Debug)]
 pub struct AppendFile {
     handle: Fd,
     path: Box<str>,
-    /// As it was when it was opened.
+    /// Its metadata when it was opened.
     opened: Metadata,
 }
 
 impl Spot {
-    /// Opens a log here, created (mode 0600) when missing; a link, a special file or another user's
-    /// file is refused.
+    /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or another user's file is
+    /// refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
         let path = self.path();
         let handle = self.open_own(Open::Append(0o600))?;
@@ -27,23 +27,23 @@ impl Spot {
 }
 
 impl AppendFile {
-    /// Appends bytes, in one write where the system takes them in one.
+    /// Appends bytes, in one write if the system accepts that.
     pub fn append(&self, bytes: &[u8]) -> Result<(), Error> {
         sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)]).at("append to", &self.path)
     }
 
-    /// Makes what was appended durable.
+    /// Syncs what was appended.
     pub fn sync(&self) -> Result<(), Error> {
         sys::sync(&self.handle).at("sync", &self.path)
     }
 
-    /// Returns the length in bytes that it had when it was opened.
+    /// Returns the length in bytes that the file had when it was opened.
     #[must_use]
     pub fn opened_size(&self) -> u64 {
         self.opened.size
     }
 
-    /// Tells whether what was seen is this file.
+    /// Returns whether metadata is that of this file.
     #[must_use]
     pub fn is(&self, seen: &Metadata) -> bool {
         self.opened.same_inode(seen)
@@ -58,7 +58,7 @@ impl AppendFile {
     }
 }
 
-/// Fails unless a file of the program's own is one, with one name, of this user.
+/// Fails unless the file is a regular one with a single name that belongs to this user.
 pub(crate) fn require_own_file(seen: &Metadata, path: &str) -> Result<(), Error> {
     let problem = if seen.kind != FileKind::File {
         "it is not a file"

@@ -41,7 +41,7 @@ impl fmt::Debug for Sha256 {
     }
 }
 
-/// The text was not 64 hexadecimal digits.
+/// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 is 64 hexadecimal digits, not {0:?}")]
 pub struct ParseSha256Error(String);
@@ -67,12 +67,12 @@ impl FromStr for Sha256 {
     }
 }
 
-/// Hashes bytes as they come.
+/// Hashes bytes in pieces.
 #[derive(Clone, Default)]
 pub struct Hasher(sha2::Sha256);
 
 impl Hasher {
-    /// Starts with no bytes.
+    /// Creates a hasher of no bytes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -83,7 +83,7 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// Returns the digest of all that was added.
+    /// Returns the digest of all added bytes.
     #[must_use]
     pub fn finish(self) -> Sha256 {
         Sha256(self.0.finalize().into())

@@ -10,13 +10,13 @@ use crate::sys::{self, Fd, Open, Rename, code};
 
 /// An open directory; a clone is the same handle.
 ///
-/// One is had from [`Root::state_dir`](crate::Root::state_dir) and its relatives (the program's own
-/// directories) or, as part of a [`Spot`], from [`Dirs`](crate::Dirs).
+/// [`Root::state_dir`](crate::Root::state_dir) and its relatives return the program's own directories; a [`Spot`] from
+/// [`Dirs`](crate::Dirs) has the directory that it is in.
 #[derive(Debug, Clone)]
 pub struct Dir {
     pub(crate) handle: Arc<Fd>,
     path: Arc<str>,
-    /// Directories in it may be open to others; see [`Policy`](crate::Policy::accept_open_private_dir).
+    /// Whether directories in it may be open to other users; see [`Policy`](crate::Policy::accept_open_private_dir).
     accept_open: bool,
 }
 
@@ -33,7 +33,7 @@ impl Dir {
         Self { accept_open: yes, ..self }
     }
 
-    /// Returns its path beneath the root; for messages.
+    /// Returns its path beneath the root, for messages.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -43,14 +43,14 @@ impl Dir {
     ///
     /// # Panics
     ///
-    /// Panics when `name` is not one component: names come from the program, not from outside.
+    /// Panics if `name` is not a single component: names come from the program, not from outside.
     #[must_use]
     pub fn spot(&self, name: &str) -> Spot {
         assert!(!matches!(name, "" | "." | "..") && !name.contains(['/', '\0']), "BUG: {name:?} is not a name");
         Spot { dir: self.clone(), name: name.into() }
     }
 
-    /// Looks at the directory itself.
+    /// Returns the metadata of the directory itself.
     pub fn metadata(&self) -> Result<Metadata, Error> {
         sys::stat(&self.handle).at("look at", &*self.path)
     }
@@ -63,7 +63,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// Opens a directory in it that belongs to this program; `None` when nothing is there.
+    /// Opens a directory in it that belongs to this program. `None` if nothing is there.
     pub fn open_dir(&self, name: &str) -> Result<Option<Self>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
@@ -101,21 +101,21 @@ impl Dir {
         let handle = sys::open_at(&self.handle, name, Open::Directory).at("open", path)?;
         let dir = Self::new(handle, path).accepting_open(self.accept_open);
         let mut seen = dir.metadata()?;
-        // A umask may have taken even the owner's bits.
+        // The umask may have removed even the owner's bits.
         if seen.mode & 0o777 != 0o700 {
             let set = sys::set_mode(&dir.handle, 0o700).at("set the mode of", path);
             seen = dir.metadata()?;
             if seen.mode & 0o777 != 0o700 && !self.accept_open {
                 return Err(Error::UntrustedState { path: path.into(), problem: NO_MODES });
             }
-            // Where modes are not kept, they cannot be set either.
+            // A file system that keeps no modes cannot set them either.
             set.or_else(|error| if self.accept_open { Ok(()) } else { Err(error) })?;
         }
         dir.require_own(&seen)?;
         Ok(dir)
     }
 
-    /// Opens a directory in it, which is created when missing.
+    /// Opens a directory in it, and creates it if it is missing.
     pub fn open_or_create_dir(&self, name: &str) -> Result<Self, Error> {
         if let Some(dir) = self.open_dir(name)? {
             return Ok(dir);
@@ -126,19 +126,19 @@ impl Dir {
         }
     }
 
-    /// Sets its modification time; for putting back what was there.
+    /// Sets its modification time, to restore an earlier one.
     pub fn set_mtime(&self, mtime: FileTime) -> Result<(), Error> {
         sys::set_mtime(&self.handle, mtime).at("set the time of", &*self.path)
     }
 
-    /// Makes its list of names durable.
+    /// Syncs its list of names.
     pub fn sync(&self) -> Result<(), Error> {
         sys::sync(&self.handle).at("sync", &*self.path)
     }
 
-    /// Removes a directory in it with all that is beneath it; links are removed, not followed.
+    /// Removes a directory in it and everything beneath; links are removed, not followed.
     ///
-    /// Only for directories of the program's own.
+    /// Only for the program's own directories.
     pub fn remove_tree(&self, name: &str) -> Result<(), Error> {
         if let Some(dir) = self.open_dir(name)? {
             for entry in dir.names()? {
@@ -154,7 +154,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Removes an empty directory in it; `false` when it is not empty or not there.
+    /// Removes an empty directory in it. Returns `false` if it is not empty or does not exist.
     pub fn remove_dir(&self, name: &str) -> Result<bool, Error> {
         match sys::remove_dir(&self.handle, name) {
             Ok(()) => Ok(true),
@@ -167,7 +167,7 @@ impl Dir {
         }
     }
 
-    /// Fails unless the directory belongs to this user, and others may not enter it or that is accepted.
+    /// Fails unless the directory belongs to this user and is closed to others (or the policy accepts that it is open).
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         let path = || self.path.to_string();
         if seen.uid != sys::user() {
@@ -180,22 +180,22 @@ impl Dir {
     }
 }
 
-/// One name in one open directory: where a file is, was or shall be.
+/// A name in an open directory: the place of a file that exists, existed or will exist.
 #[derive(Debug, Clone)]
 pub struct Spot {
     pub(crate) dir: Dir,
     pub(crate) name: Box<str>,
 }
 
-/// What is added to the name of a staged file while it takes the place of another, where names cannot be swapped.
+/// The suffix of a staged file's name while it replaces another file, where names cannot be swapped.
 const ASIDE: &str = ".x";
 
 impl Spot {
-    /// The longest name, in bytes, that a staged file may have: 255, as file systems have it, without what is added to it for a
-    /// moment where names cannot be swapped.
+    /// The longest name, in bytes, that a staged file may have: 255, the limit of file systems, less the suffix that it
+    /// gets for a moment where names cannot be swapped.
     pub const LONGEST_STAGED_NAME: usize = 255 - ASIDE.len();
 
-    /// Returns its path beneath the root; for messages.
+    /// Returns its path beneath the root, for messages.
     #[must_use]
     pub fn path(&self) -> String {
         match &*self.dir.path {
@@ -220,7 +220,7 @@ impl Spot {
         (&self.dir.handle, &self.name)
     }
 
-    /// Looks at what is there, never following a link; `None` when nothing is.
+    /// Returns the metadata of what is there, never following a link. `None` if nothing is there.
     pub fn metadata(&self) -> Result<Option<Metadata>, Error> {
         match sys::stat_at(&self.dir.handle, &self.name) {
             Ok(seen) => Ok(Some(seen)),
@@ -229,7 +229,7 @@ impl Spot {
         }
     }
 
-    /// Opens a file of the program's own, which may be created; a link or a special file is refused.
+    /// Opens one of the program's own files, which may be created. A link or a special file is refused.
     pub(crate) fn open_own(&self, how: Open) -> Result<Fd, Error> {
         sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| match source.raw_os_error() {
             Some(code::LOOP | code::ISDIR | code::NXIO) => {
@@ -265,7 +265,7 @@ impl Spot {
         sys::read_link(&self.dir.handle, &self.name).at("read the link", self.path())
     }
 
-    /// Hashes what is there: a file's bytes, a link's text. `None` for everything else.
+    /// Hashes what is there: a file's bytes or a link's text. `None` for anything else.
     pub fn hash(&self) -> Result<Option<Sha256>, Error> {
         match self.metadata()? {
             Some(seen) => self.hash_of(seen.kind),
@@ -281,10 +281,10 @@ impl Spot {
         }
     }
 
-    /// Tells whether the file there has these bytes, mode and owner.
+    /// Returns whether the file there has these bytes, mode and owner.
     ///
-    /// When it is the inode that was seen, with times that would show a change, its bytes are not
-    /// read; `trust_times` can be denied. A rename since does not count as a change.
+    /// If it is the inode that was seen before, with times that would show a change, and `trust_times` is set, the
+    /// bytes are not read. A rename since does not count as a change.
     pub fn holds(&self, seen: &Metadata, digest: &Sha256, trust_times: bool) -> Result<bool, Error> {
         match self.metadata()? {
             Some(now) => self.holds_now(&now, seen, digest, trust_times),
@@ -292,7 +292,7 @@ impl Spot {
         }
     }
 
-    /// The same where it was looked at `now`.
+    /// Does the same with the metadata `now`.
     pub fn holds_now(
         &self,
         now: &Metadata,
@@ -310,7 +310,7 @@ impl Spot {
         Ok(self.hash_of(now.kind)?.as_ref() == Some(digest))
     }
 
-    /// Takes the name away for good. Only for the program's own files.
+    /// Removes the name for good. Only for the program's own files.
     pub fn remove(&self) -> Result<(), Error> {
         match sys::unlink(&self.dir.handle, &self.name) {
             Err(error) if error.raw_os_error() == Some(code::NOENT) => Ok(()),
@@ -318,7 +318,7 @@ impl Spot {
         }
     }
 
-    /// Moves what is here to another name where nothing is.
+    /// Renames to another name, which must not exist.
     pub fn rename_new(&self, to: &Self) -> Result<(), Error> {
         self.rename_new_raw(to).map_err(|source| self.not_renamed(to, source))
     }
@@ -331,7 +331,7 @@ impl Spot {
         }
     }
 
-    /// Renames over nothing; where the system cannot do that in one step, in two.
+    /// Renames to a name that must not exist; in two steps where the system cannot do it in one.
     pub(crate) fn rename_new_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -340,7 +340,7 @@ impl Spot {
         match sys::link(self.at(), to.at()) {
             Ok(()) => return sys::unlink(&self.dir.handle, &self.name),
             Err(error) if lacks_links(&error) => {}
-            // An earlier process came as far as the link.
+            // An earlier process got as far as the link.
             Err(error) if error.raw_os_error() == Some(code::EXIST) && self.is_also(to) => {
                 return sys::unlink(&self.dir.handle, &self.name);
             }
@@ -349,7 +349,7 @@ impl Spot {
         self.rename_where_nothing_is(to)
     }
 
-    /// Renames to a name of the program's own, over nothing and always in one step.
+    /// Renames to one of the program's own names, which must not exist, always in one step.
     pub(crate) fn rename_aside_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => self.rename_where_nothing_is(to),
@@ -357,7 +357,7 @@ impl Spot {
         }
     }
 
-    /// Renames after a look. There is a moment in which a file that just appeared would be replaced.
+    /// Renames after a look at the target. A file that appears in between is replaced.
     fn rename_where_nothing_is(&self, to: &Self) -> std::io::Result<()> {
         match sys::stat_at(&to.dir.handle, &to.name) {
             Err(error) if error.raw_os_error() == Some(code::NOENT) => sys::rename(self.at(), to.at(), Rename::Replace),
@@ -366,10 +366,10 @@ impl Spot {
         }
     }
 
-    /// Tells whether both are names of one file.
+    /// Returns whether both are names of one file.
     ///
-    /// Some file systems (sshfs) give every name an inode number of its own. So a file of the same kind, mode, modification
-    /// time and bytes counts as the same one.
+    /// Some file systems (sshfs) give every name an inode number of its own, so a file of the same kind, mode,
+    /// modification time and bytes counts as the same one.
     #[must_use]
     pub fn is_also(&self, other: &Self) -> bool {
         let (Ok(Some(one)), Ok(Some(another))) = (self.metadata(), other.metadata()) else { return false };
@@ -379,10 +379,10 @@ impl Spot {
                 && matches!((self.hash(), other.hash()), (Ok(Some(one)), Ok(Some(other))) if one == other)
     }
 
-    /// Swaps what is here with what is there; both must exist.
+    /// Swaps the file here with the file there. Both must exist.
     ///
-    /// Where the system cannot, the file there gets a second name first (`<name>.x`, here), so
-    /// that it is kept when this one takes its place; see [`Spot::settle_exchange`].
+    /// Where the system cannot swap names, the file there first gets a second name (`<name>.x`, here), so that it is
+    /// kept when this one replaces it; see [`Spot::settle_exchange`].
     pub(crate) fn exchange_raw(&self, there: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), there.at(), Rename::Exchange) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -391,7 +391,8 @@ impl Spot {
         let aside = self.aside();
         match sys::link(there.at(), aside.at()) {
             Err(error) if lacks_links(&error) => {
-                // The name is gone for a moment; recovery puts it back. What someone else saves there in that moment stays.
+                // The name is missing for a moment; recovery restores it. A file that someone else saves there in that
+                // moment stays.
                 there.rename_aside_raw(&aside)?;
                 if let Err(error) = self.rename_aside_raw(there) {
                     let _ = aside.rename_new_raw(there);
@@ -409,7 +410,7 @@ impl Spot {
         sys::rename(aside.at(), self.at(), Rename::Replace)
     }
 
-    /// Brings an exchange that was cut off between its steps to one of its ends.
+    /// Brings an interrupted exchange to one of its two ends.
     pub fn settle_exchange(&self, there: &Self) -> Result<(), Error> {
         let aside = self.aside();
         if aside.metadata()?.is_none() {
@@ -417,12 +418,12 @@ impl Spot {
         }
         let settle = |result: std::io::Result<()>| result.at("settle", self.path());
         if self.metadata()?.is_none() {
-            // This file is there already; only the last step is missing.
+            // This file is in its place already; only the last step is missing.
             return settle(sys::rename(aside.at(), self.at(), Rename::Replace));
         }
         match there.metadata()? {
             None => settle(aside.rename_new_raw(there)),
-            // The kept one is the file there, or the one that someone has replaced there.
+            // The kept file still has its name there, or someone has replaced it there.
             Some(_) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
         }
     }

@@ -12,9 +12,9 @@ use crate::root::Root;
 use crate::sys::{self, Open, code};
 use crate::target::Target;
 
-/// More open directories than this are not kept, or than a limit on open files leaves room for.
+/// The most directories that are kept open, if the limit on open files allows it.
 const KEPT: usize = 256;
-/// So many are kept whatever the limit is.
+/// The directories that are kept open whatever that limit is.
 const FEW: usize = 8;
 
 /// Open directories of the workspace, for one operation on many files.
@@ -22,10 +22,10 @@ const FEW: usize = 8;
 pub struct Dirs<'r> {
     root: &'r Root,
     open: RefCell<HashMap<Box<str>, Rc<Parent>>>,
-    /// How many of them are kept open.
+    /// How many directories are kept open.
     most: OnceCell<usize>,
     first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
-    /// Directories that were not there when they were looked for, and were not made here since.
+    /// Directories that did not exist when they were looked for and were not created here since.
     missing: RefCell<HashSet<Box<str>>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Parent {
 }
 
 impl<'r> Dirs<'r> {
-    /// Starts with none open.
+    /// Creates an empty set.
     #[must_use]
     pub fn new(root: &'r Root) -> Self {
         Self {
@@ -56,16 +56,16 @@ impl<'r> Dirs<'r> {
         self.root
     }
 
-    /// Returns the place of a path, in its directory opened over no link.
+    /// Returns the place of a path, in its directory, which is opened through no link.
     ///
-    /// Fails with `NotFound` when the directory is missing.
+    /// Fails with `NotFound` if the directory is missing.
     pub fn place(&self, path: &Target) -> Result<Spot, Error> {
         let (parent, name) = path.split();
         let parent = self.parent(parent.unwrap_or(""), path)?;
         Ok(parent.dir.spot(name))
     }
 
-    /// Fails when entries of the path's directory cannot be changed by this process.
+    /// Fails if this process cannot change entries of the path's directory.
     pub fn check_writable(&self, path: &RelPath) -> Result<(), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
         if parent.writable.get().is_none() {
@@ -76,7 +76,7 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// What a new file in the path's directory inherits.
+    /// Returns what a new file in the path's directory inherits.
     pub(crate) fn inheritance(&self, path: &RelPath) -> Result<(Metadata, Option<Vec<u8>>), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
         let acl = parent.default_acl.get_or_init(|| sys::xattr(&parent.dir.handle, sys::DEFAULT_ACL).ok().flatten());
@@ -100,11 +100,11 @@ impl<'r> Dirs<'r> {
         } else {
             let rel = RelPath::new_unchecked(dir);
             match self.root.open_beneath(&rel, Open::Directory) {
-                // Names may be written where they may not be listed; such a directory is not synced.
+                // Some directories may be written but not listed. They cannot be synced.
                 Err(error) if error.is_code(code::ACCES) => {
                     self.root.open_beneath(&rel, Open::Step)?.ok_or_else(missing)?
                 }
-                // A file is there, which may be about to give way.
+                // A file is there, which may be about to make way.
                 Err(Error::NotADirectory { .. }) => return Err(missing()),
                 result => result?.ok_or_else(missing)?,
             }
@@ -131,7 +131,7 @@ impl<'r> Dirs<'r> {
         Ok(parent)
     }
 
-    /// Creates a directory; `false` when there is one already.
+    /// Creates a directory. Returns `false` if there is one already.
     pub fn create_dir(&self, path: &Target, mode: Option<u32>) -> Result<bool, Error> {
         let spot = self.place(path)?;
         self.missing.borrow_mut().remove(path.as_str());
@@ -151,7 +151,7 @@ impl<'r> Dirs<'r> {
         Ok(true)
     }
 
-    /// Creates a directory, or goes on with one that an earlier process made and could not give its mode.
+    /// Creates a directory, or completes one that an earlier process created without setting its mode.
     pub fn resume_dir(&self, path: &Target, mode: Option<u32>) -> Result<(), Error> {
         if !self.create_dir(path, mode)?
             && let Some(mode) = mode
@@ -166,12 +166,12 @@ impl<'r> Dirs<'r> {
         let spot = self.place(path)?;
         let dir = sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
         sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
-        // So that it is synced too: the mode is its own, and there may be nothing in it.
+        // Opened so that it is synced too: the mode was set here, and the directory may stay empty.
         self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
         Ok(())
     }
 
-    /// Removes a directory if it is empty; `false` when it is not, or not there.
+    /// Removes a directory if it is empty. Returns `false` if it is not empty or does not exist.
     pub fn remove_dir(&self, path: &Target) -> Result<bool, Error> {
         let spot = match self.place(path) {
             Ok(spot) => spot,
@@ -180,20 +180,20 @@ impl<'r> Dirs<'r> {
         };
         self.open.borrow_mut().remove(path.as_str());
         let removed = spot.dir.remove_dir(&spot.name)?;
-        // One that stays is synced with the others: names in it may have changed.
+        // A directory that stays is synced with the others: names in it may have changed.
         if removed || spot.metadata()?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             self.first_seen.borrow_mut().remove(path.as_str());
         }
         Ok(removed)
     }
 
-    /// Returns how many directories were opened here.
+    /// Returns how many directories were opened.
     #[must_use]
     pub fn count(&self) -> usize {
         self.first_seen.borrow().len()
     }
 
-    /// Makes the names in every directory that was opened here durable, one directory after the other.
+    /// Syncs every directory that was opened, one after the other.
     pub(crate) fn sync_each(&self) -> Result<(), Error> {
         for (path, _) in self.first_mtimes() {
             match self.dir(&path)?.sync() {
@@ -205,12 +205,12 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// Fails when one of the directories is not at its path any more.
+    /// Fails if one of the directories is not at its path any more.
     pub fn check_still_there(&self) -> Result<(), Error> {
         for (path, seen) in self.first_seen.borrow().iter().filter(|(path, _)| !path.is_empty()) {
             let is_there = match path.contains('/') {
                 true => self.root.metadata(&RelPath::new_unchecked(path))?.is_some_and(|now| now.same_inode(seen)),
-                // Nothing is on the way to it that could be a link.
+                // The path was opened through no link.
                 false => match sys::stat_at(&self.root.handle, path) {
                     Ok(now) => now.same_inode(seen),
                     Err(error) if error.raw_os_error() == Some(code::NOENT) => false,
@@ -224,7 +224,7 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// The directories with the modification times that they had when they were first opened.
+    /// Returns the directories with the modification times that they had when they were first opened.
     fn first_mtimes(&self) -> Vec<(Box<str>, FileTime)> {
         self.first_seen.borrow().iter().map(|(path, seen)| (path.clone(), seen.mtime)).collect()
     }
@@ -234,8 +234,8 @@ impl<'r> Dirs<'r> {
         Ok(self.parent(path, &RelPath::new_unchecked(&child))?.dir.clone())
     }
 
-    /// Puts back the modification times of directories, as well as that can be done: after a
-    /// roll-back nothing in them has changed.
+    /// Restores the modification times of the directories as far as possible. This is for after a roll-back, when
+    /// nothing in them has changed.
     pub fn restore_times(&self) {
         for (path, mtime) in self.first_mtimes() {
             let _ = self.dir(&path).and_then(|dir| dir.set_mtime(mtime));

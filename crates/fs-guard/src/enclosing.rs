@@ -1,4 +1,4 @@
-//! The directories that a root lies in.
+//! The directories that enclose a root.
 
 use crate::policy::Policy;
 use crate::rel_path::RelPath;
@@ -6,11 +6,11 @@ use crate::root::Root;
 use crate::sys::{self, Open};
 
 impl Root {
-    /// Opens the directories that this one lies in, the nearest first, under another policy, each with the path from there to
-    /// here.
+    /// Opens the directories that enclose this one, nearest first, under another policy, each with the path from there
+    /// to here.
     ///
-    /// It ends at the first one from which no path leads here without a symbolic link or a mount point, or by a name that is
-    /// never touched or is no text.
+    /// Ends at the first one that cannot reach this directory without a symbolic link or a mount point, or only through
+    /// a name that is never touched or is not UTF-8.
     pub fn enclosing<'r>(&'r self, policy: &'r Policy) -> impl Iterator<Item = (Self, RelPath)> + 'r {
         let real = crate::named::real_path(self.path()).unwrap_or_default();
         let above: Vec<_> = real.ancestors().skip(1).map(std::path::Path::to_path_buf).collect();
@@ -24,13 +24,13 @@ impl Root {
         })
     }
 
-    /// Whether something in the directory is named `.git`: a repository, or the file that names one.
+    /// Returns whether the directory has an entry `.git`: a repository, or the file that names one.
     #[must_use]
     pub fn has_git(&self) -> bool {
         sys::stat_at(&self.handle, ".git").is_ok()
     }
 
-    /// Whether names can be made in the directory, and it has the owner of another one.
+    /// Returns whether entries can be created in the directory, and it has the same owner as another one.
     #[must_use]
     pub fn is_writable_as(&self, other: &Self) -> bool {
         self.metadata.uid == other.metadata.uid && sys::may_write(&self.handle).is_ok()

@@ -1,4 +1,4 @@
-//! Everything that can be refused or go wrong here.
+//! The errors: what is refused, and what can fail.
 
 use std::io;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::sys::code;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The path is spelt in a way that is never accepted.
+    /// The path is spelled in a way that is never accepted.
     #[error("{:?}: {problem}", shortened(path))]
     Spelling {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
         /// What is wrong with it.
         problem: Spelling,
     },
-    /// The path climbs with `..`.
+    /// The path contains `..`.
     #[error("{path:?} climbs out of its directory with `..`; paths are relative to the root")]
     Traversal {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
     },
-    /// The path lies outside of the directories that may be touched here.
+    /// The path is outside the directories that the policy allows.
     #[error("{path:?} is outside of the directories that may be touched here")]
     NotWithin {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
     },
     /// The path may never be touched.
@@ -40,7 +40,7 @@ pub enum Error {
         /// The rule.
         rule: Rule,
     },
-    /// The path is on the guarded list, and not approved.
+    /// The path is on the guarded list and not approved.
     #[error("{path:?} has to be approved: it matches the guarded pattern `{glob}`")]
     Guarded {
         /// The path.
@@ -48,14 +48,14 @@ pub enum Error {
         /// The pattern of the guarded list.
         glob: String,
     },
-    /// A symbolic link is on the way, and stays inside.
+    /// A symbolic link is on the way, which stays inside the root.
     #[error("{path:?} goes through the symbolic link {link:?}{}", leads_to(.real_path.as_deref()))]
     Symlink {
         /// The path.
         path: String,
         /// The component that is a link.
         link: String,
-        /// Where the path leads; `None` when it leads nowhere (a loop).
+        /// Where the path leads; `None` if it leads nowhere (a loop).
         real_path: Option<String>,
     },
     /// A symbolic link on the way leads out of the root.
@@ -88,7 +88,7 @@ pub enum Error {
         /// What is there.
         kind: FileKind,
     },
-    /// A directory was needed and something else is there.
+    /// Something that is not a directory is where one is needed.
     #[error("{component:?} is not a directory, so {path:?} cannot be beneath it")]
     NotADirectory {
         /// The path.
@@ -96,12 +96,12 @@ pub enum Error {
         /// What is not a directory.
         component: String,
     },
-    /// The file has further names.
+    /// The file has several names.
     #[error("{path:?} has {links} hard links; its other names would see the change or lose it")]
     HardLinked {
         /// The path.
         path: String,
-        /// How many names the file has.
+        /// How many names it has.
         links: u64,
     },
     /// The file is read-only.
@@ -110,12 +110,12 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// An existing entry differs from the path by case or normalisation alone.
+    /// An existing entry differs from the path only by case or normalisation.
     #[error("{path:?} differs from the existing {existing:?} by case or Unicode normalisation alone")]
     Collision {
         /// The path.
         path: String,
-        /// What is there.
+        /// The existing entry.
         existing: String,
     },
     /// Nothing is there.
@@ -135,39 +135,39 @@ pub enum Error {
     TooLarge {
         /// The path.
         path: String,
-        /// Its size, as far as it is known.
+        /// Its size, if it is known.
         size: u64,
         /// The limit.
         limit: u64,
     },
-    /// The file changed while it was used.
+    /// The file changed while it was being used.
     #[error("{path:?} was changed by someone else")]
     Changed {
         /// The path.
         path: String,
     },
-    /// A private file or directory is not one that this program made for this user.
+    /// A private file or directory was not created by this program for this user.
     #[error("{path:?} is not trusted: {problem}; {}", advice(problem))]
     UntrustedState {
-        /// What is not trusted.
+        /// The file or directory.
         path: String,
-        /// Why.
+        /// The reason.
         problem: &'static str,
     },
     /// Another process holds the lock.
     #[error("the lock is held by {}; gave up after {waited:?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
-        /// Who holds it, if the lock file names it.
+        /// The holder, if the lock file names one.
         holder: Option<String>,
-        /// How long was waited.
+        /// How long the caller waited.
         waited: Duration,
     },
     /// A system call failed.
     #[error("cannot {operation} {path:?}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         operation: &'static str,
-        /// The path, relative to the root where it is beneath it.
+        /// The path, relative to the root if it is beneath it.
         path: String,
         /// The error of the system.
         source: io::Error,
@@ -178,13 +178,13 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rule {
-    /// `.git`, however spelt, or a directory that is the same inode.
+    /// `.git`, however it is spelled, or a directory with the same inode.
     #[error("it belongs to a git directory")]
     GitDirectory,
     /// A directory with the shape of a bare repository.
     #[error("{0:?} is a bare git repository")]
     BareRepository(String),
-    /// The program's own directory, or what it keeps elsewhere.
+    /// The program's private directory, or its private files elsewhere.
     #[error("it belongs to the state directory")]
     StateDirectory,
     /// A pattern of the forbidden list.
@@ -192,10 +192,10 @@ pub enum Rule {
     Glob(String),
 }
 
-/// A path as an error names it: who sent one of many thousand bytes knows it.
+/// A path as an error names it, shortened: whoever sent many thousand bytes knows the rest.
 #[must_use]
 pub fn shortened(path: &str) -> std::borrow::Cow<'_, str> {
-    /// How many characters of each end.
+    /// How many characters are kept at each end.
     const END: usize = 60;
     match path.char_indices().nth(END).zip(path.char_indices().rev().nth(END - 1)) {
         Some(((head, _), (tail, _))) if path.len() > 512 => format!("{}…{}", &path[..head], &path[tail..]).into(),
@@ -210,7 +210,7 @@ fn leads_to(real_path: Option<&str>) -> String {
     }
 }
 
-/// Of a directory that has just been made, and was removed again.
+/// Whether the path is in a directory that was just created and has been removed again.
 pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
 
 fn advice(problem: &str) -> &'static str {
@@ -247,7 +247,7 @@ impl Error {
         }
     }
 
-    /// Returns the path it is about.
+    /// Returns the path that the error is about.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -275,7 +275,7 @@ impl Error {
         }
     }
 
-    /// Returns a stable word for the rule behind the kind.
+    /// Returns a stable word for the rule that refused, if a rule did.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -308,7 +308,7 @@ impl Error {
         }
     }
 
-    /// Returns the system's error behind it, if there is one.
+    /// Returns the underlying error of the system, if there is one.
     #[must_use]
     pub fn io(&self) -> Option<&io::Error> {
         match self {
@@ -322,7 +322,7 @@ impl Error {
     }
 }
 
-/// Gives a system error its place.
+/// Adds the operation and the path to a system error.
 pub(crate) trait At<T> {
     fn at(self, operation: &'static str, path: impl AsRef<str>) -> Result<T, Error>;
 }

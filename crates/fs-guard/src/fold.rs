@@ -1,8 +1,8 @@
-//! The key under which a file system may take two names for one.
+//! The key under which a file system may take two names for the same.
 //!
-//! Ignorable code points are stripped, then NFKC, then full case folding: coarser than any file
-//! system in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT and ext4's
-//! casefold fold case), so names that differ under this key are different everywhere.
+//! Ignorable code points are removed, then NFKC and full case folding are applied. This is coarser than any file system
+//! in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT and ext4's casefold fold case), so names
+//! that differ under this key are different everywhere.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(folded.chars().filter(|&c| !is_ignorable(c)).nfkc().collect())
 }
 
-/// Tells whether `c` is one of Unicode's default-ignorable code points.
+/// Returns whether `c` is one of Unicode's default-ignorable code points.
 pub(crate) fn is_ignorable(c: char) -> bool {
     matches!(u32::from(c),
         0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F

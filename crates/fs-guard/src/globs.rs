@@ -1,7 +1,7 @@
 //! Lists of path patterns, matched without regard to case.
 //!
-//! The forms that nearly every list is made of are compared directly; only for others are regular
-//! expressions built, and only when a path is first matched: start-up stays free of them.
+//! The common forms of patterns are compared directly. Regular expressions are built only for the others, and only when
+//! a path is first matched, so that they cost nothing at start-up.
 
 use std::sync::OnceLock;
 
@@ -15,13 +15,13 @@ pub struct Globs {
     patterns: Vec<Pattern>,
 }
 
-/// A pattern is not a glob.
+/// A pattern that is not a valid glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{pattern:?} is not a glob: {problem}")]
 pub struct GlobError {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The reason.
     pub problem: String,
 }
 
@@ -39,14 +39,15 @@ impl Globs {
     pub fn push(&mut self, pattern: &str) -> Result<(), GlobError> {
         let shape = Shape::of(pattern);
         if matches!(shape, Shape::Glob(_)) {
-            // The matcher is built later; this checks that it can be.
+            // The matcher is built later; this checks that it can be built.
             build(pattern)?;
         }
         self.patterns.push(Pattern { text: pattern.into(), shape, lifts: false, prefix: None });
         Ok(())
     }
 
-    /// Adds a pattern for paths that are relative to a directory above: `prefix` leads from there to the paths that are matched.
+    /// Adds a pattern for paths that are relative to a directory above. `prefix` leads from there to the paths that are
+    /// matched.
     pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         let last = self.patterns.last_mut().expect("it was added");
@@ -54,14 +55,14 @@ impl Globs {
         Ok(())
     }
 
-    /// Takes what a pattern matches out of the patterns so far; one that is added later has it again.
+    /// Excludes the paths that a pattern matches. A pattern that is added later can include them again.
     pub fn except(&mut self, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         self.patterns.last_mut().expect("it was added").lifts = true;
         Ok(())
     }
 
-    /// Returns the last pattern that matches the `/`-separated `path`, unless that is an exception.
+    /// Returns the last pattern that matches the `/`-separated `path`, unless an exception matches later.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -70,13 +71,13 @@ impl Globs {
         self.matches_folded(&fold(path))
     }
 
-    /// As [`Globs::matches`], for a path that is folded already.
+    /// Does the same as [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
         let found = self.patterns.iter().rfind(|pattern| pattern.matches(key));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 
-    /// Tells whether the list is empty.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
@@ -92,9 +93,9 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
-    /// What it matches is not matched.
+    /// Whether this is an exception.
     lifts: bool,
-    /// What stands before a path when it is compared, folded.
+    /// The folded prefix that is put before a path for the comparison.
     prefix: Option<Box<str>>,
 }
 
@@ -107,12 +108,12 @@ impl Pattern {
     }
 }
 
-/// How a pattern is compared; all texts are folded.
+/// How a pattern is compared. All texts are folded.
 #[derive(Debug, Clone)]
 enum Shape {
     /// `a/b`
     Exact(String),
-    /// `a/b*`: only the last component may go on.
+    /// `a/b*`: only the last component may continue.
     ExactPrefix(String),
     /// `a/**`
     Beneath(String),
@@ -229,7 +230,7 @@ fn build(pattern: &str) -> Result<GlobMatcher, GlobError> {
 mod tests {
     use super::*;
 
-    /// The direct comparison gives what globset gives.
+    /// The direct comparison gives the same as globset.
     #[test]
     fn direct_forms_agree_with_globset() {
         let patterns = [

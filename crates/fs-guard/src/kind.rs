@@ -1,4 +1,4 @@
-//! What went wrong, as a program sees it.
+//! The kinds of errors, for programs.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub enum ErrorKind {
     /// Nothing is at the path.
     NotFound,
-    /// Something is at the path, or at one that a file system may take for it.
+    /// Something is at the path, or at one that a file system may take for the same.
     AlreadyExists,
     /// The policy or the operating system forbids it.
     PermissionDenied,
@@ -15,11 +15,11 @@ pub enum ErrorKind {
     OutsideRoot,
     /// A limit was exceeded.
     TooLarge,
-    /// The file is not what was expected.
+    /// The file is not the expected one.
     Changed,
-    /// A lock was not free in time.
+    /// A lock was not released in time.
     Locked,
-    /// The path, or what is there, can never be what is asked for.
+    /// The operation is never possible with this path, or with what is there.
     Invalid,
     /// A system call failed.
     Failed,

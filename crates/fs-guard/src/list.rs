@@ -1,4 +1,4 @@
-//! What a directory holds.
+//! Lists directories.
 
 use crate::error::{At as _, Error};
 use crate::metadata::Metadata;
@@ -10,14 +10,14 @@ use crate::sys::{self, Open, code};
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DirEntry {
-    /// Its name, as bytes: it need not be UTF-8, nor a name the guard would accept.
+    /// Its name as bytes: it need not be UTF-8, nor a name that the guard would accept.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub metadata: Metadata,
 }
 
 impl Root {
-    /// Lists a directory (`None`: the root), in no order; links are listed, not followed.
+    /// Lists a directory (`None`: the root), in no particular order; links are listed, not followed.
     ///
     /// Entries that vanish meanwhile are left out.
     pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<DirEntry>, Error> {
@@ -48,7 +48,7 @@ impl Root {
         rules::collision(self, path)
     }
 
-    /// Returns the directories that would have to be made for the path to exist, outermost first.
+    /// Returns the directories that would have to be created for the path, outermost first.
     pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
         rules::parents_missing(self, path)
     }

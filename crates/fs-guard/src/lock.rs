@@ -1,4 +1,4 @@
-//! The lock that lets one writer into a workspace at a time.
+//! The lock that admits one writer to a workspace at a time.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
 
-/// A held lock; it is released when this goes, and by the end of the process however it ends.
+/// A held lock. It is released when this is dropped, and when the process ends in any way.
 #[derive(Debug)]
 pub struct LockFile {
-    /// Held.
+    /// Kept open to hold the lock.
     file: Fd,
     spot: Spot,
 }
 
-/// A lock that was [let go](LockFile::release), to be taken again.
+/// A lock that was [released](LockFile::release), to be taken again.
 #[derive(Debug)]
 pub struct ReleasedLock {
     file: Fd,
@@ -23,7 +23,7 @@ pub struct ReleasedLock {
 }
 
 impl Spot {
-    /// Takes the lock file here (created when missing), waiting at most `timeout`.
+    /// Takes the lock file here, waiting at most `timeout`, and creates it if it is missing.
     pub fn lock(&self, timeout: Duration) -> Result<LockFile, Error> {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -45,19 +45,19 @@ impl Spot {
         self.try_lock_open(handle)
     }
 
-    /// Takes the lock by a file that was opened here.
+    /// Takes the lock on a file that was opened here.
     fn try_lock_open(&self, file: Fd) -> Result<Option<LockFile>, Error> {
         if !sys::try_lock(&file).at("lock", self.path())? {
             return Ok(None);
         }
-        // The holder before may have removed the file, and another process made a new one.
+        // The previous holder may have removed the file, and another process created a new one.
         let seen = sys::stat(&file).at("look at", self.path())?;
         match self.metadata()? {
             Some(now) if now.same_inode(&seen) => require_own_file(&now, &self.path())?,
             _ => return Ok(None),
         }
-        // For people only; on a full disk the lock holds all the same.
-        // Always as many bytes: cutting a file short first costs a millisecond on ext4.
+        // This text is for people only: on a full disk the lock holds all the same. It has always the same length,
+        // because truncating a file first costs a millisecond on ext4.
         let _ = sys::write_at_start(&file, format!("{:<10}\n", std::process::id()).as_bytes());
         Ok(Some(LockFile { file, spot: self.clone() }))
     }
@@ -71,18 +71,18 @@ impl Spot {
 }
 
 impl LockFile {
-    /// Lets the lock go, and keeps the file open.
+    /// Releases the lock and keeps the file open.
     ///
     /// # Errors
     ///
-    /// When the system does not let it go; it is gone with the file then, which is closed.
+    /// If the system does not release it. Then the file is closed, which releases it.
     pub fn release(self) -> Result<ReleasedLock, Error> {
         let Self { file, spot } = self;
         sys::unlock(&file).at("unlock", spot.path())?;
         Ok(ReleasedLock { file, spot })
     }
 
-    /// Removes the lock file and lets the lock go; who waits for it makes a new one.
+    /// Removes the lock file and releases the lock. Whoever waits for it creates a new one.
     pub fn remove(self) -> Result<(), Error> {
         self.spot.remove()
     }

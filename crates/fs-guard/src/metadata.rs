@@ -1,4 +1,4 @@
-//! What a directory entry is: kind, size, permissions and identity.
+//! The metadata of directory entries: kind, size, permissions and identity.
 
 /// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,31 +26,31 @@ impl FileKind {
     }
 }
 
-/// What is at a path of a [`Tree`](crate::Tree).
+/// The metadata of an entry of a [`Tree`](crate::Tree).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is. [`FileKind::Other`] is something that is neither read nor entered, such as a submodule.
+    /// Its kind. [`FileKind::Other`] can be neither read nor entered; a submodule is an example.
     pub kind: FileKind,
-    /// Permission bits, `0o777` at most.
+    /// Permission bits, at most `0o777`.
     pub mode: u32,
-    /// Length in bytes, of a file or of the text of a link.
+    /// Length in bytes, of a file or of a link's text.
     pub size: u64,
 }
 
 impl Entry {
-    /// A file with mode 644, or 755 when it may be run.
+    /// Returns the metadata of a file with mode 644, or 755 if it is executable.
     #[must_use]
     pub fn file(size: u64, executable: bool) -> Self {
         Self { kind: FileKind::File, mode: if executable { 0o755 } else { 0o644 }, size }
     }
 
-    /// A symbolic link.
+    /// Returns the metadata of a symbolic link.
     #[must_use]
     pub fn link(size: u64) -> Self {
         Self { kind: FileKind::Symlink, mode: 0o777, size }
     }
 
-    /// A directory.
+    /// Returns the metadata of a directory.
     #[must_use]
     pub fn directory() -> Self {
         Self { kind: FileKind::Directory, mode: 0o755, size: 0 }
@@ -60,14 +60,14 @@ impl Entry {
 /// A point in time as a file system stores it: seconds since 1970 and nanoseconds.
 pub type FileTime = (i64, u32);
 
-/// What is known of a directory entry without reading it.
+/// The metadata of a directory entry.
 #[derive(Debug, Clone)]
 pub struct Metadata {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Length in bytes.
     pub size: u64,
-    /// Permission bits, set-id bits included (`0o7777` at most).
+    /// Permission bits with set-id bits, at most `0o7777`.
     pub mode: u32,
     /// Owner.
     pub uid: u32,
@@ -75,21 +75,21 @@ pub struct Metadata {
     pub gid: u32,
     /// Number of names (hard links).
     pub nlink: u64,
-    /// Device of the file system.
+    /// Device number of the file system.
     pub dev: u64,
-    /// Inode number, unique in the device.
+    /// Inode number, unique on the device.
     pub ino: u64,
     /// Time of the last change of the bytes.
     pub mtime: FileTime,
     /// Time of the last change of the bytes or the inode.
     pub ctime: FileTime,
-    /// The entry had changed so shortly before it was looked at that one more change might not move its times.
+    /// Whether the entry had changed so shortly before it was looked at that another change might not move its times.
     pub(crate) racy: bool,
-    /// Whether the file has extended attributes, where that is known.
+    /// Whether the file has extended attributes, if that is known.
     pub(crate) has_xattrs: Option<bool>,
 }
 
-/// Everything counts but what was noted about the observation itself.
+/// Compares everything but what is about the observation itself.
 impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
         self.same_bytes_as(other)
@@ -101,7 +101,7 @@ impl PartialEq for Metadata {
 impl Eq for Metadata {}
 
 impl Metadata {
-    /// What is known of an entry that is on no disk: it has one name, nobody's, and no times.
+    /// Returns the metadata of an entry that is not on a disk: one name, no owner, no times.
     pub(crate) fn of(entry: Entry) -> Self {
         let Entry { kind, mode, size } = entry;
         let (uid, gid, nlink, dev, ino) = (0, 0, 1, 0, 0);
@@ -109,34 +109,34 @@ impl Metadata {
         Self { kind, size, mode, uid, gid, nlink, dev, ino, mtime, ctime, racy, has_xattrs }
     }
 
-    /// Tells whether both are one inode.
+    /// Returns whether both are the same inode.
     #[must_use]
     pub fn same_inode(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 
-    /// Tells whether both are one inode of the same size and modification time.
+    /// Returns whether both are the same inode with the same size and modification time.
     ///
-    /// `ctime` is left out: a rename changes it.
+    /// `ctime` is not compared, because a rename changes it.
     #[must_use]
     pub fn same_bytes_as(&self, other: &Self) -> bool {
         self.same_inode(other) && self.kind == other.kind && self.size == other.size && self.mtime == other.mtime
     }
 
-    /// Tells whether equal times prove equal bytes: false when the file had been changed within the
-    /// granularity of its own time stamps before it was looked at.
+    /// Returns whether equal times prove equal bytes. They do not if the file changed within the granularity of its
+    /// time stamps before it was looked at.
     #[must_use]
     pub fn times_are_telling(&self) -> bool {
         !self.racy
     }
 
-    /// Returns the permission bits that survive a replacement: set-id bits are dropped.
+    /// Returns the permission bits that a replacement keeps: set-id bits are dropped.
     #[must_use]
     pub fn kept_mode(&self) -> u32 {
         self.mode & 0o777
     }
 
-    /// Tells whether extended attributes may have to be copied along.
+    /// Returns whether extended attributes may have to be copied.
     #[must_use]
     pub fn may_have_xattrs(&self) -> bool {
         self.kind == FileKind::File && self.has_xattrs != Some(false)
@@ -144,8 +144,8 @@ impl Metadata {
 
     /// Notes whether the times of this observation can be trusted to show the next change.
     ///
-    /// Linux stamps files with the time of the last timer tick (10 ms at worst); file systems that
-    /// store whole seconds, or two of them, show zero nanoseconds.
+    /// Linux stamps files with the time of the last timer tick (at most 10 ms ago). File systems that store whole
+    /// seconds, or two of them, show zero nanoseconds.
     pub(crate) fn observed_at(mut self, now: FileTime) -> Self {
         let coarse = self.mtime.1 == 0 && self.ctime.1 == 0;
         let needed: i128 = if coarse { 2_500_000_000 } else { 60_000_000 };
@@ -194,7 +194,7 @@ mod tests {
         assert!(!at((100, 0), (102, 0)), "a file system of whole seconds");
         assert!(at((100, 0), (103, 0)));
         assert!(!at((200, 5), (100, 0)), "from the future");
-        // One whole second, as a copy may have it, is not yet a file system of them.
+        // A single whole second, as a copied file may have it, does not prove such a file system.
         assert!(with((50, 0), (100, 5), (100, 70_000_000)) && with((50, 5), (100, 0), (100, 70_000_000)));
         assert!(!with((100, 5), (50, 5), (100, 50_000_000)) && !with((50, 5), (100, 5), (100, 50_000_000)));
     }

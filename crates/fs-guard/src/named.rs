@@ -7,9 +7,9 @@ use crate::metadata::FileKind;
 use crate::read::read_whole;
 use crate::sys;
 
-/// Reads a configuration file that may be missing: `None` when there is nothing by that name.
+/// Reads a configuration file that may be missing. `None` if nothing has that name.
 ///
-/// Only a regular file is read, of at most `limit` bytes; whatever else is there is an error, and does not block.
+/// Only a regular file of at most `limit` bytes is read. Anything else is an error, and does not block.
 pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     let shown = path.display().to_string();
     let handle = match sys::open_config(path).at("open", &shown) {
@@ -24,7 +24,8 @@ pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     read_whole(&handle, seen.size, limit, &shown).map(Some)
 }
 
-/// Gives the path of a directory or file without symbolic links; for comparing what people name, never for opening.
+/// Returns the path of a directory or file without symbolic links, for comparing paths that people give, never for
+/// opening.
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
     std::fs::canonicalize(path).at("find", path.to_string_lossy())

@@ -1,66 +1,67 @@
-//! Which spellings and names are accepted; nothing here looks at a file system.
+//! The accepted spellings and names. Nothing here looks at a file system.
 
 use std::fmt;
 
 use crate::fold::{fold, is_ignorable};
 
-/// Whether names that other platforms cannot hold may be created.
+/// Which names may be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamePolicy {
-    /// Names that some platform resolves differently are not created.
+    /// Only names that all platforms resolve alike.
     #[default]
     Portable,
-    /// Whatever this platform takes.
+    /// All names that this platform accepts.
     Native,
 }
 
-/// How deep a path may be.
+/// The most components of a path.
 const MAX_COMPONENTS: usize = 256;
 
 /// Why a spelling is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Spelling {
-    /// No path at all.
+    /// The path is empty.
     Empty,
-    /// Absolute, with a drive, a UNC or a `file:` path.
+    /// It is absolute: with a leading `/`, a drive, a UNC prefix or `file:`.
     Absolute,
-    /// The root itself.
+    /// It names the root itself.
     Root,
     /// Ends in `/`.
     TrailingSlash,
-    /// `//`.
+    /// It has an empty component (`//`).
     EmptyComponent,
-    /// `.` after the beginning.
+    /// It has a component `.` after the beginning.
     DotComponent,
-    /// Contains a control character.
+    /// It contains a control character.
     Control(char),
-    /// Contains a backslash.
+    /// It contains a backslash.
     Backslash,
     /// Starts with `~`.
     Tilde,
-    /// Contains an invisible or bidirectional-control code point.
+    /// It contains an invisible or bidirectional-control code point.
     Invisible(char),
     /// A component is longer than 255 bytes.
     LongComponent,
     /// The path is longer than 4096 bytes.
     LongPath,
-    /// The path has more than 256 components. (The kernel walks each path from the root: deep ones cost its square.)
+    /// The path has more than 256 components. (The kernel walks each path from the root, so the cost of deep trees
+    /// grows with the square of the depth.)
     TooDeep,
-    /// Windows keeps this name for a device.
+    /// Windows reserves this name for a device.
     ReservedName(String),
     /// A component ends in a dot or a blank.
     TrailingDotOrBlank(String),
-    /// A character that Windows does not allow in names.
+    /// It contains a character that Windows does not allow in names.
     ReservedCharacter(char),
-    /// A name with the shape of a generated short name.
+    /// It has the shape of a generated short name.
     ShortName(String),
-    /// Not UTF-8.
+    /// It is not UTF-8.
     NotUnicode,
 }
 
 impl Spelling {
-    /// Returns a stable word.
+    /// Returns a stable word for the problem.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
@@ -109,16 +110,16 @@ impl fmt::Display for Spelling {
     }
 }
 
-/// What a spelling that passes is made of, or why it does not.
+/// The result for a spelling that is not refused outright.
 pub(crate) enum Verdict<'p> {
     /// The path without a leading `./`.
     Fine(&'p str),
-    /// It has a `..` component.
+    /// It has a component `..`.
     Climbs,
     Refused(Spelling),
 }
 
-/// Checks all that is refused whatever the access is.
+/// Checks everything that is refused whatever the access.
 pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
     use Spelling as S;
     use Verdict::Refused;
@@ -169,7 +170,7 @@ pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
     }
 }
 
-/// Finds a code point that a reader does not see.
+/// Finds a code point that is invisible to a reader.
 pub(crate) fn invisible(path: &str) -> Option<char> {
     if path.is_ascii() {
         return None;
@@ -177,7 +178,7 @@ pub(crate) fn invisible(path: &str) -> Option<char> {
     path.chars().find(|&c| is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FFF9}'..='\u{FFFB}'))
 }
 
-/// Checks one component against the names of other platforms.
+/// Checks one component against the rules of other platforms.
 pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
     check_windows(name)?;
     if is_short_name(name) {
@@ -186,7 +187,7 @@ pub(crate) fn check_portable(name: &str) -> Result<(), Spelling> {
     Ok(())
 }
 
-/// Checks one component for what Windows does not take for the name of a file, or for that of another.
+/// Checks one component for names that Windows does not resolve to a file of that name.
 pub(crate) fn check_windows(name: &str) -> Result<(), Spelling> {
     if let Some(c) = name.chars().find(|c| matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')) {
         return Err(Spelling::ReservedCharacter(c));
@@ -200,24 +201,24 @@ pub(crate) fn check_windows(name: &str) -> Result<(), Spelling> {
     Ok(())
 }
 
-/// The folded name without what some file system drops at its end. On NTFS an alternate stream of a directory is the
-/// directory.
+/// Returns the folded name without what some file systems drop at its end. On NTFS an alternate stream of a directory
+/// is the directory.
 fn bare_key(name: &str) -> String {
     let stem = name.split(':').next().unwrap_or(name);
     fold(stem).trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Tells whether some file system takes `name` for `.git`.
+/// Returns whether some file system takes `name` for `.git`.
 pub(crate) fn is_dot_git(name: &str) -> bool {
     let key = bare_key(name);
     key == ".git" || key.strip_prefix("git~").is_some_and(all_digits)
 }
 
-/// Tells whether some file system takes `name` for that of the private directory.
+/// Returns whether some file system takes `name` for the private directory.
 pub(crate) fn is_private_name(name: &str, private_dir: &str) -> bool {
     let key = bare_key(name);
     let stem = private_dir.trim_start_matches('.');
-    // The name that FAT and NTFS give it beside its own.
+    // The short name that FAT and NTFS generate for it.
     let short = key
         .split_once('~')
         .is_some_and(|(start, digits)| all_digits(digits) && start.eq_ignore_ascii_case(&stem[..stem.len().min(6)]));
@@ -236,7 +237,7 @@ fn has_scheme(path: &str) -> bool {
     path.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"))
 }
 
-/// `CON`, `NUL.txt`, `com1`, `LPT²`…: a device on Windows, whatever extension follows.
+/// `CON`, `NUL.txt`, `com1`, `LPT²`…: a device on Windows, whatever the extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end_matches(' ');
     if stem.chars().count() > 7 {
@@ -253,7 +254,7 @@ fn is_device(name: &str) -> bool {
     })
 }
 
-/// `PROGRA~1`, `A~12.TXT`: what Windows makes of long names.
+/// `PROGRA~1`, `A~12.TXT`: the short names that Windows generates.
 fn is_short_name(name: &str) -> bool {
     let (base, extension) = name.split_once('.').unwrap_or((name, ""));
     if base.len() > 8 || extension.len() > 3 || extension.contains('.') {

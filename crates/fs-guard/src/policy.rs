@@ -1,4 +1,4 @@
-//! What the guard allows.
+//! The policy: what the guard allows.
 
 use crate::error::{Error, Rule};
 use crate::fold::fold;
@@ -6,58 +6,59 @@ use crate::globs::Globs;
 use crate::names::{self, NamePolicy, Spelling, Verdict};
 use crate::rel_path::RelPath;
 
-/// What is meant to be done with a path.
+/// What a path is accessed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Its bytes are read and shown.
+    /// To read its bytes.
     Read,
-    /// It appears.
+    /// To create it.
     Create,
-    /// Its bytes are replaced.
+    /// To replace its bytes.
     Update,
-    /// It goes away.
+    /// To remove it.
     Delete,
 }
 
-/// What becomes of a file with more than one hard link.
+/// What to do with a file that has more than one hard link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HardLinks {
-    /// It is refused.
+    /// Refuse it.
     #[default]
     Refuse,
-    /// The changed name becomes a file of its own; the other names keep the old bytes.
+    /// Give the changed name a file of its own; the other names keep the old bytes.
     Break,
 }
 
-/// The rules of a [`Root`](crate::Root), or of a [`GuardedTree`](crate::GuardedTree), beside those that no policy lifts.
+/// The configurable rules of a [`Root`](crate::Root) or a [`GuardedTree`](crate::GuardedTree), beside those that no
+/// policy lifts.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The name, in the root, of a directory of the program's own that no checked path reaches: a dot, and then ASCII
+    /// The name of the program's private directory in the root, which no checked path reaches: a dot, followed by ASCII
     /// letters, digits, `-` and `_`.
     pub private_dir: Box<str>,
-    /// Paths in any directory that are never touched, nor what lies beneath them, as `app/key`: for what the program keeps
-    /// elsewhere, in the case that the root is the user's home.
+    /// Paths, such as `app/key`, that are never touched in any directory, with everything beneath them. They are for
+    /// files that the program keeps elsewhere, in case the root is the user's home.
     pub reserved: Vec<Box<str>>,
     /// Which names may be created.
     pub names: NamePolicy,
     /// Patterns of paths that are never touched.
     pub forbidden: Globs,
-    /// Patterns of paths that have to be approved before they are changed.
+    /// Patterns of paths that need approval before they are changed.
     pub guarded: Globs,
     /// Patterns of guarded paths that are approved.
     pub allow: Globs,
-    /// What becomes of a file with several names.
+    /// What to do with files that have several names.
     pub hard_links: HardLinks,
-    /// The directories outside of which nothing is touched, relative to the root; none: all of the root.
+    /// The directories outside of which nothing is touched, relative to the root. Empty: the whole root.
     ///
-    /// Directories above them can be looked into, and show these only.
+    /// The directories above them can be listed, but show only these.
     pub within: Vec<RelPath>,
-    /// The private directory may be one that others may enter: there are file systems that keep no modes.
+    /// Whether the private directory may be accessible to others. Some file systems keep no modes.
     pub accept_open_private_dir: bool,
 }
 
 impl Policy {
-    /// Forbids and guards nothing beyond the rules that no policy lifts.
+    /// Returns a policy without forbidden or guarded patterns, so with only the rules that no policy lifts.
     #[must_use]
     pub fn new(private_dir: &str) -> Self {
         Self {
@@ -75,7 +76,8 @@ impl Policy {
 
     /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
     ///
-    /// Files are not looked at, but where a name would not be created: `exists` answers whether a directory has it already.
+    /// Does not look at files, except where a name could not be created: `exists` tells whether a directory already has
+    /// it.
     pub(crate) fn check(
         &self,
         path: &str,
@@ -90,7 +92,7 @@ impl Policy {
         Ok(checked)
     }
 
-    /// Checks a path that was checked before, when a record was written.
+    /// Checks a path that was checked before, when it was recorded.
     pub(crate) fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         let checked = self.check_never_allowed(path)?;
         self.check_within(&checked, Access::Update)?;
@@ -101,7 +103,7 @@ impl Policy {
     }
 
     fn check_within(&self, path: &RelPath, access: Access) -> Result<(), Error> {
-        // Directory by directory: `ab` does not lie in `a`.
+        // Compared by component: `ab` is not inside `a`.
         let beneath = |path: &RelPath, dir: &RelPath| path.ancestors().any(|above| above == *dir);
         let inside =
             |dir: &RelPath| path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path));
@@ -126,7 +128,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Checks what no policy lifts.
+    /// Checks the rules that no policy lifts.
     fn check_never_allowed(&self, path: &str) -> Result<RelPath, Error> {
         let rest = match names::check_spelling(path) {
             Verdict::Fine(rest) => rest,
@@ -134,7 +136,7 @@ impl Policy {
             Verdict::Refused(problem) => return Err(Error::Spelling { path: path.into(), problem }),
         };
         for name in rest.split('/') {
-            // Every spelling of either has one of these; the rest is spared the folding.
+            // Every spelling of either contains one of these; other paths need not be folded.
             if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
                 continue;
             }
@@ -148,7 +150,7 @@ impl Policy {
             return Err(Error::Forbidden { path: path.into(), rule });
         }
         for reserved in &self.reserved {
-            // Every spelling of it has one of these names; the rest is spared the folding.
+            // Every spelling of it contains one of these names; other paths need not be folded.
             let last = reserved.rsplit('/').next().unwrap_or(reserved);
             if rest.split('/').all(|name| name.is_ascii() && !name.eq_ignore_ascii_case(last)) {
                 continue;
@@ -183,7 +185,7 @@ fn check_new_names(path: &RelPath, exists: impl Fn(&RelPath) -> Result<bool, Err
     Ok(())
 }
 
-/// A path that is given as bytes: it has to be UTF-8.
+/// A path given as bytes, which must be UTF-8.
 pub(crate) fn unicode(path: &[u8]) -> Result<&str, Error> {
     let refused =
         || Error::Spelling { path: String::from_utf8_lossy(path).into_owned(), problem: Spelling::NotUnicode };

@@ -1,4 +1,4 @@
-//! Reading regular files, whole or as a stream.
+//! Reads regular files, whole or as a stream.
 
 use crate::digest::{Hasher, Sha256};
 use crate::error::{At as _, Error};
@@ -8,22 +8,22 @@ use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Fd, Open, code};
 
-/// What was seen at a path, and the bytes of a file where they were read.
+/// The metadata of what is at a path, and the bytes if it is a file that was read.
 pub type Inspected = (Metadata, Option<Vec<u8>>);
 
 impl Root {
     /// Reads a regular file of at most `limit` bytes.
     ///
-    /// The metadata is the opened file's, from before the first byte was read: a change during or
-    /// after the reading shows in a later comparison.
+    /// The metadata is that of the opened file, taken before the first byte was read: a change during or after reading
+    /// shows in a later comparison.
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
         let (file, seen) = self.open_file(path)?;
         let bytes = read_whole(&file.handle, seen.size, limit, path.as_str())?;
         Ok((bytes, seen))
     }
 
-    /// Looks at what is at the path and applies the rules for `access` to it, as [`inspect`](Self::inspect) does; a regular file
-    /// that is `wanted` is also read, if it has at most `limit` bytes.
+    /// Returns the metadata of what is at the path, after applying the rules for `access` like
+    /// [`inspect`](Self::inspect). Also reads a regular file that is `wanted`, if it has at most `limit` bytes.
     ///
     /// # Errors
     ///
@@ -35,8 +35,8 @@ impl Root {
         wanted: impl Fn(&Metadata) -> bool,
         limit: u64,
     ) -> Result<Option<Inspected>, Error> {
-        // Only a file is opened at once: the writer of a FIFO would notice. This look may go over links; it says which way is the
-        // shorter one, and nothing else.
+        // Only a regular file is opened at once: the writer of a FIFO would notice. This look may follow links; it only
+        // tells which way is shorter.
         if sys::stat_at(&self.handle, path.as_str()).is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
             && let Ok((file, seen)) = self.open_file(path)
         {
@@ -78,7 +78,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Fails unless what was opened is a regular file.
+    /// Fails unless the opened file is a regular one.
     pub(crate) fn regular(handle: Fd, path: &str) -> Result<(Self, Metadata), Error> {
         let seen = sys::stat(&handle).at("look at", path)?;
         if seen.kind != FileKind::File {
@@ -87,17 +87,17 @@ impl OpenFile {
         Ok((Self { handle, path: path.into(), size: seen.size }, seen))
     }
 
-    /// Reads on into `buffer`; 0 at the end.
+    /// Reads more bytes into `buffer`. Returns 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         sys::read_some(&self.handle, buffer).at("read", &self.path)
     }
 
-    /// Reads at an offset, wherever [`OpenFile::read`] stands.
+    /// Reads at an offset, independent of where [`OpenFile::read`] is.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
         sys::read_at(&self.handle, buffer, offset).at("read", &self.path)
     }
 
-    /// Hashes what is left of the file, without holding it in memory.
+    /// Hashes the rest of the file without holding it in memory.
     pub fn hash(&mut self) -> Result<Sha256, Error> {
         let mut hasher = Hasher::new();
         let mut buffer = vec![0; 1 << 16];
@@ -106,14 +106,14 @@ impl OpenFile {
             let length = self.read(&mut buffer)?;
             hasher.update(&buffer[..length]);
             read += length as u64;
-            // All that it is thought to have, and less than was asked for: that was the end.
+            // All of the expected size, and less than was asked for: this is the end.
             if length == 0 || (read == self.size && length < buffer.len()) {
                 return Ok(hasher.finish());
             }
         }
     }
 
-    /// Looks at the open file.
+    /// Returns the metadata of the open file.
     pub fn metadata(&self) -> Result<Metadata, Error> {
         sys::stat(&self.handle).at("look at", &self.path)
     }
@@ -125,19 +125,19 @@ impl std::io::Read for OpenFile {
     }
 }
 
-/// Reads to the end, of a file that is thought to have `size` bytes.
+/// Reads a file to the end. Its size is expected to be `size` bytes.
 pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result<Vec<u8>, Error> {
     let too_large = |size| Error::TooLarge { path: path.into(), size, limit };
     if size > limit {
         return Err(too_large(size));
     }
-    // One more than the size, so that the end is seen without growing.
+    // One byte more than the size, so that the end is seen without growing the buffer.
     let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(room).map_err(|_| too_large(size))?;
     loop {
         let length = sys::read_append(file, &mut bytes).at("read", path)?;
-        // All that it is thought to have, and there was room for more: that was the end.
+        // All of the expected size, and the buffer had room for more: this is the end.
         if length == 0 || length as u64 == size {
             return Ok(bytes);
         }

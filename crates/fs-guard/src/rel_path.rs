@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 /// A checked path beneath a [`Root`](crate::Root): `/`-separated, no `.` or `..`, no empty component.
 ///
-/// Only [`Root::check`](crate::Root::check) and its relatives make one, so no check is repeated.
-/// It does not mean that something is at the path, and is no permission: files are reached through the
-/// root's handle alone.
+/// Only [`Root::check`](crate::Root::check) and its relatives create one, so no check is repeated. It does not mean
+/// that the path exists, and it is not a permission: files are reached only through the root's handle.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);
 
@@ -33,13 +32,13 @@ impl RelPath {
         self.split().1
     }
 
-    /// Returns the directory that holds it; `None` when that is the root.
+    /// Returns its parent directory; `None` if that is the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.split().0.map(|parent| Self(parent.into()))
     }
 
-    /// Returns the directories that hold it, outermost first, without the root.
+    /// Returns its parent directories, outermost first, without the root.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         self.0.match_indices('/').map(|(at, _)| Self(self.0[..at].into()))
     }

@@ -1,8 +1,8 @@
-//! From a checked path to an open file, over no link and no mount point.
+//! From a checked path to an open file, through no link and no mount point.
 //!
-//! The kernel resolves the whole path beneath the root's handle where it can (`openat2`); elsewhere
-//! each component is opened in its parent without following links. No decision is made by comparing
-//! paths: when resolution fails, the path is looked at once more, only for the error.
+//! Where the kernel can resolve a whole path beneath the root's handle, it does (`openat2`); elsewhere each component
+//! is opened in its parent without following links. No decision is made by comparing paths. When resolution fails, the
+//! path is looked at again, only to word the error.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -16,15 +16,15 @@ use crate::root::Root;
 use crate::rules::{self, Learnt, Look, Real, Step};
 use crate::sys::{self, Fd, Open, code};
 
-/// Whether a file can be opened only to be looked at: whatever its permissions, and a link itself. Elsewhere it is looked at by its name
-/// in its parent, which is open.
+/// Whether the system can open a file only to look at it: whatever its permissions, and also a link itself. Elsewhere
+/// the file is looked at by its name in its parent, which is open.
 const LOOKS_BY_HANDLE: bool = cfg!(any(target_os = "linux", not(unix)));
 
 impl Root {
-    /// Looks at what is at the path itself, never following a link.
+    /// Returns the metadata of what is at the path itself, never following a link.
     ///
-    /// `None` when nothing is there, also because a directory on the way is missing or is a file.
-    /// A link or a mount point on the way is an error; a link at the end is reported as such.
+    /// `None` if nothing is there, or a directory on the way is missing or is a file. A link or a mount point on the
+    /// way is an error; a link at the end is returned as such.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let seen = if LOOKS_BY_HANDLE {
             let file = self.open_beneath(path, Open::Look)?;
@@ -36,7 +36,7 @@ impl Root {
         Ok(seen)
     }
 
-    /// What opening with [`Open::Look`] and a look at the handle give, where there is no such opening.
+    /// Does the same as opening with [`Open::Look`] and reading the metadata, where there is no such way of opening.
     fn look_by_name(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let (parent, name) = path.split();
         let opened;
@@ -47,7 +47,8 @@ impl Root {
                 Err(error) => {
                     return match error.raw_os_error() {
                         Some(code::NOENT) => Ok(None),
-                        // It says what is in the way, and opens nothing: all is well only if somebody changed it meanwhile.
+                        // `blame` returns what is in the way and opens nothing. If it finds nothing, someone changed
+                        // the path meanwhile.
                         Some(code::LOOP | code::XDEV | code::NOTDIR) => self.explain(path, Open::Look).map(|_| None),
                         _ => Err(error).at("open", path),
                     };
@@ -66,19 +67,18 @@ impl Root {
         Ok(Some(seen))
     }
 
-    /// Tells whether something else is mounted at `name` in `dir`.
+    /// Returns whether something else is mounted at `name` in `dir`.
     fn is_mount(&self, dir: &Fd, name: &str, seen: &Metadata) -> bool {
         let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
         sys::mount_id(dir, Some(name)) != root || (root.is_none() && seen.dev != self.metadata.dev)
     }
 
-    /// Looks at what is at the path and applies the rules for `access` to it.
+    /// Returns the metadata of what is at the path, after applying the rules for `access` to it.
     pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
         rules::inspect(self, path, access)
     }
 
-    /// Applies the rules of links, special files, hard links, devices and permissions to what was
-    /// seen at a path.
+    /// Applies the rules for links, special files, hard links, devices and permissions to metadata from a path.
     pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
         let named = || path.as_str().to_owned();
         if rules::check_kind(path, seen, access, || self.explain_link(path))? {
@@ -96,7 +96,7 @@ impl Root {
         Ok(())
     }
 
-    /// Returns the text of a symbolic link.
+    /// Returns the text of the symbolic link at the path.
     pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
         let (parent, name) = path.split();
         let missing = || Error::NotFound { path: path.as_str().into() };
@@ -109,10 +109,10 @@ impl Root {
         sys::read_link(dir, name).at("read the link", path)
     }
 
-    /// Resolves links that stay beneath the root, for reading: the path that is really there.
+    /// Resolves links that stay beneath the root, for reading. Returns the real path.
     ///
-    /// The rules for names and forbidden paths are applied to that path too, and it is opened like
-    /// any other, over no link.
+    /// The rules for names and forbidden paths apply to that path too, and it is opened like any other, through no
+    /// link.
     pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
         let named = || path.as_str().to_owned();
         match self.real_path(path.as_str()) {
@@ -127,7 +127,7 @@ impl Root {
         }
     }
 
-    /// Opens `path`; `None` when nothing is there.
+    /// Opens `path`. `None` if nothing is there.
     pub(crate) fn open_beneath(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let text = path.as_str();
         let error = match self.open_raw(text, how) {
@@ -166,7 +166,7 @@ impl Root {
         Ok(file)
     }
 
-    /// Fails like the kernel does when `file` is on another mount than the root.
+    /// Fails like the kernel does if `file` is on another mount than the root.
     fn same_mount(&self, file: &Fd) -> io::Result<()> {
         let root = *self.mount.get_or_init(|| sys::mount_id(&self.handle, None));
         let same = match (root, root.and_then(|_| sys::mount_id(file, None))) {
@@ -176,7 +176,7 @@ impl Root {
         if same { Ok(()) } else { Err(io::Error::from_raw_os_error(code::XDEV)) }
     }
 
-    /// Finds why a path could not be resolved.
+    /// Finds out why a path could not be resolved.
     fn explain(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
         let named = || path.as_str().to_owned();
         let mut at: Option<Fd> = None;
@@ -191,7 +191,7 @@ impl Root {
                 Err(error) if error.raw_os_error() == Some(code::NOENT) => return Ok(None),
                 Err(error) => return Err(error).at("look at", &whole[..end]),
             };
-            // That the last one could not even be looked at is so in Wine.
+            // In Wine the last component could not even be looked at.
             if seen.kind == FileKind::Symlink && (!(last && how == Open::Look) || cfg!(windows)) {
                 return Err(self.explain_link(path));
             }
@@ -214,11 +214,11 @@ impl Root {
             });
             end += 1;
         }
-        // All is well now: someone swapped a component meanwhile.
+        // Nothing is wrong now: someone swapped a component meanwhile.
         Err(Error::Changed { path: named() })
     }
 
-    /// The error for a path with a link in it.
+    /// Returns the error for a path with a link in it.
     fn explain_link(&self, path: &RelPath) -> Error {
         self.real_path(path.as_str()).into_link_error(path)
     }
@@ -230,7 +230,7 @@ impl Root {
             let (parent, name) = path.rsplit_once('/').map_or((None, path), |(parent, name)| (Some(parent), name));
             let mut dir = &self.handle;
             if let Some(parent) = parent {
-                // It was a directory when it was looked at.
+                // It was a directory a moment ago.
                 let Ok(handle) = self.open_raw(parent, Open::Step) else { return Ok(Step::End) };
                 opened = handle;
                 dir = &opened;
@@ -246,18 +246,18 @@ impl Root {
         rules::real_path(path, look, |text| self.strip_root(text))
     }
 
-    /// The part of an absolute link text beneath the root's own real path.
+    /// Returns the part of an absolute link text beneath the root's own real path.
     #[allow(clippy::disallowed_methods, reason = "only to find where a link leads; nothing is opened by it")]
     fn strip_root(&self, text: &str) -> Option<String> {
         let root = std::fs::canonicalize(self.path()).ok()?;
-        // Links of Windows have the kernel's form of a path, here with other separators: `/??/C:/dir`.
+        // On Windows, link texts have the kernel's form of a path, here with other separators: `/??/C:/dir`.
         #[cfg(windows)]
         let root = root.to_str()?.replace('\\', "/").replacen("//?/", "/??/", 1);
         let rest = std::path::Path::new(text).strip_prefix(root).ok()?;
         rest.to_str().map(str::to_owned)
     }
 
-    /// Some file systems (overlays) show other device numbers for files than for directories.
+    /// Some file systems (overlays) report other device numbers for files than for directories.
     fn on_the_roots_device(&self, path: &RelPath) -> Result<bool, Error> {
         let Some(parent) = path.parent() else { return Ok(true) };
         Ok(self.metadata(&parent)?.is_some_and(|parent| parent.dev == self.metadata.dev))
@@ -297,7 +297,7 @@ impl Root {
         rules::check_not_git(self, path, seen.is_some_and(|seen| seen.kind == FileKind::Directory))
     }
 
-    /// The inode of the root's `.git`.
+    /// Returns the inode of the root's `.git`.
     pub(crate) fn dot_git(&self) -> Result<Option<(u64, u64)>, Error> {
         if let Some(known) = self.dot_git.get() {
             return Ok(*known);
@@ -316,7 +316,7 @@ impl Root {
     }
 }
 
-/// Whether an error says that nothing is there, or nothing that this process or a checked path could reach.
+/// Returns whether an error means that nothing is there, or nothing that this process or a checked path could reach.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(code::NOENT | code::NOTDIR | code::ACCES | code::LOOP | code::XDEV))
 }

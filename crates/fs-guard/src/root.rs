@@ -1,4 +1,4 @@
-//! The one directory whose files may be touched.
+//! The directory whose files may be touched.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -12,8 +12,8 @@ use crate::rel_path::RelPath;
 use crate::rules::{Learnt, Look};
 use crate::sys;
 
-/// Refuses, on Windows, what is no name of a file there, whatever is meant to be done: `notes.txt:hidden` is another stream of
-/// `notes.txt`, `NUL` a device, and `notes.txt.` is `notes.txt` for most programs.
+/// On Windows, refuses what does not name a file there, whatever the access: `notes.txt:hidden` is another stream of
+/// `notes.txt`, `NUL` is a device, and `notes.txt.` means `notes.txt` to most programs.
 fn check_here(path: RelPath) -> Result<RelPath, Error> {
     if cfg!(windows) {
         let refused = path.components().find_map(|name| names::check_windows(name).err());
@@ -26,27 +26,27 @@ fn check_here(path: RelPath) -> Result<RelPath, Error> {
 
 /// An open directory and the rules for the files beneath it.
 ///
-/// Files are reached through the handle alone and never over a symbolic link or a mount point; that
-/// the directory is renamed meanwhile, or that its path is made to mean something else, changes nothing.
+/// Files are reached only through this handle, and never through a symbolic link or a mount point. Renaming the
+/// directory meanwhile, or replacing its path, changes nothing.
 ///
-/// What was learnt about directories (which entries they have, that they are no git directories) is
-/// remembered, so a `Root` is meant for one operation: open another one for the next.
+/// A `Root` remembers what it learned about directories (their entries, and that they are not git directories), so it
+/// is meant for one operation: open another one for the next.
 #[derive(Debug)]
 pub struct Root {
     pub(crate) handle: sys::Fd,
     path: PathBuf,
     policy: Policy,
-    /// The private directory, where it is not in the root.
+    /// The private directory, if it is outside the root.
     pub(crate) private_dir: Option<PathBuf>,
-    /// How messages name the private directory in the root: it may be looked at from below.
+    /// How messages name a private directory inside the root, which may be shown relative to a directory below.
     pub(crate) private_dir_shown: Option<String>,
-    /// What the root directory was when it was opened.
+    /// The metadata of the root directory when it was opened.
     pub(crate) metadata: Metadata,
-    /// Who opened it.
+    /// The user who opened it.
     pub(crate) user: u32,
-    /// The private directory as it was last opened.
+    /// The private directory as last opened.
     pub(crate) state: Mutex<Option<(Arc<sys::Fd>, Metadata)>>,
-    /// Resolve component by component: the kernel has no better way, or a test wants it.
+    /// Resolve component by component, because the kernel offers nothing better or a test asks for it.
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
     pub(crate) dot_git: OnceLock<Option<(u64, u64)>>,
@@ -58,7 +58,7 @@ impl Root {
     ///
     /// # Panics
     ///
-    /// Panics when the policy's name for the private directory is none.
+    /// Panics if the policy's name for the private directory is not a single component.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
         let plain =
             |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
@@ -83,26 +83,26 @@ impl Root {
         })
     }
 
-    /// Has other rules from now on.
+    /// Replaces the rules.
     #[must_use]
     pub fn under(self, policy: Policy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Resolves paths component by component, as on systems without a better way.
+    /// Resolves paths component by component, as on systems that offer nothing better.
     #[must_use]
     pub fn walking(self, yes: bool) -> Self {
         self.walk.store(yes, std::sync::atomic::Ordering::Relaxed);
         self
     }
 
-    /// Has the private directory elsewhere: `dir`, which is made when it is needed.
+    /// Uses a private directory elsewhere: `dir`, which is created when it is needed.
     #[must_use]
     pub fn with_private_dir(self, dir: PathBuf) -> Self {
         Self { private_dir: Some(dir), ..self }
     }
 
-    /// Names the private directory by another path in messages: as it is seen from a directory beneath.
+    /// Shows another path for the private directory in messages, for instance one relative to a directory below.
     #[must_use]
     pub fn showing_private_dir(self, path: String) -> Self {
         Self { private_dir_shown: Some(path), ..self }
@@ -114,19 +114,19 @@ impl Root {
         &self.policy
     }
 
-    /// Returns the path the root was opened by; for messages, not for opening.
+    /// Returns the path that the root was opened by. It is for messages, not for opening.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the device of its file system.
+    /// Returns the device number of its file system.
     #[must_use]
     pub fn device(&self) -> u64 {
         self.metadata.dev
     }
 
-    /// Returns the modification time the root directory had when it was opened.
+    /// Returns the modification time of the root directory when it was opened.
     #[must_use]
     pub fn mtime(&self) -> FileTime {
         self.metadata.mtime
@@ -134,27 +134,26 @@ impl Root {
 
     /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
     ///
-    /// What is at the path is not looked at. (The one exception: a directory that exists may have a
-    /// name that would not be created.)
+    /// Does not look at the file. (There is one exception: an existing directory may have a name that could not be
+    /// created.)
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
         let checked = self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))?;
         check_here(checked)
     }
 
-    /// Checks a path as bytes, which have to be UTF-8.
+    /// Checks a path given as bytes, which must be UTF-8.
     pub fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
         self.check(unicode(path)?, access)
     }
 
-    /// Checks a path that a journal names.
-    ///
-    /// A journal that is known to be this program's own was written after all checks, under the
-    /// policy of that time; only what nothing lifts is checked again.
+    /// Checks a path from a journal.
+    /// If the journal is known to be this program's own, it was written after all checks under the policy of that time,
+    /// so only the rules that no policy lifts are checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         check_here(self.policy.check_recorded(path, authentic)?)
     }
 
-    /// Forgets what was learnt about directories, for the next operation with the same root.
+    /// Forgets what was learned about directories, so that the same root can be used for the next operation.
     pub fn forget(&self) {
         *Look::learnt(self) = Learnt::default();
     }

@@ -1,4 +1,4 @@
-//! The rules about what is at a path and around it, the same for a directory and for a tree that is none.
+//! The rules about what is at a path and around it, for directories and trees alike.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
@@ -10,38 +10,39 @@ use crate::metadata::{FileKind, Metadata};
 use crate::policy::Access;
 use crate::rel_path::RelPath;
 
-/// What was learnt about directories, by their paths (the root's is empty).
+/// What was learned about directories, by path. The path of the root is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
     pub(crate) not_git: HashSet<Box<str>>,
     pub(crate) listings: HashMap<Box<str>, Listing>,
 }
 
-/// The names in a directory, and the same by their folded spelling.
+/// The names in a directory, also by their folded spelling.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) names: HashSet<Box<str>>,
     pub(crate) folded: HashMap<Box<str>, Box<str>>,
 }
 
-/// What the rules look at.
+/// The files that the rules look at.
 pub(crate) trait Look {
     fn learnt(&self) -> MutexGuard<'_, Learnt>;
 
-    /// What is at a path; a link on the way is an error.
+    /// Returns the metadata of what is at a path. A link on the way is an error.
     fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
 
-    /// Whether anything is at a path. What may not be looked at counts as nothing; any other error is one, as it says nothing of what is there.
+    /// Returns whether anything is at a path. What may not be looked at counts as nothing. Any other error is returned,
+    /// because it does not tell whether something is there.
     fn has(&self, path: &str) -> Result<bool, Error>;
 
-    /// The names in a directory (the root's path is empty); `None` when there is no such directory.
+    /// Returns the names in a directory; `None` if there is no such directory. The path of the root is empty.
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error>;
 
-    /// Applies the rules for what was seen at a path.
+    /// Applies the rules to metadata from a path.
     fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error>;
 }
 
-/// Looks at what is at the path and applies the rules for `access` to it.
+/// Returns the metadata of what is at the path, after applying the rules for `access` to it.
 pub(crate) fn inspect(files: &impl Look, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
     let seen = files.metadata(path)?;
     if let Some(seen) = &seen {
@@ -50,7 +51,8 @@ pub(crate) fn inspect(files: &impl Look, path: &RelPath, access: Access) -> Resu
     Ok(seen)
 }
 
-/// Refuses paths in directories that are git's, whatever they are called. `is_dir` says that the path is a directory itself.
+/// Refuses paths in directories that are git's, whatever they are called. `is_dir` means that the path itself is a
+/// directory.
 pub(crate) fn check_not_git(files: &impl Look, path: &RelPath, is_dir: bool) -> Result<(), Error> {
     check_dir_not_git(files, "", path)?;
     for (end, _) in path.as_str().match_indices('/') {
@@ -71,14 +73,14 @@ fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(),
     Ok(())
 }
 
-/// Refuses `path` when its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
+/// Refuses `path` if its directory `dir`, with the new [`PARTS`] in it, is what git takes for a repository.
 fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
     let has = |part: u8| {
         let name = PARTS[usize::from(part)];
         let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
         if new & 1 << part != 0 { Ok(true) } else { files.has(&entry) }
     };
-    // With `commondir`, the other two are elsewhere. Few directories have a `HEAD`: it is looked for first.
+    // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so that is looked for first.
     if has(HEAD)? && (has(OBJECTS)? && has(REFS)? || has(COMMONDIR)?) {
         let shown = if dir.is_empty() { "." } else { dir };
         return Err(Error::Forbidden { path: path.as_str().into(), rule: Rule::BareRepository(shown.into()) });
@@ -105,7 +107,7 @@ pub(crate) fn check_no_new_repository<'p>(
     parts.iter().try_for_each(|(dir, (new, path))| check_no_repository(files, dir, path, *new))
 }
 
-/// What makes a directory a git repository, by the numbers below.
+/// The entries that make a directory a git repository, by the numbers below.
 const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 const HEAD: u8 = 0;
 const OBJECTS: u8 = 1;
@@ -140,7 +142,7 @@ fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
     let Some(names) = files.names(dir)? else { return Ok(()) };
     let mut listing = Listing::default();
     for name in names {
-        // What is not UTF-8 cannot be what a path of ours folds to.
+        // A name that is not UTF-8 cannot be one that a checked path folds to.
         let Ok(name) = String::from_utf8(name) else { continue };
         listing.folded.insert(fold(&name).into(), name.as_str().into());
         listing.names.insert(name.into());
@@ -149,7 +151,7 @@ fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The directories that would have to be made for the path to exist, outermost first.
+/// Returns the directories that would have to be created for the path, outermost first.
 pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<RelPath>, Error> {
     check_not_git(files, path, false)?;
     let mut missing = Vec::new();
@@ -169,7 +171,8 @@ pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<R
     Ok(missing)
 }
 
-/// Refuses by the kind of what is there; `Ok(true)` when nothing more is to be checked. A link is refused by `explain_link`.
+/// Applies the rules for kinds of files. Returns `Ok(true)` if nothing more has to be checked. A link is refused by
+/// `explain_link`.
 pub(crate) fn check_kind(
     path: &RelPath,
     seen: &Metadata,
@@ -197,7 +200,7 @@ pub(crate) enum Real {
 }
 
 impl Real {
-    /// The error for a path with a link in it.
+    /// Returns the error for a path with a link in it.
     pub(crate) fn into_link_error(self, path: &RelPath) -> Error {
         let named = || path.as_str().to_owned();
         match self {
@@ -213,27 +216,27 @@ impl Real {
     }
 }
 
-/// What a step of a path with links comes to.
+/// What a step along a path with links finds.
 pub(crate) enum Step {
     Directory,
-    /// With its text.
+    /// A link, with its text.
     Link(Vec<u8>),
     /// Anything else, or nothing.
     End,
 }
 
-/// Follows links by hand, beneath the root, to find where a path leads. `look` gives what is at a path without links;
-/// `inside` gives the part of an absolute link text beneath the root.
+/// Follows links by hand, beneath the root, to find where a path leads. `look` returns what is at a path without links;
+/// `inside` returns the part of an absolute link text beneath the root.
 pub(crate) fn real_path(
     path: &str,
     mut look: impl FnMut(&str) -> io::Result<Step>,
     inside: impl Fn(&str) -> Option<String>,
 ) -> Real {
-    /// As many links as Linux follows.
+    /// The number of links that Linux follows.
     const MOST_LINKS: usize = 40;
     let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
     let mut done: Vec<String> = Vec::new();
-    // From here on there are no directories, so no links.
+    // No directory exists from here on, so there are no links.
     let mut end = None;
     let mut first_link = None;
     let mut links = 0;

@@ -7,15 +7,15 @@ use crate::root::Root;
 use crate::sys::{self, Confined};
 
 impl Root {
-    /// Confines the calling thread, and all that it starts, for good: files can be read and written beneath this root
-    /// and the directories `also`, and nowhere else; no program can be started, and no TCP connection made.
+    /// Confines the calling thread, and everything that it starts, for good. Files can then be read and written only
+    /// beneath this root and the directories `also`; no program can be started and no TCP connection made.
     ///
-    /// Files that are open already stay so. Beside them only the terminal can be opened, and `/proc/meminfo` read.
-    /// (What is *at* a path - its kind, size, times - can be looked at everywhere: Landlock does not restrict it.)
+    /// Files that are open already stay open. Otherwise only the terminal can be opened, and `/proc/meminfo` read. (The
+    /// kind, size and times of any path can still be looked at: Landlock does not restrict that.)
     ///
     /// # Errors
     ///
-    /// When the system has no Landlock, or one of `also` is not there. Nothing is confined then.
+    /// If the system has no Landlock, or one of `also` does not exist. Nothing is confined then.
     pub fn confine(&self, also: &[&Path]) -> Result<Confined, Error> {
         sys::confine(&self.handle, also, &["/dev/tty"], &["/proc/meminfo"])
             .at("confine this process to", self.path().display().to_string())

@@ -8,10 +8,10 @@ use crate::error::{At as _, Error};
 use crate::metadata::FileKind;
 use crate::sys::{self, Open, code};
 
-/// Reads a secret of 32 random bytes that is this user's alone; made at the first use.
+/// Reads a secret of 32 random bytes that only this user can read. Creates it at the first use.
 ///
-/// `None` when there is no place for it: a read-only home, a directory of someone else. A secret that is there and
-/// cannot be used is an error.
+/// `None` if there is no place for it: a read-only home, or someone else's directory. A secret that exists but cannot
+/// be used is an error.
 pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     match secret_or_error(dir, name) {
         Err(error)
@@ -27,7 +27,7 @@ pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     }
 }
 
-/// Whether a secret is there, or hidden in a directory of this user's.
+/// Returns whether a secret exists, or may be hidden in a directory of this user.
 fn may_be_there(dir: &Path, name: &str) -> bool {
     match std::fs::symlink_metadata(dir.join(name)) {
         Ok(_) => true,
@@ -38,7 +38,7 @@ fn may_be_there(dir: &Path, name: &str) -> bool {
     }
 }
 
-/// Whether files can be made there, or the directory itself: that it failed just now was for a moment.
+/// Returns whether files, or the directory itself, can be created there: then the failure just now was temporary.
 fn could_be_made(dir: &Path) -> bool {
     for at in dir.ancestors() {
         match sys::open_root(at) {
@@ -62,7 +62,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     };
     let dir = Dir::new(handle, &shown);
     let spot = dir.spot(name);
-    // Once more after it was made, by this process or by another.
+    // Read again after it was created, by this process or another one.
     loop {
         if let Some(secret) = read(&dir, name)? {
             return Ok(secret);
@@ -71,7 +71,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         sys::random(&mut bytes).at("get random bytes for", spot.path())?;
         let mut suffix = [0; 8];
         sys::random(&mut suffix).at("get random bytes for", spot.path())?;
-        // Complete before it has its name: two processes that start at once get one secret.
+        // It gets its name when it is complete, so two processes that start at once use the same secret.
         let draft = dir.spot(&format!("{name}.{:016x}", u64::from_ne_bytes(suffix)));
         let mut file = draft.create(0o600)?;
         let written = file.write(&bytes).and_then(|()| file.finish(None, None, true));
@@ -80,7 +80,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
             group.file(&file);
             group.sync(None)?;
             file.publish_new(&spot).map_err(|failed| failed.error)?;
-            // What is signed with it must not outlive it.
+            // Nothing signed with it may outlive it.
             dir.sync()
         });
         match published {
@@ -94,7 +94,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     }
 }
 
-/// Reads a secret that is there.
+/// Reads an existing secret.
 fn read(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
     let spot = dir.spot(name);
     let file = match sys::open_at(&dir.handle, name, Open::Read) {
@@ -114,22 +114,22 @@ fn read(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
     bytes.try_into().map(Some).map_err(|_| untrusted("it has not 32 bytes"))
 }
 
-/// What is known of a secret without making it.
+/// The state of a secret, found without creating one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundSecret {
-    /// It is there, and can be used.
+    /// It exists and can be used.
     There,
-    /// It is made at the first use.
+    /// It will be created at the first use.
     ToBeMade,
     /// There is no place for it.
     NoPlace,
 }
 
-/// Looks for a secret, as [`secret`] would, and makes none.
+/// Looks for a secret like [`secret`], but creates none.
 ///
 /// # Errors
 ///
-/// When it is there and cannot be used.
+/// If it exists but cannot be used.
 pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
     Ok(match existing_secret(dir, name)? {
         Some(_) => FoundSecret::There,
@@ -138,11 +138,11 @@ pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
     })
 }
 
-/// Reads a secret, as [`secret`] would; `None` when there is none, and none is made.
+/// Reads a secret like [`secret`], but creates none: `None` if there is none.
 ///
 /// # Errors
 ///
-/// When it is there and cannot be used.
+/// If it exists but cannot be used.
 pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     let shown = dir.display().to_string();
     let found = match sys::open_root(dir) {
@@ -156,7 +156,7 @@ pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error
     }
 }
 
-/// Fills `bytes` with random ones.
+/// Fills `bytes` with random bytes.
 pub fn random(bytes: &mut [u8]) -> Result<(), Error> {
     sys::random(bytes).at("get", "random bytes")
 }

@@ -12,9 +12,9 @@ use crate::rel_path::RelPath;
 use crate::sys::{self, Fd, Open, Rename, code};
 
 impl Spot {
-    /// Creates a file here, where nothing may be, to be written and then published elsewhere.
+    /// Creates a file here, where nothing may be, to be written and then published at another place.
     ///
-    /// `mode` is cut by the umask, like that of any new file.
+    /// `mode` is masked by the umask, like the mode of any new file.
     pub fn create(&self, mode: u32) -> Result<NewFile, Error> {
         match sys::open_at(&self.dir.handle, &self.name, Open::CreateNew(mode & 0o777)) {
             Ok(handle) => {
@@ -25,13 +25,13 @@ impl Spot {
         }
     }
 
-    /// Creates a symbolic link here, to be published elsewhere.
+    /// Creates a symbolic link here, to be published at another place.
     pub fn create_link(&self, target: &[u8]) -> Result<StagedFile, Error> {
         sys::symlink(target, &self.dir.handle, &self.name).at("create the link", self.path())?;
         self.staged()
     }
 
-    /// Takes up what an earlier process staged here.
+    /// Takes over a file that an earlier process staged here.
     pub fn staged(&self) -> Result<StagedFile, Error> {
         let metadata = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
         Ok(StagedFile { spot: self.clone(), metadata, handle: None })
@@ -43,7 +43,7 @@ impl Spot {
 pub struct NewFile {
     spot: Spot,
     handle: Fd,
-    /// The mode it was created with, before the umask.
+    /// The mode that it was created with, before the umask.
     requested: u32,
     acl: Option<Vec<u8>>,
     /// The value of [`sys::SET_LAST`].
@@ -57,12 +57,12 @@ impl NewFile {
         self.write_pieces(&mut [IoSlice::new(bytes)])
     }
 
-    /// Writes several pieces, one after the other.
+    /// Writes several pieces in order.
     pub fn write_pieces(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), Error> {
         sys::write_all(&self.handle, pieces).at("write", self.spot.path())
     }
 
-    /// Copies the rest of a file and returns the hash of what was copied.
+    /// Copies the rest of a file and returns the hash of the copied bytes.
     pub fn copy(&mut self, from: &mut OpenFile, size: u64) -> Result<Sha256, Error> {
         let mut hasher = Hasher::new();
         let mut buffer = vec![0; usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17)];
@@ -76,8 +76,8 @@ impl NewFile {
         }
     }
 
-    /// Gives the file what a new file at `path` would have inherited: the group of a set-group-id
-    /// directory, the default ACL.
+    /// Gives the file what a new file at `path` would inherit: the group of a set-group-id directory, and the default
+    /// ACL.
     pub fn inherit(&mut self, dirs: &Dirs<'_>, path: &RelPath) -> Result<(), Error> {
         let (parent, acl) = dirs.inheritance(path)?;
         self.gid = (parent.mode & 0o2000 != 0).then_some(parent.gid);
@@ -112,10 +112,9 @@ impl NewFile {
         }
     }
 
-    /// Sets owner and mode (`None`: what a new file gets) and ends the writing.
+    /// Sets owner and mode (`None`: those of a new file) and finishes the file.
     ///
-    /// The owner is kept as far as the system lets this process. With `keep_open` the handle stays
-    /// open for the sync to come.
+    /// The owner is kept as far as the system allows. With `keep_open` the handle stays open for a later sync.
     pub fn finish(self, mode: Option<u32>, owner_of: Option<&Metadata>, keep_open: bool) -> Result<StagedFile, Error> {
         let path = || self.spot.path();
         let look = || sys::stat(&self.handle).at("look at", path());
@@ -125,7 +124,7 @@ impl NewFile {
         if let Some((uid, gid)) = owner
             && (uid, gid) != (seen.uid, seen.gid)
         {
-            // Giving files away is for root, giving them to a group for its members.
+            // Only root may give files away; members of a group may give files to it.
             if sys::set_owner(&self.handle, Some(uid), Some(gid)).is_err() && gid != seen.gid {
                 let _ = sys::set_owner(&self.handle, None, Some(gid));
             }
@@ -135,7 +134,7 @@ impl NewFile {
         if let Some(acl) = &self.acl
             && sys::set_xattr(&self.handle, sys::ACL, acl).is_ok()
         {
-            // A default ACL takes the place of the umask.
+            // A default ACL replaces the umask.
             mode = Some(mode.unwrap_or(look()?.mode & self.requested));
             changed = true;
         }
@@ -157,7 +156,7 @@ impl NewFile {
     }
 }
 
-/// A file (or link) with its bytes, mode and attributes, waiting for its name.
+/// A file or link with its bytes, mode and attributes, waiting for its name.
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) spot: Spot,
@@ -166,19 +165,19 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// Looks at the file as it was staged.
+    /// Returns the metadata of the file as it was staged.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Returns where it waits.
+    /// Returns the place where it waits.
     #[must_use]
     pub fn spot(&self) -> &Spot {
         &self.spot
     }
 
-    /// Gives it its name, where nothing may be.
+    /// Gives the file its name, which must not exist.
     pub fn publish_new(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match self.spot.rename_new(place) {
             Ok(()) => Ok(()),
@@ -186,7 +185,7 @@ impl StagedFile {
         }
     }
 
-    /// Gives it its name, in the place of what has it. Only for the program's own files.
+    /// Gives the file its name, replacing the file that has it. Only for the program's own files.
     pub fn replace(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match sys::rename(self.spot.at(), place.at(), Rename::Replace) {
             Ok(()) => Ok(()),
@@ -197,9 +196,9 @@ impl StagedFile {
         }
     }
 
-    /// Swaps it with the file at `place`, which is handed back displaced, in its turn waiting here.
+    /// Swaps the file with the one at `place`. Returns the displaced file, which is now here.
     ///
-    /// The caller has to look whether what came out is what it meant to displace.
+    /// The caller must check that the displaced file is the one that it meant to displace.
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
@@ -215,25 +214,25 @@ fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
     }
 }
 
-/// A file that did not get its name; it still waits where it was staged.
+/// A file that could not be published; it is still where it was staged.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct NotPublished {
     /// The file.
     pub file: StagedFile,
-    /// Why.
+    /// The reason.
     #[source]
     pub error: Error,
 }
 
-/// A file whose name was taken away.
+/// A file that was moved away from its place.
 #[derive(Debug)]
 pub struct DisplacedFile {
     spot: Spot,
 }
 
 impl DisplacedFile {
-    /// Takes a file's name away and keeps the file at `slot`, where nothing may be.
+    /// Moves a file away from its place and keeps it at `slot`, where nothing may be.
     pub fn take(place: &Spot, slot: &Spot) -> Result<Self, Error> {
         match place.rename_aside_raw(slot).map_err(|source| place.not_renamed(slot, source)) {
             Ok(()) => Ok(Self { spot: slot.clone() }),
@@ -242,18 +241,18 @@ impl DisplacedFile {
         }
     }
 
-    /// Returns where it is kept.
+    /// Returns the place where it is kept.
     #[must_use]
     pub fn spot(&self) -> &Spot {
         &self.spot
     }
 
-    /// Gives it a name again, where nothing may be.
+    /// Moves the file to a place where nothing may be.
     pub fn put_back(self, place: &Spot) -> Result<(), Error> {
         self.spot.rename_new(place)
     }
 
-    /// Swaps it with the file at `place` again; what comes out is kept here.
+    /// Swaps the file with the one at `place`. The file that was there is kept here instead.
     pub fn swap_back(self, place: &Spot) -> Result<Self, Error> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(self),
@@ -261,7 +260,7 @@ impl DisplacedFile {
         }
     }
 
-    /// Takes up what an earlier process displaced.
+    /// Takes over a file that an earlier process displaced.
     #[must_use]
     pub fn at(slot: &Spot) -> Self {
         Self { spot: slot.clone() }

@@ -16,13 +16,13 @@ use crate::root::Root;
 use crate::sys::{self, Open};
 
 impl Root {
-    /// Opens the private directory; `None` when there is none.
+    /// Opens the private directory; `None` if there is none.
     ///
-    /// It is trusted only when it is a directory (not a link to one, not a mount point) of this
-    /// user's that others may not enter (unless the policy accepts that).
+    /// It is trusted only if it is a directory (neither a link to one nor a mount point) that belongs to this user and
+    /// that others may not enter, unless the policy accepts that.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // To look whether it is still there takes a third of what it takes to open it again.
+        // Checking that it still exists takes a third of the time of opening it again.
         let still_there = known.take().filter(|_| self.private_dir.is_none()).and_then(|(handle, seen)| {
             let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
             now.same_inode(&seen).then_some((handle, now))
@@ -32,7 +32,7 @@ impl Root {
         let path = self.private_dir_shown.clone().unwrap_or_else(|| self.state_path());
         let dir = Dir::shared(Arc::clone(&handle), &path).accepting_open(self.policy().accept_open_private_dir);
         dir.require_own(&seen)?;
-        // On Windows a directory that is open keeps its name when it is removed.
+        // On Windows an open directory keeps its name when it is removed.
         *known = Some((handle, seen)).filter(|_| cfg!(unix));
         Ok(Some(dir))
     }
@@ -48,7 +48,7 @@ impl Root {
         let name = &*self.policy().private_dir;
         let shown = self.private_dir_shown.as_deref().unwrap_or(name);
         let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
-        // Over no mount point either, unlike an ordinary open.
+        // Unlike an ordinary open, this crosses no mount point either.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
             Ok(Some(handle)) => self.looked_at(handle).map(Some),
@@ -66,16 +66,17 @@ impl Root {
         Ok((Arc::new(handle), seen))
     }
 
-    /// Returns the path of the private directory: beneath the root, or, where it is elsewhere, of its own.
+    /// Returns the path of the private directory: relative to the root, or absolute if it is elsewhere.
     #[must_use]
     pub fn state_path(&self) -> String {
         self.private_dir.as_ref().map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
     }
 
-    /// Opens the directory that the private directory is in, to be synced.
+    /// Opens the parent of the private directory, so that it can be synced.
     pub fn state_parent(&self) -> Result<Dir, Error> {
         let Some(dir) = &self.private_dir else {
-            // The handle that is open: a process that is confined to a directory of the project may open no other.
+            // Uses the handle that is open: a process that is confined to a directory of the project cannot open
+            // another one.
             return Ok(Dir::new(self.handle.try_clone().at("open", ".")?, ""));
         };
         let parent = dir.parent().unwrap_or(dir);
@@ -83,8 +84,8 @@ impl Root {
         Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))
     }
 
-    /// Opens the private directory, which is created when missing. When it was, the root directory's
-    /// modification time from before comes with it, for [`Root::remove_state_dir`].
+    /// Opens the private directory, and creates it if it is missing. If it was created, the root directory's
+    /// modification time from before is returned too, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
@@ -98,7 +99,7 @@ impl Root {
         let before = root.metadata()?.mtime;
         match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {
-                // Nothing in it shall be opened to others by a default ACL of the root.
+                // A default ACL of the root must not give others access to it.
                 let _ = sys::remove_xattr(&dir.handle, sys::DEFAULT_ACL);
                 Ok((dir, Some(before)))
             }
@@ -107,8 +108,7 @@ impl Root {
         }
     }
 
-    /// Removes the private directory if it is empty, and gives the root directory the modification
-    /// time back that it had before.
+    /// Removes the private directory if it is empty, and restores the modification time of the root directory.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         if let Some(dir) = &self.private_dir {
             return Ok(std::fs::remove_dir(dir).is_ok());
@@ -121,37 +121,37 @@ impl Root {
         Ok(removed)
     }
 
-    /// Reads the indexes of the git repositories that the root lies in, the innermost first, to see whether something
+    /// Reads the indexes of the git repositories that enclose the root, innermost first, to find out whether something
     /// is tracked there.
     ///
-    /// One that is not a file that can be read, or has more than `limit` bytes, is empty (no index has no bytes). It
-    /// never waits: the directory may hold a FIFO of that name.
+    /// An index that is not a readable file, or has more than `limit` bytes, is returned empty (a real index never is).
+    /// This never blocks, even if the directory has a FIFO of that name.
     #[must_use]
     pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
         let mut indexes = Vec::new();
         let mut at = self.path().to_path_buf();
         let mut below = None;
         while let Ok(seen) = sys::open_root(&at).and_then(|dir| sys::stat(&dir)) {
-            // The parent of the topmost directory is that directory.
+            // The parent of the topmost directory is that directory itself.
             if below.is_some_and(|below| seen.same_inode(&below)) {
                 break;
             }
             indexes.extend(git_index(&at.join(".git"), limit));
             below = Some(seen);
-            // By the name that the system gives it: the path may end in a link.
+            // By the name that the system knows it by: the path may end in a link.
             at.push("..");
         }
         indexes
     }
 
-    /// Returns the root's own handle as a directory, to be synced.
+    /// Returns the root's own handle as a directory, so that it can be synced.
     pub fn as_dir(&self, path: &str) -> Result<Dir, Error> {
         let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
         Ok(Dir::new(handle, path))
     }
 }
 
-/// Makes a directory of this user's alone, with those above it.
+/// Creates a directory that only this user can enter, with its parents.
 pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -166,7 +166,7 @@ pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads the index of the repository that `git` is, or names.
+/// Reads the index of the repository that `git` is, or that it names.
 fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     let read = |path: &Path| match crate::named::read_config(path, limit) {
         Ok(bytes) => bytes,
@@ -175,7 +175,7 @@ fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     match sys::open_root(git) {
         Ok(_) => read(&git.join("index")),
         Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => None,
-        // A work tree beside its repository: `.git` is a file with its path.
+        // A work tree beside its repository: `.git` is a file with the path.
         Err(_) => {
             let text = crate::named::read_config(git, 4096).ok().flatten();
             let dir = text.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));

@@ -1,4 +1,4 @@
-//! Making many files durable at once.
+//! Makes many files durable at once.
 
 use std::thread;
 
@@ -9,30 +9,30 @@ use crate::error::{At as _, Error};
 use crate::stage::StagedFile;
 use crate::sys::{self, Fd, Open};
 
-/// Up to so many files are synced each on its own,
+/// The most files that are synced one by one.
 const FEW_FILES: usize = 4;
-/// and up to so many directories.
+/// The most directories that are synced one by one.
 const FEW_DIRS: usize = 6;
-/// With more unwritten data of others than this in the system, `syncfs` would wait for strangers.
+/// If the system has more unwritten data than this, `syncfs` would wait for other programs' data.
 const CALM: u64 = 64 << 20;
 const THREADS: usize = 16;
 
-/// Files and directories that shall be durable together.
+/// Files and directories to be synced together.
 ///
-/// A few are synced each; more by one call for the file system where that is known to work and
-/// little else waits to be written; otherwise each, on several threads.
+/// A few are synced one by one. More are synced by one call for the whole file system, where that is known to work and
+/// little other data is waiting; otherwise one by one, on several threads.
 #[derive(Debug, Default)]
 pub struct SyncGroup<'f> {
     open: Vec<(&'f Fd, String)>,
     closed: Vec<Spot>,
     dirs: Vec<Dir>,
     workspace: Option<&'f Dirs<'f>>,
-    /// How many bytes the staged files have.
+    /// The size of the staged files, in bytes.
     bytes: u64,
 }
 
 impl<'f> SyncGroup<'f> {
-    /// Starts with nothing.
+    /// Creates an empty group.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -60,19 +60,19 @@ impl<'f> SyncGroup<'f> {
         self.open.push((log.handle(), log.path().to_owned()));
     }
 
-    /// Adds a directory: the names in it.
+    /// Adds a directory, that is, the names in it.
     pub fn dir(&mut self, dir: &Dir) {
         self.dirs.push(dir.clone());
     }
 
-    /// Adds every directory that was opened there.
+    /// Adds every directory that `dirs` has opened.
     pub fn dirs_of(&mut self, dirs: &'f Dirs<'f>) {
         self.workspace = Some(dirs);
     }
 
-    /// Waits until all of it is durable.
+    /// Waits until everything is durable.
     ///
-    /// `whole`: all of it is on the file system of that directory, so that one call for the file system will do.
+    /// `whole`: everything is on the file system of this directory, so that one call for the file system is enough.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
         let many = self.open.len() + self.closed.len() > FEW_FILES || dirs > FEW_DIRS;
@@ -93,12 +93,12 @@ impl<'f> SyncGroup<'f> {
 }
 
 impl Spot {
-    /// Writes a small file of the program's own here, in the place of one that may be there: all of it or, after a crash,
-    /// none. It is written as `<name>.new` first.
+    /// Writes one of the program's own small files here, replacing an existing one: completely or, after a crash, not
+    /// at all. It is first written as `<name>.new`.
     pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
         let draft = self.dir.spot(&format!("{}.new", self.name));
         let mut file = match draft.create(0o600) {
-            // Left by a process that was cut off.
+            // Left by a process that was interrupted.
             Err(Error::AlreadyExists { .. }) => {
                 draft.remove()?;
                 draft.create(0o600)?
@@ -125,7 +125,7 @@ fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
     if spots.len() <= 4 {
         return spots.iter().try_for_each(one);
     }
-    // Each has a file open.
+    // Each has an open file.
     let threads = sys::open_files_limit().map_or(THREADS, |limit| (limit / 8).clamp(1, THREADS));
     let share = spots.len().div_ceil(threads);
     let all = |spots: &[Spot]| spots.iter().try_for_each(one);
@@ -142,7 +142,7 @@ fn sync_closed(spots: &[Spot]) -> Result<(), Error> {
         let workers: Vec<_> = spots.chunks(share).map(begin).collect();
         workers.into_iter().try_for_each(|worker| match worker {
             Ok(worker) => worker.join().expect("a sync does not panic"),
-            // There are no more threads to be had.
+            // No more threads can be created.
             Err(share) => all(share),
         })
     })

@@ -7,9 +7,9 @@ use crate::policy::Access;
 use crate::rel_path::RelPath;
 use crate::root::Root;
 
-/// A path that was checked for being changed: only such a path can be given a file, or lose one.
+/// A path that was checked for a change. Only at such a path can a file be created, replaced or removed.
 ///
-/// A path that was checked for reading is no target, whatever is done with it in between:
+/// A path that was checked for reading is not a target:
 ///
 /// ```compile_fail,E0308
 /// # use fs_guard::{Access, Dirs, Root};
@@ -39,9 +39,9 @@ impl Deref for Target {
 }
 
 impl Root {
-    /// Checks a path that is to be changed: its spelling, its names, and the lists of forbidden and guarded paths.
+    /// Checks a path for a change: its spelling, its names, and the lists of forbidden and guarded paths.
     ///
-    /// Reading is no change: with [`Access::Read`] it is checked as for an update.
+    /// With [`Access::Read`] the path is checked as for an update.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Root {
         self.check(path, access).map(Target)
     }
 
-    /// Checks a path that is to be changed by a record, which was written after all checks.
+    /// Checks a recorded path for a change. The record was written after all checks.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The rules of the guard over files that are beneath no directory handle.
+//! The rules of the guard for files that are not beneath a directory handle.
 
 use std::fmt;
 use std::io;
@@ -10,49 +10,49 @@ use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
 use crate::rules::{self, Learnt, Look, Real, Step};
 
-/// Files that are somewhere else than on a disk: in memory, in an archive, in another program. They are only read.
+/// Files that are not on a disk: in memory, in an archive, in another program. They are only read.
 ///
-/// Paths are relative, with `/` between components, and are looked up as they are spelt; links are not followed. What a tree
-/// says has to stay the same as long as it is used.
+/// Paths are relative, with `/` between components, and are looked up exactly as they are spelled; links are not
+/// followed. The answers of a tree must not change while it is used.
 ///
-/// [`GuardedTree`] puts the rules before it.
+/// [`GuardedTree`] adds the rules.
 pub trait Tree: fmt::Debug + Send + Sync {
-    /// What is at a path; `None` when nothing is there, also because there is no such directory.
+    /// Returns the metadata of what is at a path. `None` if nothing is there, or its directory does not exist.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If that cannot be determined.
     fn entry(&self, path: &str) -> io::Result<Option<Entry>>;
 
-    /// The bytes of a file, or the text of a symbolic link.
+    /// Reads a file, or the text of a symbolic link.
     ///
     /// # Errors
     ///
-    /// When there is no file or link, or it cannot be read.
+    /// If there is no file or link, or it cannot be read.
     fn read(&self, path: &str) -> io::Result<Arc<Vec<u8>>>;
 
-    /// What is in a directory, in any order. The path of the root is empty.
+    /// Lists a directory, in any order. The path of the root is empty.
     ///
     /// # Errors
     ///
-    /// When there is no such directory, or it cannot be listed.
+    /// If there is no such directory, or it cannot be listed.
     fn list(&self, dir: &str) -> io::Result<Vec<(Vec<u8>, FileKind)>>;
 
-    /// Whether directories are known. Where they are not, each is taken to be there and to be empty: then none has to be
-    /// made, and no name collides with another.
+    /// Returns whether this tree knows its directories. If not, every directory is taken to exist and to be empty: none
+    /// has to be created, and no name collides with another.
     fn has_directories(&self) -> bool {
         true
     }
 
-    /// What stands for the whole of its contents, such as the id of a commit; `None` where nothing does.
+    /// Returns a name for the whole contents, such as the id of a commit. `None` if there is none.
     fn id(&self) -> Option<String> {
         None
     }
 }
 
-/// A tree and the rules for the files in it: those that a [`Root`](crate::Root) has, with the same errors.
+/// A tree and the rules for the files in it: the rules of a [`Root`](crate::Root), with the same errors.
 ///
-/// There are no mount points, devices and hard links. A file whose mode lets nobody write it is read-only.
+/// There are no mount points, devices or hard links. A file whose mode lets nobody write it is read-only.
 #[derive(Debug)]
 pub struct GuardedTree {
     tree: Arc<dyn Tree>,
@@ -61,19 +61,19 @@ pub struct GuardedTree {
 }
 
 impl GuardedTree {
-    /// Puts rules before a tree.
+    /// Combines rules with a tree.
     #[must_use]
     pub fn new(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
         Self { tree, policy: policy.into(), learnt: Mutex::default() }
     }
 
-    /// The tree.
+    /// Returns the tree.
     #[must_use]
     pub fn tree(&self) -> &Arc<dyn Tree> {
         &self.tree
     }
 
-    /// The rules.
+    /// Returns the rules.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -88,7 +88,7 @@ impl GuardedTree {
         self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))
     }
 
-    /// Checks a path as bytes, which have to be UTF-8.
+    /// Checks a path given as bytes, which must be UTF-8.
     ///
     /// # Errors
     ///
@@ -97,18 +97,18 @@ impl GuardedTree {
         self.check(unicode(path)?, access)
     }
 
-    /// Looks at what is at the path itself, never following a link. `None` when nothing is there.
+    /// Returns the metadata of what is at the path itself, never following a link. `None` if nothing is there.
     ///
     /// # Errors
     ///
-    /// When a link is on the way, or the path is in a git repository.
+    /// If a link is on the way, or the path is inside a git repository.
     pub fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         let seen = self.look(path)?;
         rules::check_not_git(self, path, seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory))?;
         Ok(seen)
     }
 
-    /// Looks at what is at the path and applies the rules for `access` to it.
+    /// Returns the metadata of what is at the path, after applying the rules for `access` to it.
     ///
     /// # Errors
     ///
@@ -117,11 +117,11 @@ impl GuardedTree {
         rules::inspect(self, path, access)
     }
 
-    /// Applies the rules of links, special files and permissions to what was seen at a path.
+    /// Applies the rules for links, special files and permissions to metadata from a path.
     ///
     /// # Errors
     ///
-    /// When one of them refuses it.
+    /// If a rule refuses it.
     pub fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
         if !rules::check_kind(path, seen, access, || self.explain_link(path))? && seen.mode & 0o222 == 0 {
             return Err(Error::ReadOnly { path: path.as_str().into() });
@@ -133,7 +133,7 @@ impl GuardedTree {
     ///
     /// # Errors
     ///
-    /// When there is no file, it is larger, or it cannot be read.
+    /// If there is no file, it is larger, or it cannot be read.
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
         let named = || path.as_str().to_owned();
         let seen = self.metadata(path)?.ok_or_else(|| Error::NotFound { path: named() })?;
@@ -154,20 +154,20 @@ impl GuardedTree {
         }
     }
 
-    /// The text of a symbolic link.
+    /// Returns the text of a symbolic link.
     ///
     /// # Errors
     ///
-    /// When there is none, or it cannot be read.
+    /// If there is none, or it cannot be read.
     pub fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
         self.tree.read(path.as_str()).at("read the link", path)
     }
 
-    /// Lists a directory (`None`: the root), in no order.
+    /// Lists a directory (`None`: the root), in no particular order.
     ///
     /// # Errors
     ///
-    /// When there is no such directory, or it may not be entered.
+    /// If there is no such directory, or it may not be entered.
     pub fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         if let Some(path) = path {
             match self.metadata(path)? {
@@ -188,16 +188,16 @@ impl GuardedTree {
     ///
     /// # Errors
     ///
-    /// When a directory cannot be listed.
+    /// If a directory cannot be listed.
     pub fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
         rules::collision(self, path)
     }
 
-    /// The directories that would have to be made for the path to exist, outermost first.
+    /// Returns the directories that would have to be created for the path, outermost first.
     ///
     /// # Errors
     ///
-    /// When a file or a link is where a directory has to be.
+    /// If a file or a link is where a directory has to be.
     pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
         rules::parents_missing(self, path).map(|missing| if self.tree.has_directories() { missing } else { Vec::new() })
     }
@@ -211,7 +211,7 @@ impl GuardedTree {
         rules::check_no_new_repository(self, appearing)
     }
 
-    /// What is at a path, whose directories may not be links.
+    /// Returns the metadata of what is at a path, none of whose directories may be a link.
     fn look(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
         for (end, _) in path.as_str().match_indices('/') {
             let above = &path.as_str()[..end];
@@ -225,7 +225,7 @@ impl GuardedTree {
         Ok(self.tree.entry(path.as_str()).at("look at", path)?.map(Metadata::of))
     }
 
-    /// The error for a path with a link in it.
+    /// Returns the error for a path with a link in it.
     fn explain_link(&self, path: &RelPath) -> Error {
         let look = |path: &str| {
             Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {

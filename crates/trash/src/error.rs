@@ -1,4 +1,4 @@
-//! What can go wrong with the store.
+//! The errors of the store.
 
 use fs_guard::ErrorKind;
 
@@ -26,19 +26,19 @@ pub enum Error {
     /// A journal cannot be read, or was not written by this program for this user.
     #[error("the journal of {path:?} is not trusted: {problem}")]
     Journal {
-        /// The transaction whose name it has.
+        /// The transaction id in its name.
         id: TransactionId,
         /// The transaction's folder.
         path: String,
-        /// What is wrong.
+        /// The problem.
         problem: JournalProblem,
     },
-    /// The journal of a transaction that was cut off is not trusted, so it is neither finished nor reverted.
+    /// The journal of an interrupted transaction is not trusted, so the transaction is neither finished nor reverted.
     #[error("the journal of the interrupted transaction {path:?} is not trusted: {problem}; look at it and remove it")]
     Unfinished {
         /// The transaction's folder.
         path: String,
-        /// What is wrong.
+        /// The problem.
         problem: JournalProblem,
     },
 }
@@ -47,22 +47,22 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalProblem {
-    /// It is not complete, or was changed.
+    /// It is incomplete or was changed.
     #[error("it is cut off or damaged")]
     Damaged,
-    /// It is not signed, and journals are signed here.
+    /// It is not signed, although journals are signed here.
     #[error("it is not signed: there was no place for a key where it was made, or another program made it")]
     NotSigned,
-    /// It is signed with a key that is not here.
+    /// It is signed with a key that is not available here.
     #[error("it is signed with the key {0}, which is not here")]
     OtherKey(Fingerprint),
-    /// It names a key that is here, and is not signed with it.
+    /// It names a key that is available here, but is not signed with it.
     #[error("it is not signed with the key that it names")]
     Forged,
-    /// It cannot be checked, as there is no place for a key: anyone can have written it.
+    /// It cannot be checked, because there is no place for a key: anyone could have written it.
     #[error("there is no place for a key here to check it with, and anyone can have written it")]
     NoKey,
-    /// It is another transaction's.
+    /// It belongs to another transaction.
     #[error("it belongs to another transaction")]
     Misplaced,
     /// The state directory is tracked by git, so it came with a repository.
@@ -74,7 +74,8 @@ pub enum JournalProblem {
 }
 
 impl JournalProblem {
-    /// Tells whether a person may know better: the journal is whole, and made where another key was, or none.
+    /// Returns whether a person may decide to trust it: the journal is complete, and was made with another key, or
+    /// without one.
     #[must_use]
     pub fn can_be_trusted(&self) -> bool {
         matches!(self, Self::NotSigned | Self::OtherKey(_))
@@ -92,7 +93,7 @@ impl Error {
         }
     }
 
-    /// Returns a stable word for what is behind the kind.
+    /// Returns a stable word for the reason behind the kind.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -103,7 +104,7 @@ impl Error {
         }
     }
 
-    /// Returns the path it is about.
+    /// Returns the path that the error is about.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {

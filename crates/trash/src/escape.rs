@@ -1,4 +1,4 @@
-//! Text on one line: backslash and control characters as `\xNN`.
+//! Escapes text for one line: backslash and control characters become `\xNN`.
 
 use std::borrow::Cow;
 

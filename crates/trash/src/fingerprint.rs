@@ -1,13 +1,13 @@
-//! How a key is named.
+//! The names of keys.
 
 use fs_guard::Sha256;
 
-/// By what a key is recognised: anyone may see it, and nothing about the key follows from it.
+/// Identifies a key. It may be public: nothing about the key follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
-    /// Reads 16 hexadecimal digits, in the one spelling that is written.
+    /// Reads 16 hexadecimal digits, in lower case only.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let key = Self(u64::from_str_radix(text, 16).ok()?.to_be_bytes());
         (key.to_string() == text).then_some(key)

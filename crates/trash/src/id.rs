@@ -1,4 +1,4 @@
-//! The names of transactions.
+//! The ids of transactions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,27 +6,27 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::time::{Fields, micros};
 
-/// The last microsecond of the year 9999: later ones have no name that could be read again.
+/// The last microsecond of the year 9999: the id of a later time could not be read back.
 const MAX_MICROS: u64 = 253_402_300_799_999_999;
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
-/// The name of a transaction: the time it began and a random tail, as `20261121-014233-123456-9f3ac1d2`.
+/// The id of a transaction: the time it began and a random tail, as `20261121-014233-123456-9f3ac1d2`.
 ///
-/// Names sort by time, and are safe as file names.
+/// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransactionId {
     micros: u64,
     tail: u32,
 }
 
-/// The text is not the name of a transaction.
+/// The text is not a transaction id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a transaction id; one looks like `20261121-014233-123456-9f3ac1d2`")]
 pub struct ParseIdError(String);
 
 impl TransactionId {
-    /// Makes a new name, later than `last` even when the clock went back.
+    /// Creates a new id, later than `last` even if the clock went back.
     pub fn new(now: SystemTime, last: Option<Self>) -> Result<Self, fs_guard::Error> {
         let mut tail = [0; 4];
         fs_guard::random(&mut tail)?;
@@ -34,21 +34,21 @@ impl TransactionId {
         Ok(Self { micros: micros(now).max(after).min(MAX_MICROS), tail: u32::from_ne_bytes(tail) })
     }
 
-    /// Tells whether the name lies in the future: more than a day later than the clock, so that a clock that was set
-    /// back by hours does not count.
+    /// Returns whether the id lies in the future, by more than a day: a clock that was set back by hours does not
+    /// count.
     #[must_use]
     pub fn is_ahead_of(self, now: SystemTime) -> bool {
         self.time() > now + AHEAD
     }
 
-    /// Tells whether its name begins or ends with a text.
+    /// Returns whether the id begins or ends with a text.
     #[must_use]
     pub fn is_named(self, part: &str) -> bool {
         let name = self.to_string();
         !part.is_empty() && (name.starts_with(part) || name.ends_with(part))
     }
 
-    /// Returns the end of its name, by which people call it: `9f3ac1d2`.
+    /// Returns the end of the id, which people use as its name: `9f3ac1d2`.
     #[must_use]
     pub fn short(self) -> String {
         format!("{:08x}", self.tail)

@@ -1,6 +1,6 @@
-//! The journal of a transaction, which is its manifest afterwards.
+//! The journal of a transaction, which later serves as its manifest.
 //!
-//! Lines of text, so that a person can read one after an accident:
+//! It is lines of text, so that a person can read it after an accident:
 //!
 //! ```text
 //! trash journal 1
@@ -16,8 +16,8 @@
 //! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
 //!
-//! The checksum shows whether the journal is whole; the keyed hash, under the key of that fingerprint, shows whether this
-//! program wrote it for this user, or a repository ships it. Without a key the last line is `hmac -`.
+//! The checksum shows whether the journal is complete. The keyed hash, under the key with that fingerprint, shows
+//! whether this program wrote it for this user, or a repository shipped it. Without a key the last line is `hmac -`.
 
 use std::fmt::Write as _;
 
@@ -31,27 +31,27 @@ use crate::signer::Signer;
 
 const FIRST_LINE: &str = "trash journal 1";
 
-/// The text is given away when it is about this long.
+/// Text is passed on in pieces of about this length.
 const BYTES_AT_ONCE: usize = 256 << 10;
 
-/// A transaction as it is recorded.
+/// A transaction as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
-    /// What the transaction is.
+    /// The transaction's id and context.
     pub header: Header,
     /// The directories it creates, outermost first, with their modes where these are not the default.
     pub created_dirs: Vec<(String, Option<u32>)>,
     /// The directories it removes when they are empty at its end, innermost first, with their modes.
     pub removed_dirs: Vec<(String, u32)>,
-    /// What it does to files, in the order in which it is done.
+    /// The changes to files, in the order in which they are made.
     pub records: Vec<Record>,
-    /// The files that got another path: the number of what went, and of what came.
+    /// The files that moved: the number of the record that removes the old path, and of the one that adds the new path.
     pub moved: Vec<(u32, u32)>,
-    /// The hunks that were located in another version of a file, and brought to the one that was there.
+    /// The hunks that were located in another version of a file and carried to the current one.
     pub carried: Vec<Carried>,
 }
 
-/// The signature of a journal, as it was read.
+/// The signature of a journal, as read.
 pub(crate) struct Signature<'j> {
     /// The key that it names.
     pub(crate) key: Fingerprint,
@@ -66,44 +66,44 @@ impl Signature<'_> {
     }
 }
 
-/// A hunk that was brought from one version of a file to another.
+/// A hunk that was carried from one version of a file to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// The file.
     pub path: String,
-    /// The hunk of its section, from 0.
+    /// The hunk of its section, counted from 0.
     pub hunk: usize,
-    /// The lines where it was located, from 1, both included; an end before the start is a gap.
+    /// The lines where it was located, counted from 1, inclusive. An end before the start means a gap.
     pub from: (usize, usize),
-    /// The lines where it went, or was already.
+    /// The lines where it was applied, or stood already.
     pub to: (usize, usize),
-    /// The file had all of it already.
+    /// Whether the file had the change already.
     pub already_there: bool,
 }
 
-/// Who did it, when and why.
+/// The id and the context of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The transaction's name.
+    /// The transaction's id.
     pub id: TransactionId,
-    /// What did it.
+    /// The tool that made the change.
     pub tool: Option<String>,
-    /// Who asked for it.
+    /// The agent that asked for it.
     pub agent: Option<String>,
-    /// The session that it was asked for in.
+    /// The session of the call.
     pub session: Option<String>,
     /// The transaction that it undoes.
     pub undo_of: Option<TransactionId>,
-    /// It undoes only a part of that.
+    /// Whether it undoes only a part of that.
     pub partial: bool,
-    /// It counts only once it is [marked](crate::Pending::mark_verified) as verified.
+    /// Whether it counts only once it is [marked](crate::Pending::mark_verified) as verified.
     pub unverified: bool,
-    /// The hash of the text that asked for it, if there was one.
+    /// The hash of the patch text, if there was one.
     pub text: Option<Sha256>,
 }
 
 impl Header {
-    /// Starts with only a name.
+    /// Creates a header with only an id.
     #[must_use]
     pub fn new(id: TransactionId) -> Self {
         Self {
@@ -119,26 +119,26 @@ impl Header {
     }
 }
 
-/// What is done to one path.
+/// The change of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The number of the file in the transaction's folder: the new file until it is published, the
-    /// displaced one from then on.
+    /// The number of the file in the transaction's folder: the new file until it is published, the displaced file from
+    /// then on.
     pub slot: u32,
     /// The path.
     pub path: String,
-    /// What was there.
+    /// The file before the change.
     pub before: Option<FileState>,
-    /// What is there afterwards.
+    /// The file after the change.
     pub after: Option<FileState>,
-    /// The new file waits beside the path under this name, not in the transaction's folder.
+    /// The name of the new file, if it is staged beside the path and not in the transaction's folder.
     pub sibling: Option<String>,
 }
 
-/// What a file or link is recognised by.
+/// What identifies a version of a file or link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
-    /// A regular file, or a symbolic link.
+    /// Whether it is a symbolic link.
     pub link: bool,
     /// SHA-256 of the bytes, or of the link's text.
     pub sha256: Sha256,
@@ -176,11 +176,11 @@ impl FileState {
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A file appears.
+    /// Creates a file.
     Add,
-    /// A file is replaced.
+    /// Replaces a file.
     Update,
-    /// A file goes.
+    /// Removes a file.
     Delete,
 }
 
@@ -197,7 +197,7 @@ impl Operation {
 }
 
 impl Record {
-    /// Returns what is done.
+    /// Returns the kind of the change.
     #[must_use]
     pub fn operation(&self) -> Operation {
         match (&self.before, &self.after) {
@@ -209,7 +209,7 @@ impl Record {
 }
 
 impl Journal {
-    /// A transaction that makes and removes no directories.
+    /// Creates the journal of a transaction that creates and removes no directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {
         Self {
@@ -222,7 +222,7 @@ impl Journal {
         }
     }
 
-    /// Returns its text, signed when there is a signer.
+    /// Returns its text, signed if there is a signer.
     #[must_use]
     pub fn to_text(&self, signer: Option<&Signer>) -> String {
         let mut text = String::new();
@@ -233,7 +233,7 @@ impl Journal {
         text
     }
 
-    /// Gives its text to `out`, signed when there is a signer: in parts, so that one of many records takes little memory.
+    /// Passes its text to `out`, signed if there is a signer, in pieces, so that a long journal takes little memory.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ impl Journal {
         self.write_header(&mut text).expect(WHOLE);
         for record in &self.records {
             write_record(&mut text, record).expect(WHOLE);
-            // With room for one more, so that it does not grow.
+            // With room for one more record, so that it does not grow.
             if text.len() + 1024 >= BYTES_AT_ONCE {
                 hasher.update(text.as_bytes());
                 signing.iter_mut().for_each(|(_, signing)| signing.update(text.as_bytes()));
@@ -272,7 +272,7 @@ impl Journal {
         out(&text)
     }
 
-    /// What stands before the records.
+    /// Writes the lines before the records.
     fn write_header(&self, text: &mut String) -> std::fmt::Result {
         let Header { id, tool, agent, session, undo_of, partial, unverified, text: asked } = &self.header;
         writeln!(text, "{FIRST_LINE}\nid {id}\ntime {}", crate::time::format_time(id.time()))?;
@@ -302,7 +302,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What stands after them.
+    /// Writes the lines after the records.
     fn write_rest(&self, text: &mut String) -> std::fmt::Result {
         for (from, to) in &self.moved {
             writeln!(text, "moved {from} {to}")?;
@@ -314,7 +314,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Reads a journal and checks that it is whole and, when there is a signer, signed.
+    /// Reads a journal and checks that it is complete and, if there is a signer, signed.
     pub fn parse(bytes: &[u8], signer: Option<&Signer>) -> Result<Self, JournalProblem> {
         let (journal, signature) = Self::read(bytes)?;
         match (signer, signature) {
@@ -327,7 +327,7 @@ impl Journal {
         }
     }
 
-    /// Reads a journal and checks that it is whole; its signature, if it has one, is for the caller to check.
+    /// Reads a journal and checks that it is complete. The caller has to check its signature, if it has one.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Option<Signature<'_>>), JournalProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
         let damaged = || JournalProblem::Damaged;
@@ -375,7 +375,7 @@ fn write_record(text: &mut String, record: &Record) -> std::fmt::Result {
     }
 }
 
-/// Without format strings, which take longer than all else that is done to a record.
+/// Written without format strings, which would take longer than everything else that is done to a record.
 fn write_state(text: &mut String, state: Option<&FileState>) -> std::fmt::Result {
     let Some(state) = state else { return text.write_str("- ") };
     text.push_str(if state.link { "link:" } else { "file:" });
@@ -418,7 +418,7 @@ fn read_state(text: &str) -> Option<Option<FileState>> {
     next().is_none().then_some(Some(state))
 }
 
-/// Reads a hash in the one spelling that is written.
+/// Reads a hash, in lower case only.
 fn hash(text: &str) -> Option<Sha256> {
     text.parse().ok().filter(|hash: &Sha256| hash.hex() == *text.as_bytes())
 }
@@ -558,7 +558,7 @@ mod tests {
             });
             assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= BYTES_AT_ONCE), "{}", parts.len());
             assert_eq!(Journal::parse(parts.concat().as_bytes(), key), Ok(long.clone()));
-            // No part is given after one that could not be written.
+            // Nothing is passed on after a piece that could not be written.
             let mut given = 0;
             let full = long.write(key, |_| {
                 given += 1;
@@ -605,7 +605,7 @@ mod tests {
         }
     }
 
-    /// One journal has one text: no byte of it can be another one, also not a digit of the signature in capitals.
+    /// A journal has exactly one text: no byte may differ, not even the case of a digit in the signature.
     #[test]
     fn a_signed_journal_has_one_spelling() {
         let signer = Signer::with_key(&[1; 32]);
@@ -640,7 +640,7 @@ mod tests {
         let problem = Journal::parse(other.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::OtherKey(two.fingerprint()));
         assert!(problem.can_be_trusted());
-        // To name the key that is here makes it no signature of that key.
+        // Naming a key that is available does not make it a signature of that key.
         let named = other.replace(&two.fingerprint().to_string(), &one.fingerprint().to_string());
         let problem = Journal::parse(named.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::Forged);

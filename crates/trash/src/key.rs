@@ -7,14 +7,15 @@ use fs_guard::{Error, FoundSecret};
 
 use crate::signer::Signer;
 
-/// The name of the file.
+/// The file name.
 const KEY: &str = "key";
 
 /// Where the key is kept: never in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Where several can be had, signatures
-    /// are checked with the keys of both: a program that is started without `$XDG_STATE_HOME` signs with the other one.
+    /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on Windows, else in
+    /// `~/.local/state`. If there are several, signatures are checked with the keys of all: a program that is started
+    /// without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
     Directory(PathBuf),
@@ -23,11 +24,11 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Reads the key to sign with, which is made at the first use; `None` when there is no place for one.
+    /// Reads the key to sign with, and creates it at the first use. `None` if there is no place for one.
     ///
     /// # Errors
     ///
-    /// When it is there and cannot be used, or cannot be made where that should be possible.
+    /// If it exists but cannot be used, or cannot be created although that should be possible.
     pub fn signer(&self) -> Result<Option<Signer>, Error> {
         Ok(self.made()?.map(|(_, key)| Signer::with_key(&key)))
     }
@@ -41,14 +42,14 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// The directories that have a key, once there is one to sign with, which is made for that; none when there is no place for
-    /// one.
+    /// Returns the directories that have a key, after creating the one to sign with if it is missing; none if there is
+    /// no place for one.
     ///
-    /// A process that is about to be confined needs them.
+    /// A process needs them before it is confined.
     ///
     /// # Errors
     ///
-    /// When a key is there and cannot be used, or one cannot be made where that should be possible.
+    /// If a key exists but cannot be used, or cannot be created although that should be possible.
     pub fn prepare(&self) -> Result<Vec<PathBuf>, Error> {
         let own = self.made()?.map(|(dir, _)| dir);
         let others = self.directories().into_iter().filter(|dir| Some(dir) != own.as_ref());
@@ -56,12 +57,12 @@ impl KeyPlace {
         Ok(own.into_iter().chain(others).collect())
     }
 
-    /// Looks for the key to sign with, and makes none: its directory, and whether the key is there. `None` when there is no
-    /// place for one.
+    /// Looks for the key to sign with and creates none. Returns its directory and whether it exists; `None` if there is
+    /// no place for one.
     ///
     /// # Errors
     ///
-    /// When it is there and cannot be used.
+    /// If it exists but cannot be used.
     pub fn find(&self) -> Result<Option<(PathBuf, bool)>, Error> {
         for dir in self.directories() {
             match fs_guard::find_secret(&dir, KEY)? {
@@ -73,7 +74,8 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// Where keys are looked for: the first place first. None is made in a later place where the first can have one.
+    /// The directories where keys are looked for, the first choice first. No key is created in a later one if the first
+    /// can have one.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
         match self {
@@ -92,8 +94,8 @@ impl KeyPlace {
         }
     }
 
-    /// The key of one of the directories, if there is one. Only in the first place a key that cannot be used is an error: the
-    /// others may be another user's.
+    /// Returns the key of one of the directories, if it has one. A key that cannot be used is an error only in the
+    /// first one: the others may belong to another user.
     fn existing(&self, place: usize) -> Result<Option<Signer>, Error> {
         let Some(dir) = self.directories().into_iter().nth(place) else { return Ok(None) };
         match fs_guard::existing_secret(&dir, KEY) {
@@ -103,7 +105,7 @@ impl KeyPlace {
     }
 }
 
-/// The key to sign with, read (or made) at its first use. Clones share it.
+/// The key to sign with, read or created at its first use. Clones share it.
 #[derive(Debug, Clone)]
 pub struct OwnKey {
     place: KeyPlace,
@@ -123,11 +125,11 @@ impl OwnKey {
         &self.place
     }
 
-    /// Returns what signs with it; `None` when there is no place for a key.
+    /// Returns the signer; `None` if there is no place for a key.
     ///
     /// # Errors
     ///
-    /// When it is there and cannot be used, or cannot be made where that should be possible.
+    /// If the key exists but cannot be used, or cannot be created although that should be possible.
     pub fn signer(&self) -> Result<Option<&Signer>, Error> {
         if self.signer.get().is_none() {
             let _ = self.signer.set(self.place.signer()?);
@@ -136,36 +138,36 @@ impl OwnKey {
     }
 }
 
-/// The keys that signatures are checked with. They are read when they are needed, and none is made.
+/// The keys that signatures are checked with. They are read when they are needed; none is created.
 #[derive(Debug)]
 pub struct Keys {
     place: KeyPlace,
-    /// The key to sign with, where it was asked for.
+    /// The key to sign with, if it was asked for.
     own: Option<Signer>,
-    /// What is in each of the places, as far as they were looked at.
+    /// The keys in each of the directories that were looked at.
     known: Vec<Option<Signer>>,
     can_be_made: Option<bool>,
 }
 
 impl Keys {
-    /// The keys of this place.
+    /// Creates the set of keys of this place.
     #[must_use]
     pub fn new(place: KeyPlace) -> Self {
         Self { place, own: None, known: Vec::new(), can_be_made: None }
     }
 
-    /// Notes the key to sign with, so that it is not read again.
+    /// Stores the key to sign with, so that it is not read again.
     pub fn set_own(&mut self, own: &Signer) {
         if self.own.is_none() {
             self.own = Some(own.clone());
         }
     }
 
-    /// Finds the key that has a property.
+    /// Finds the key with a property.
     ///
     /// # Errors
     ///
-    /// When a key is there and cannot be used.
+    /// If a key exists but cannot be used.
     pub fn find(&mut self, mut wanted: impl FnMut(&Signer) -> bool) -> Result<Option<&Signer>, Error> {
         if self.own.as_ref().is_some_and(&mut wanted) {
             return Ok(self.own.as_ref());
@@ -183,12 +185,12 @@ impl Keys {
         Ok(None)
     }
 
-    /// Tells whether there is a key to sign with, or there could be one: then a text that is not signed with a key of this user
-    /// is not this user's. Where there is no place for one, nothing can be told.
+    /// Returns whether there is a key to sign with, or could be one: then a text that is not signed with a key of this
+    /// user was not written for this user. If there is no place for a key, nobody can tell.
     ///
     /// # Errors
     ///
-    /// When a key is there and cannot be used.
+    /// If a key exists but cannot be used.
     pub fn tell(&mut self) -> Result<bool, Error> {
         if self.own.is_none() && self.can_be_made.is_none() {
             self.can_be_made = Some(self.place.find()?.is_some());
@@ -196,11 +198,11 @@ impl Keys {
         Ok(self.own.is_some() || self.can_be_made == Some(true))
     }
 
-    /// Tells whether a text of a kind may be this user's: a key that is here signed it, or there is no place for one.
+    /// Returns whether a text may be this user's: it is signed with an available key, or there is no place for one.
     ///
     /// # Errors
     ///
-    /// When a key is there and cannot be used.
+    /// If a key exists but cannot be used.
     pub fn accept(&mut self, kind: &str, text: &[u8], signature: Option<&[u8]>) -> Result<bool, Error> {
         let by = |signer: &Signer| signature == Some(signer.sign(kind, text).to_string().as_bytes());
         Ok(self.find(by)?.is_some() || !self.tell()?)

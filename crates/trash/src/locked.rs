@@ -1,4 +1,4 @@
-//! The store as the one writer of the workspace uses it.
+//! The store for the one writer of the workspace.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
@@ -17,15 +17,15 @@ const GITIGNORE: &str = ".gitignore";
 
 /// The store, with the workspace's lock held.
 ///
-/// When the state directory was made for this lock and nothing was committed, it is removed again
-/// in the end, so that a failed first call leaves no file behind.
+/// If the state directory was created for this lock and nothing was committed, it is removed again at the end, so that
+/// a failed first call leaves no file behind.
 #[derive(Debug)]
 pub struct LockedStore<'r> {
     store: Store<'r>,
     lock: RefCell<Option<LockFile>>,
     root_mtime: Option<FileTime>,
     keep: Cell<bool>,
-    /// The folder of what is not finished, once it was opened.
+    /// The folder of unfinished transactions, once it was opened.
     pub(crate) pending: OnceCell<Dir>,
     /// How many finished transactions there were when the last one began.
     pub(crate) count: Cell<usize>,
@@ -40,7 +40,7 @@ impl<'r> Deref for LockedStore<'r> {
 }
 
 impl<'r> LockedStore<'r> {
-    /// Takes the lock, waiting at most `timeout`; the state directory is made when missing.
+    /// Takes the lock, waiting at most `timeout`, and creates the state directory if it is missing.
     pub fn lock(root: &'r Root, key: impl Into<OwnKey>, timeout: Duration) -> Result<Self, Error> {
         let key = key.into();
         let start = Instant::now();
@@ -60,7 +60,7 @@ impl<'r> LockedStore<'r> {
                     locked.ignore_in_git()?;
                     return Ok(locked);
                 }
-                // The process before us removed the directory it had made.
+                // The previous process removed the directory that it had created.
                 Err(FilesError::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound && start.elapsed() < timeout => {}
                 Err(error) => {
@@ -83,39 +83,39 @@ impl<'r> LockedStore<'r> {
         Ok(())
     }
 
-    /// Tells whether the state directory was made for this lock.
+    /// Returns whether the state directory was created for this lock.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.root_mtime.is_some()
     }
 
-    /// Sees it from a directory of the project.
+    /// Shows paths relative to a directory of the project.
     #[must_use]
     pub fn seen_from(mut self, prefix: Prefix) -> Self {
         self.store.prefix = prefix;
         self
     }
 
-    /// Opens the directory that the state directory is in, to be synced.
+    /// Opens the parent of the state directory, so that it can be synced.
     pub fn parent_dir(&self) -> Result<Dir, Error> {
         Ok(self.root.state_parent()?)
     }
 
-    /// Tells whether journals are signed here: there is a key, which is made for that, or there is no place for one.
+    /// Returns whether journals are signed here. Creates the key if it is missing.
     ///
     /// # Errors
     ///
-    /// When the key is there and cannot be used, or cannot be made where that should be possible.
+    /// If the key exists but cannot be used, or cannot be created although that should be possible.
     pub fn is_signed(&self) -> Result<bool, Error> {
         Ok(self.signer()?.is_some())
     }
 
-    /// Notes that something was committed: the state directory stays.
+    /// Keeps the state directory, because something was committed.
     pub fn keep(&self) {
         self.keep.set(true);
     }
 
-    /// Notes where the transaction is that a text asked for.
+    /// Records which transaction applied a patch text.
     pub fn note_applied(&self, text: &Sha256, id: TransactionId) -> Result<(), Error> {
         let spot = self.dir.spot(APPLIED);
         let line = format!("{text} {id}\n");
@@ -135,7 +135,7 @@ impl<'r> LockedStore<'r> {
         Ok(self.dir.open_or_create_dir(TRASH)?)
     }
 
-    /// Removes the state directory if there is nothing in it but what `lock` made.
+    /// Removes the state directory if it has nothing but what `lock` created.
     fn tidy(&self, root_mtime: FileTime) -> Result<(), Error> {
         let dir = self.store.dir();
         for name in [TRASH, PENDING] {

@@ -1,4 +1,4 @@
-//! A transaction that is not finished: its folder, its journal, its end.
+//! Unfinished transactions: their folders, their journals, their ends.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,10 +11,10 @@ use crate::locked::LockedStore;
 use crate::retention::finish_removing;
 use crate::store::{ABORTED, FoundJournal, JOURNAL, PENDING, VERIFIED, transactions_of};
 
-/// The folder of a transaction under way.
+/// The folder of a running transaction.
 ///
-/// It ends in one of two ways: [`finish`](Self::finish) makes it a trash entry,
-/// [`discard`](Self::discard) removes it. When it does neither, recovery sees to it.
+/// It ends in one of two ways: [`finish`](Self::finish) makes it a trash entry, [`discard`](Self::discard) removes it.
+/// If neither happens, recovery deals with it.
 #[derive(Debug)]
 pub struct Pending<'s> {
     store: &'s LockedStore<'s>,
@@ -24,23 +24,23 @@ pub struct Pending<'s> {
     trash: Option<Dir>,
 }
 
-/// A transaction that was cut off.
+/// An interrupted transaction.
 #[derive(Debug)]
 pub struct Unfinished<'s> {
     /// Its folder.
     pub pending: Pending<'s>,
-    /// Its journal; `None` when it was cut off before that was complete, so nothing was published.
+    /// Its journal; `None` if the interruption came before it was complete, so that nothing was published.
     pub journal: Option<Journal>,
-    /// It was being rolled back, or was not verified yet.
+    /// Whether it was being rolled back, or was not verified yet.
     pub aborted: bool,
 }
 
 impl LockedStore<'_> {
-    /// Starts a transaction: an empty folder for its files.
+    /// Starts a transaction, with an empty folder for its files.
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
-        // A key that cannot be read is an error now, not when files are staged.
+        // A key that cannot be read should be an error now, not when files are staged.
         self.signer()?;
-        // Made now, so that the end of the transaction needs no space.
+        // Created now, so that the end of the transaction needs no space.
         let trash = self.trash()?;
         let names = trash.names()?;
         finish_removing(&trash, &names)?;
@@ -57,9 +57,9 @@ impl LockedStore<'_> {
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
 
-    /// Returns the newest transaction that a new one's name has to follow although the clock is not past it.
+    /// Returns the newest transaction, if the id of a new one has to follow it although the clock is not past it.
     ///
-    /// Only one whose journal is trusted, and not one from the future: a folder with a name proves nothing.
+    /// Only one whose journal is trusted, and not one from the future: a folder with such a name proves nothing.
     fn last_ahead(&self, newest_first: &[TransactionId], now: SystemTime) -> Result<Option<TransactionId>, Error> {
         let microsecond = Duration::from_micros(1);
         let behind = |id: TransactionId| id.time() + microsecond <= now;
@@ -74,10 +74,11 @@ impl LockedStore<'_> {
         Ok(None)
     }
 
-    /// Returns the transactions that were cut off, the oldest first.
+    /// Returns the interrupted transactions, oldest first.
     ///
-    /// Fails when there is something that is none, as it may hold files that were displaced, and when a journal that is
-    /// whole is not signed with a key of this user's: carrying it out would let anyone write files who can make a folder.
+    /// Fails if there is an entry that is not a transaction, because it may hold displaced files; and if a complete
+    /// journal is not signed with a key of this user, because carrying it out would let anyone who can create a folder
+    /// write files.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some(pending) = self.dir.open_dir(PENDING)? else { return Ok(Vec::new()) };
         let _ = self.pending.set(pending.clone());
@@ -89,13 +90,13 @@ impl LockedStore<'_> {
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
             let read = match self.read_journal(&folder, id, false) {
-                // Cut off while it was written: the commit point was not reached.
+                // Interrupted while it was being written: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
                 Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),
                 result => result?,
             };
             let (journal, aborted) = match read {
-                // Carrying it out is not for a program to decide.
+                // A program must not decide to carry it out.
                 Some(found) if !found.authentic => {
                     return Err(Error::Unfinished { path: folder.path().into(), problem: JournalProblem::NoKey });
                 }
@@ -121,7 +122,7 @@ impl<'s> Pending<'s> {
         Self { trash: Some(trash), ..self }
     }
 
-    /// Returns the transaction's name.
+    /// Returns the transaction's id.
     #[must_use]
     pub fn id(&self) -> TransactionId {
         self.id
@@ -133,13 +134,13 @@ impl<'s> Pending<'s> {
         &self.folder
     }
 
-    /// Returns the place of a file in it.
+    /// Returns the place of one of its files.
     #[must_use]
     pub fn slot(&self, number: u32) -> Spot {
         self.folder.spot(&number.to_string())
     }
 
-    /// Returns where the journal is, for messages.
+    /// Returns the path of the journal, for messages.
     #[must_use]
     pub fn journal_path(&self) -> String {
         self.journal_spot().path()
@@ -151,7 +152,7 @@ impl<'s> Pending<'s> {
         self.folder.spot(JOURNAL)
     }
 
-    /// Writes the journal; it is not durable yet.
+    /// Writes the journal. It is not synced yet.
     pub fn write_journal(&self, journal: &Journal) -> Result<StagedFile, Error> {
         let signer = self.store.signer()?;
         let mut file = self.folder.spot(JOURNAL).create(0o600)?;
@@ -163,14 +164,14 @@ impl<'s> Pending<'s> {
         Ok(file.finish(None, None, true)?)
     }
 
-    /// Adds to a group what has to be durable for the folder to be found again.
+    /// Adds to a group what has to be synced so that the folder is found again.
     pub fn add_dirs(&self, group: &mut SyncGroup<'_>) {
         group.dir(&self.folder);
         group.dir(&self.parent);
         group.dir(self.store.dir());
     }
 
-    /// Notes, durably if wanted, that the transaction is being rolled back.
+    /// Marks the transaction, durably if wanted, as being rolled back.
     pub fn mark_aborted(&self, durable: bool) -> Result<(), Error> {
         let journal = self.folder.spot(JOURNAL);
         if journal.metadata()?.is_some() {
@@ -182,7 +183,7 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Notes, durably if wanted, that what was published is verified: from here on the transaction counts.
+    /// Marks the published files, durably if wanted, as verified: from here on the transaction counts.
     pub fn mark_verified(&self, durable: bool) -> Result<(), Error> {
         self.folder.spot(VERIFIED).create(0o600)?.finish(None, None, durable)?;
         if durable {
@@ -191,9 +192,9 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder and everything in it.
     ///
-    /// The journal goes first: without it the folder is discarded whenever it is found.
+    /// The journal is removed first: without it recovery discards the folder.
     pub fn discard(self) -> Result<(), Error> {
         self.folder.spot(JOURNAL).remove()?;
         self.folder.spot(ABORTED).remove()?;
@@ -201,7 +202,7 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Makes the folder, which holds the displaced files by now, a trash entry.
+    /// Turns the folder, which now holds the displaced files, into a trash entry.
     pub fn finish(self) -> Result<(), Error> {
         let name = self.id.to_string();
         let trash = match self.trash {

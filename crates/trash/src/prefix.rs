@@ -1,15 +1,15 @@
-//! From the paths of a directory to those of the project around it, and back.
+//! Converts paths of a directory to paths of the enclosing project, and back.
 
 use crate::journal::Journal;
 
-/// The path of a directory beneath the one whose transactions are recorded together: git's word for it.
+/// The path of a directory beneath its project; git has the same word for it.
 ///
-/// What is recorded has the project's paths, so that it means the same wherever it is read.
+/// Recorded paths are relative to the project, so that they mean the same wherever they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prefix(String);
 
 impl Prefix {
-    /// The prefix of a directory at this path; of the project itself, when it is empty.
+    /// Creates the prefix of a directory at this path. It is empty for the project itself.
     #[must_use]
     pub fn new(path: &str) -> Self {
         Self(path.to_owned())
@@ -21,13 +21,13 @@ impl Prefix {
         &self.0
     }
 
-    /// Tells whether the directory is the project itself.
+    /// Returns whether the directory is the project itself.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Gives the project's path of what a path, relative to the directory, names; `..` at its beginning goes up.
+    /// Converts a path relative to the directory to one of the project; each leading `..` goes up.
     #[must_use]
     pub fn join(&self, path: &str) -> String {
         let (mut above, mut below) = (self.0.as_str(), path);
@@ -38,7 +38,7 @@ impl Prefix {
         if above.is_empty() { below.to_owned() } else { format!("{above}/{below}") }
     }
 
-    /// Gives a path of the project relative to the directory: with `..` at its beginning where it lies outside.
+    /// Converts a path of the project to one relative to the directory, with leading `..` if it lies outside.
     #[must_use]
     pub fn relative(&self, path: &str) -> String {
         let (mut above, mut below, mut from) = (String::new(), path, self.0.as_str());
@@ -55,7 +55,7 @@ impl Prefix {
         above + below
     }
 
-    /// Tells whether a path that is relative to the directory leads out of it.
+    /// Returns whether a path relative to the directory leads out of it.
     #[must_use]
     pub fn leads_out(path: &str) -> bool {
         path.starts_with("../")
@@ -94,7 +94,7 @@ mod tests {
             ("a/b", "a/b/c/d", "c/d"),
             ("a/b", "a/c", "../c"),
             ("a/b", "c", "../../c"),
-            // A file in the place of the directory.
+            // A file that was in the place of the directory.
             ("a/b", "a", "../../a"),
         ] {
             let prefix = Prefix::new(prefix);

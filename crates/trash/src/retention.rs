@@ -8,22 +8,22 @@ use crate::error::Error;
 use crate::id::TransactionId;
 use crate::locked::LockedStore;
 
-/// What follows the name of a transaction whose files are being removed.
+/// The suffix of a transaction's folder while its files are being removed.
 const REMOVED: &str = ".removed";
 
-/// What an ordinary commit may remove from the trash.
+/// What commits keep when they purge the trash.
 ///
-/// The last transactions are kept whatever their age and size; older ones go when one of the other
-/// limits is passed. A transaction that is not finished is never touched.
+/// The newest transactions are kept whatever their age and size; older ones are removed once they pass one of the other
+/// limits. An unfinished transaction is never touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// So many of the newest transactions are always kept.
+    /// How many of the newest transactions are always kept.
     pub keep_last: usize,
-    /// Older transactions go after this time.
+    /// The age after which older transactions are removed.
     pub max_age: Duration,
-    /// The oldest transactions go while all together keep more bytes than this.
+    /// The size in bytes above which the oldest transactions are removed.
     pub max_bytes: u64,
-    /// No more transactions than this are kept.
+    /// The most transactions that are kept.
     pub max_count: usize,
 }
 
@@ -34,10 +34,11 @@ impl Default for Retention {
 }
 
 impl Retention {
-    /// Whether the commit that is the last of `count` transactions is one that looks what has to go.
+    /// Returns whether the commit that makes it `count` transactions should look for what to purge.
     ///
-    /// One in sixteen does, or one in an eighth of the transactions: together they read at most eight journals a commit. From one
-    /// that looks to the next are at most two intervals, so that no more than `max_bytes` come together unseen.
+    /// One in sixteen commits does, or one in an eighth of the number of transactions, so that they read at most eight
+    /// journals per commit on average. Between two looks there are at most two intervals, so that no more than
+    /// `max_bytes` can accumulate unseen.
     fn is_due(&self, count: usize, displaced: u64) -> bool {
         let interval = (count.min(self.max_count) / 8).next_power_of_two().max(16);
         let since = if count > self.max_count { count - self.max_count } else { count };
@@ -46,17 +47,17 @@ impl Retention {
     }
 }
 
-/// What was removed.
+/// The result of a purge.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Purged {
-    /// The transactions whose folders are gone.
+    /// The transactions that were removed.
     pub transactions: Vec<TransactionId>,
-    /// How many bytes of displaced files they kept.
+    /// How many bytes of displaced files they had.
     pub bytes: u64,
 }
 
 impl LockedStore<'_> {
-    /// Removes what `retention` does not keep, the oldest first; with `dry_run` it only returns what that would be.
+    /// Removes what `retention` does not keep, oldest first. With `dry_run` it only returns what that would be.
     ///
     /// Folders whose journals are not trusted are left for a person to look at, and do not count.
     pub fn purge(&self, retention: &Retention, now: SystemTime, dry_run: bool) -> Result<Purged, Error> {
@@ -71,7 +72,7 @@ impl LockedStore<'_> {
                 Err(error) => return Err(error),
             };
             let age = now.duration_since(id.time()).unwrap_or_default();
-            // From the first that goes, all older ones go: a history has no gaps.
+            // Everything older than the first removed transaction is removed too: a history has no gaps.
             over |= index >= retention.max_count
                 || age > retention.max_age
                 || (index >= retention.keep_last && kept_bytes.saturating_add(bytes) > retention.max_bytes);
@@ -86,14 +87,14 @@ impl LockedStore<'_> {
         if !dry_run {
             let trash = self.trash()?;
             finish_removing(&trash, &trash.names()?)?;
-            // A purge that is cut off leaves a history without gaps.
+            // The order makes sure that an interrupted purge leaves a history without gaps.
             purged.transactions.iter().rev().try_for_each(|&id| self.remove(id))?;
         }
         Ok(purged)
     }
 
-    /// Does what [`purge`](Self::purge) does, now and then: it reads every journal. To be called by a commit, with the number of
-    /// bytes that it displaced.
+    /// Does what [`purge`](Self::purge) does, but only now and then, because that reads every journal. A commit calls
+    /// it with the number of bytes that it displaced.
     pub fn purge_sometimes(&self, retention: &Retention, now: SystemTime, displaced: u64) -> Result<(), Error> {
         if retention.is_due(self.count.get() + 1, displaced) {
             self.purge(retention, now, false)?;
@@ -103,7 +104,7 @@ impl LockedStore<'_> {
 
     /// Removes one finished transaction for good.
     pub fn remove(&self, id: TransactionId) -> Result<(), Error> {
-        // Not by way of the pending transactions: recovery would finish or revert it once more, over what came since.
+        // Not by way of the pending transactions: recovery would finish or revert it again, over later changes.
         let trash = self.trash()?;
         let name = id.to_string();
         if trash.open_dir(&name)?.is_some() {
@@ -115,7 +116,7 @@ impl LockedStore<'_> {
     }
 }
 
-/// Goes on with removals that were cut off.
+/// Continues interrupted removals.
 pub(crate) fn finish_removing(trash: &Dir, names: &[String]) -> Result<(), Error> {
     let is_removed = |name: &str| name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok());
     names.iter().filter(|name| is_removed(name)).try_for_each(|name| Ok(trash.remove_tree(name)?))
@@ -173,7 +174,7 @@ mod tests {
                     unseen = 0;
                     continue;
                 }
-                // The most that this commit can displace and not look.
+                // The most that this commit can displace without looking.
                 let mut sizes = (5..64).map(|halvings| retention.max_bytes >> halvings);
                 unseen +=
                     sizes.find(|&bytes| !retention.is_due(count, bytes)).expect("to displace nothing is not much");

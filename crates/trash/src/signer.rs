@@ -5,7 +5,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 
 use crate::fingerprint::Fingerprint;
 
-/// Signs journals, and other texts in the state directory, under the user's key. What depends on the key alone is
+/// Signs journals and other texts in the state directory under the user's key. What depends on the key alone is
 /// computed once.
 #[derive(Clone)]
 pub struct Signer {
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// Signs under this key.
+    /// Creates a signer with this key.
     #[must_use]
     pub fn with_key(key: &[u8; 32]) -> Self {
         let mac = Hmac::new_from_slice(key).expect("a key of any length will do");
@@ -34,24 +34,24 @@ impl Signer {
         self.fingerprint
     }
 
-    /// Returns the signature of `text`, which is of the kind `kind`: a signature of one kind is none of another
+    /// Returns the signature of `text`, which is of the kind `kind`. A signature of one kind is not valid for another
     /// (journals begin with `trash journal`).
     #[must_use]
     pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
         self.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
     }
 
-    /// Returns the keyed hash of the parts, one after the other.
+    /// Returns the keyed hash of the concatenated parts.
     pub(crate) fn hash(&self, parts: &[&[u8]]) -> Sha256 {
         Signing(self.with(parts)).finish()
     }
 
-    /// Begins the keyed hash of a text that comes in parts.
+    /// Begins the keyed hash of a text in parts.
     pub(crate) fn begin(&self) -> Signing {
         Signing(self.with(&[]))
     }
 
-    /// Compares in constant time, so that the time taken does not show where the first difference is.
+    /// Compares in constant time, so that the time does not reveal the first difference.
     pub(crate) fn matches(&self, text: &[u8], hash: &Sha256) -> bool {
         self.with(&[text]).verify_slice(&hash.0).is_ok()
     }
@@ -63,7 +63,7 @@ impl Signer {
     }
 }
 
-/// The keyed hash of a text of which not all is there yet.
+/// The keyed hash of a text that is being passed in parts.
 pub(crate) struct Signing(Hmac<sha2::Sha256>);
 
 impl Signing {

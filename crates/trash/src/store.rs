@@ -1,4 +1,4 @@
-//! The store as readers see it: finished transactions and the files they displaced.
+//! The store for readers: finished transactions and the files that they displaced.
 
 use std::cell::RefCell;
 use std::time::SystemTime;
@@ -14,20 +14,21 @@ use crate::signer::Signer;
 use crate::tracked::tracks;
 
 pub(crate) const JOURNAL: &str = "journal";
-/// The journal's name once the transaction is being rolled back: renaming it needs no space on the disk.
+/// The journal's name once the transaction is being rolled back: a rename needs no space on the disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
-/// A file in the folder of a transaction whose journal says that it is unverified: it counts all the same.
+/// A file that makes a transaction count although its journal says that it is unverified.
 pub(crate) const VERIFIED: &str = "verified";
-/// A line for each of the last transactions that a text asked for: its hash, and the transaction. It only says where to look.
+/// The last transactions with a patch text, one line each: the hash of the text, and the id. It only says where to
+/// look.
 pub(crate) const APPLIED: &str = "applied";
-/// When that is longer, its first half goes.
+/// When the file is longer than this, the first half is removed.
 pub(crate) const MAX_APPLIED: u64 = 64 << 10;
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// The state directory of a project, as it is seen from one of its directories: all paths are relative to that.
+/// The state directory of a project, seen from one of its directories: all paths are relative to that one.
 #[derive(Debug)]
 pub struct Store<'r> {
     pub(crate) root: &'r Root,
@@ -37,12 +38,12 @@ pub struct Store<'r> {
     keys: RefCell<Keys>,
 }
 
-/// A journal as it was found.
+/// A journal as found.
 pub(crate) struct FoundJournal {
     pub(crate) journal: Journal,
-    /// The transaction is being rolled back, or was.
+    /// Whether the transaction is being, or was, rolled back.
     pub(crate) aborted: bool,
-    /// A key that is here shows that this user's program wrote it.
+    /// Whether an available key proves that this user's program wrote it.
     pub(crate) authentic: bool,
 }
 
@@ -51,13 +52,13 @@ pub(crate) struct FoundJournal {
 pub struct TrashEntry {
     /// The transaction that displaced it.
     pub id: TransactionId,
-    /// Its number there.
+    /// Its number in the transaction.
     pub slot: u32,
-    /// Where it was.
+    /// Its former path.
     pub path: String,
     /// When it was displaced.
     pub time: SystemTime,
-    /// Whether its path went away (otherwise a new version took its place).
+    /// Whether its path was removed. Otherwise a new version replaced the file.
     pub deleted: bool,
     /// Whether it is a symbolic link.
     pub link: bool,
@@ -78,14 +79,14 @@ impl TrashEntry {
     }
 }
 
-/// Returns the path of a file that a transaction displaced, as it is seen from a directory of the project with this top.
+/// Returns the path of a displaced file, relative to a directory of the project with this top.
 #[must_use]
 pub fn stored_path(home: &Root, prefix: &Prefix, id: TransactionId, slot: u32) -> String {
     let path = format!("{}/{TRASH}/{id}/{slot}", home.state_path());
     if path.starts_with('/') { path } else { prefix.relative(&path) }
 }
 
-/// Reads what [`stored_path`] gives, in any root.
+/// Parses what [`stored_path`] returns, for any root.
 #[must_use]
 pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
     let (rest, slot) = path.rsplit_once('/')?;
@@ -95,7 +96,7 @@ pub fn parse_stored_path(path: &str) -> Option<(TransactionId, u32)> {
 }
 
 impl<'r> Store<'r> {
-    /// Opens the store for reading; `None` when the workspace has none.
+    /// Opens the store for reading; `None` if the workspace has none.
     pub fn open(root: &'r Root, key: impl Into<OwnKey>) -> Result<Option<Self>, Error> {
         Ok(root.state_dir()?.map(|dir| Self::new(root, dir, key.into())))
     }
@@ -105,19 +106,19 @@ impl<'r> Store<'r> {
         Self { root, dir, prefix: Prefix::default(), key, keys }
     }
 
-    /// Sees it from a directory of the project.
+    /// Shows paths relative to a directory of the project.
     #[must_use]
     pub fn seen_from(self, prefix: Prefix) -> Self {
         Self { prefix, ..self }
     }
 
-    /// Returns the directory that it is seen from.
+    /// Returns the directory that paths are relative to.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Returns the path of a file that a transaction displaced.
+    /// Returns the path of a displaced file.
     #[must_use]
     pub fn stored_path(&self, id: TransactionId, slot: u32) -> String {
         stored_path(self.root, &self.prefix, id, slot)
@@ -129,7 +130,7 @@ impl<'r> Store<'r> {
         &self.dir
     }
 
-    /// Returns the finished transactions, the newest first.
+    /// Returns the finished transactions, newest first.
     pub fn transactions(&self) -> Result<Vec<TransactionId>, Error> {
         match self.dir.open_dir(TRASH)? {
             Some(trash) => Ok(transactions_of(&trash.names()?)),
@@ -137,7 +138,7 @@ impl<'r> Store<'r> {
         }
     }
 
-    /// Tells whether there are transactions that are not finished: one is going on, or was cut off.
+    /// Returns whether there are unfinished transactions: running or interrupted ones.
     pub fn has_unfinished(&self) -> Result<bool, Error> {
         match self.dir().open_dir(PENDING)? {
             Some(pending) => Ok(!pending.names()?.is_empty()),
@@ -145,7 +146,7 @@ impl<'r> Store<'r> {
         }
     }
 
-    /// Tells whether this transaction is not finished: it is going on, or was cut off.
+    /// Returns whether this transaction is unfinished: running or interrupted.
     pub fn is_unfinished(&self, id: TransactionId) -> Result<bool, Error> {
         match self.dir().open_dir(PENDING)? {
             Some(pending) => Ok(pending.spot(&id.to_string()).metadata()?.is_some()),
@@ -158,21 +159,22 @@ impl<'r> Store<'r> {
         Ok(self.journal_if(id, false)?.0)
     }
 
-    /// Reads a finished transaction's journal, and whether a key that is here shows that this user's program wrote it.
+    /// Reads a finished transaction's journal. Also returns whether an available key proves that this user's program
+    /// wrote it.
     ///
-    /// With `trust` also one that is signed with a key that is not here, or with none, if git does not track it. What it says is
-    /// not to be taken for more than a claim then: each path of it has to pass the guard.
+    /// With `trust` this accepts a journal that is signed with an unknown key, or unsigned, if git does not track it.
+    /// It is then no more than a claim: each of its paths has to pass the guard.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is not trusted.
+    /// If it cannot be read or is not trusted.
     pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
         let folder = self.folder(id)?;
         let found = self.read_journal(&folder, id, trust)?.map(|found| (found.journal, found.authentic));
         found.ok_or_else(|| Error::Journal { id, path: folder.path().into(), problem: JournalProblem::Missing })
     }
 
-    /// Finds the newest finished transaction that a text asked for, among the last few hundred. `None` where journals are not
+    /// Finds the newest finished transaction of a patch text, among the last few hundred. `None` where journals are not
     /// signed: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
         let lines = match self.dir.spot(APPLIED).read(2 * MAX_APPLIED) {
@@ -190,14 +192,14 @@ impl<'r> Store<'r> {
         Ok((authentic && !aborted && journal.header.text.as_ref() == Some(text)).then_some(journal))
     }
 
-    /// Returns where a file is that a transaction displaced.
+    /// Returns the place of a displaced file.
     pub fn slot(&self, id: TransactionId, slot: u32) -> Result<Spot, Error> {
         Ok(self.folder(id)?.spot(&slot.to_string()))
     }
 
-    /// Lists the displaced files, the newest first.
+    /// Lists the displaced files, newest first.
     ///
-    /// Transactions whose journals are not trusted are handed back beside them.
+    /// Also returns the transactions whose journals are not trusted.
     pub fn entries(&self) -> Result<(Vec<TrashEntry>, Vec<Error>), Error> {
         let mut entries = Vec::new();
         let mut refused = Vec::new();
@@ -224,12 +226,12 @@ impl<'r> Store<'r> {
         Ok(entries)
     }
 
-    /// Passes on what reading a finished transaction gave; `None` when it failed because the transaction is not there
-    /// any more: readers take no lock, so a purge may remove what they have just seen.
+    /// Passes on the result of reading a finished transaction. Returns `None` if reading failed because the transaction
+    /// is gone: readers take no lock, so a purge may remove what they have just listed.
     ///
     /// # Errors
     ///
-    /// Those of `read`, when the transaction is still there.
+    /// Those of `read`, if the transaction still exists.
     pub fn unless_gone<T>(&self, id: TransactionId, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Ok(read) => Ok(Some(read)),
@@ -254,13 +256,13 @@ impl<'r> Store<'r> {
         Ok(signer)
     }
 
-    /// Tells whether a transaction in the trash was rolled back, as far as that was possible: its
-    /// files that could not be put back are kept there.
+    /// Returns whether a transaction in the trash was rolled back, as far as that was possible. The files that could
+    /// not be restored are kept there.
     pub fn is_aborted(&self, id: TransactionId) -> Result<bool, Error> {
         Ok(self.folder(id)?.spot(ABORTED).metadata()?.is_some())
     }
 
-    /// Reads the journal in a transaction's folder; `None` when there is none.
+    /// Reads the journal in a transaction's folder; `None` if there is none.
     pub(crate) fn read_journal(
         &self,
         folder: &Dir,
@@ -298,8 +300,8 @@ impl<'r> Store<'r> {
         Ok(Some(FoundJournal { journal: self.prefix.relative_to(journal), aborted, authentic }))
     }
 
-    /// Whether a key that is here shows that this user's program signed a journal. Where there is no place for a key that
-    /// cannot be told, and is no reason to refuse it.
+    /// Returns whether an available key proves that this user's program signed a journal. If there is no place for a
+    /// key, nobody can tell, and the journal is not refused for that.
     fn check(&self, signature: Option<&Signature<'_>>) -> Result<Result<bool, JournalProblem>, Error> {
         let mut keys = self.keys.borrow_mut();
         if let Some(signature) = signature
@@ -339,7 +341,7 @@ impl<'r> Store<'r> {
     }
 }
 
-/// The transactions among the names in the trash, the newest first.
+/// Returns the transactions among the names in the trash, newest first.
 pub(crate) fn transactions_of(names: &[String]) -> Vec<TransactionId> {
     let mut ids: Vec<TransactionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));

@@ -1,8 +1,8 @@
-//! Points in time as text: RFC 3339, UTC, microseconds.
+//! Times as text: RFC 3339, UTC, microseconds.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Writes a time as `2026-11-21T01:42:33.123456Z`.
+/// Formats a time as `2026-11-21T01:42:33.123456Z`.
 #[must_use]
 pub fn format_time(time: SystemTime) -> String {
     let fields = Fields::of(micros(time));
@@ -12,8 +12,8 @@ pub fn format_time(time: SystemTime) -> String {
     )
 }
 
-/// Reads a date, `2026-11-21`, or a time as [`format_time`] writes it, with or without the part of a second; UTC. `None` when it
-/// is neither.
+/// Parses a date, `2026-11-21`, or a time as [`format_time`] writes it, with or without a fraction of a second; UTC.
+/// `None` if it is neither.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<SystemTime> {
     let (date, time) = match text.split_once('T') {
@@ -76,9 +76,9 @@ impl Fields {
         }
     }
 
-    /// Puts them together again; `None` when they are no date after 1970.
+    /// Joins the parts again; `None` if they are not a date after 1970.
     pub(crate) fn time(&self) -> Option<SystemTime> {
-        // What else is out of range is another time, which is compared in the end.
+        // Other values out of range give another time, which the final comparison finds.
         let in_range = self.year >= 1970 && (1..=12).contains(&self.month) && (1..=31).contains(&self.day);
         if !in_range {
             return None;

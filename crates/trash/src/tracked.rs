@@ -1,6 +1,6 @@
 //! Whether git tracks a directory: read from its index.
 
-/// Tells whether a path in the index starts with `prefix`.
+/// Returns whether a path in the index starts with `prefix`.
 ///
 /// An index that cannot be read counts as tracking everything.
 pub(crate) fn tracks(index: &[u8], prefix: &str) -> bool {
@@ -14,7 +14,7 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     };
     match version {
         2 | 3 => Some(contains(index, prefix)),
-        // The hashes in it have one of these lengths; with the other one it cannot be read, or names nothing.
+        // Its hashes have one of these lengths. With the other length it cannot be parsed, or has no such name.
         4 => match [20, 32].map(|hash| names(index, prefix, hash)) {
             [None, None] => None,
             found => Some(found.contains(&Some(true))),
@@ -23,8 +23,8 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     }
 }
 
-/// In version 4 a name is stored without what it shares with the one before, and that can be most of the prefix: the names have
-/// to be put together. `None` when the index cannot be read with hashes of this length.
+/// Index version 4 stores a name without the beginning that it shares with the name before, which can be most of the
+/// prefix, so names have to be put together. `None` if the index cannot be parsed with hashes of this length.
 fn names(index: &[u8], prefix: &[u8], hash: usize) -> Option<bool> {
     let count = u32::from_be_bytes(index.get(8..12)?.try_into().ok()?);
     let (mut rest, mut name) = (&index[12..], Vec::new());
@@ -70,7 +70,8 @@ mod tests {
         assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/my-notes/x", ".my-notes/"));
         assert!(tracks(b"no index", ".my-notes/"));
     }
-    /// What names share with the one before is not in the index again, be it most of the prefix.
+    /// The beginning that a name shares with the one before is not repeated in the index, even if it is most of the
+    /// prefix.
     #[test]
     fn finds_the_prefix_where_names_are_shortened() {
         let long = format!("{}/.my-notes/lock", "d".repeat(300));
@@ -103,7 +104,7 @@ mod tests {
                     last = name;
                 }
                 assert_eq!(tracks(&index, ".my-notes/"), tracked, "{names:?} {hash} {flags}");
-                // Cut off in a name, it cannot be read.
+                // It ends within a name, so it cannot be parsed.
                 index.pop();
                 assert!(tracks(&index, ".my-notes/") || names.is_empty(), "{names:?} {hash} {flags}");
             }

@@ -1,8 +1,9 @@
-//! Access lists of macOS, as bytes: what a new file gets from its directory, and what would trap a file.
+//! Access lists of macOS, as bytes: what a new file inherits from its directory, and what would make a file impossible
+//! to move.
 //!
-//! The form is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the machine's byte order: a magic number, two
-//! identities that are not used here, the number of entries, flags; then for each entry an identity, its flags and its rights.
-//! An empty slice stands for no list at all.
+//! The format is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the machine's byte order: a
+//! magic number, two identities that are not used here, the number of entries, flags; then for each entry an identity,
+//! its flags and its rights. An empty slice means that there is no list.
 
 const MAGIC: u32 = 0x012C_C16D;
 const COUNT_AT: usize = 36;

@@ -1,4 +1,4 @@
-//! Landlock: the kernel takes rights from this thread, and from all that it starts, for good.
+//! Landlock: the kernel takes rights from this thread, and from everything that it starts, for good.
 
 use std::fmt;
 use std::io;
@@ -14,10 +14,10 @@ use super::windows::Fd;
 /// How far the kernel confines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Confined {
-    /// The version of Landlock that the kernel has.
+    /// The version of Landlock in the kernel.
     pub version: i32,
-    /// Whether it knows everything that was asked for. Otherwise it lacks truncation (before version 3), network
-    /// (4), devices (5), or signals and abstract sockets (6); what it knows is enforced.
+    /// Whether it supports every requested right. Otherwise it lacks truncation (before version 3), network (4),
+    /// devices (5), or signals and abstract sockets (6); the others are enforced.
     pub complete: bool,
 }
 
@@ -28,8 +28,8 @@ impl fmt::Display for Confined {
     }
 }
 
-/// Leaves reading and writing beneath `root` and `dirs`, reading and writing `written` files, reading `read`
-/// files, and nothing else. Files that are not there are left out.
+/// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`, reading the files
+/// `read`, and nothing else. Files that do not exist are left out.
 #[cfg(target_os = "linux")]
 pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]) -> io::Result<Confined> {
     use landlock::{
@@ -37,7 +37,7 @@ pub(crate) fn confine(root: &Fd, dirs: &[&Path], written: &[&str], read: &[&str]
         RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
     };
 
-    // What the newest of these versions knows is asked for, and what the kernel lacks left out.
+    // Everything that the newest of these versions supports is requested; what the kernel lacks is left out.
     let files = AccessFs::from_all(ABI::V5);
     let failed = |error: landlock::RulesetError| io::Error::other(error.to_string());
     let inside: BitFlags<AccessFs> = AccessFs::ReadFile
@@ -89,8 +89,8 @@ pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result
     Err(io::Error::new(io::ErrorKind::Unsupported, "a sandbox needs Landlock, which Linux has"))
 }
 
-/// Whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)). Nothing is confined by this call:
-/// the rules are dropped without being enforced.
+/// Returns whether this kernel can confine a process ([`Root::confine`](crate::Root::confine)). This call confines
+/// nothing: the rules are dropped without being enforced.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn can_confine() -> bool {
@@ -99,7 +99,7 @@ pub fn can_confine() -> bool {
     rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }
 
-/// Whether this kernel can confine a process: only Linux can.
+/// Returns whether this kernel can confine a process: only Linux can.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn can_confine() -> bool {

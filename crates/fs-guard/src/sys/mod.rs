@@ -1,13 +1,13 @@
-//! System calls, one function each, with the same functions for every platform.
+//! System calls, one function each, with the same functions on every platform.
 //!
-//! Every call passes [`fault::point`], where tests can let the k-th one fail.
+//! Every call passes [`fault::point`], where tests can make the k-th one fail.
 
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 #[cfg(not(feature = "fault-injection"))]
 pub(crate) mod fault;
 
-/// Tells the recording what was done, where there is one.
+/// Reports to the recording, if there is one, what was done.
 #[cfg(all(unix, feature = "fault-injection"))]
 macro_rules! wrote {
     ($act:expr) => {

@@ -1,33 +1,33 @@
-//! The ways to open and to rename.
+//! The ways of opening and renaming.
 
 /// How an entry is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Open {
     /// For reading, without waiting for a FIFO's writer.
     Read,
-    /// To be synced.
+    /// To sync it.
     Sync,
-    /// A directory, as a place for other calls and for syncing.
+    /// A directory, as the base of other calls and for syncing.
     Directory,
-    /// A directory on the way to something.
+    /// A directory on the way to an entry.
     Step,
-    /// Without any access: to look at the entry itself, also when it is a link.
+    /// Without access, to look at the entry itself, even if it is a link.
     Look,
-    /// A new file for writing; fails when anything is there.
+    /// A new file for writing. Fails if anything is there.
     CreateNew(u32),
-    /// For appending; created when missing.
+    /// For appending. Created if missing.
     Append(u32),
-    /// For reading and writing in place; created when missing.
+    /// For reading and writing in place. Created if missing.
     ReadWrite(u32),
 }
 
-/// How a rename treats what is at the new place.
+/// What a rename does with an entry that has the new name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rename {
-    /// It goes.
+    /// Replace it.
     Replace,
-    /// It stays, and the rename fails.
+    /// Keep it, and fail.
     NoReplace,
-    /// Both swap their places.
+    /// Swap the two.
     Exchange,
 }

@@ -1,4 +1,4 @@
-//! Unix through rustix; what only Linux has is marked.
+//! Unix, through rustix. What only Linux has is marked.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -46,7 +46,7 @@ pub(crate) mod code {
     pub(crate) const NODATA: i32 = Errno::NOATTR.raw_os_error();
 }
 
-/// The code that is handled for one that some systems have beside it, with the same meaning.
+/// A code that some systems return instead of another one with the same meaning.
 fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
     #[cfg(target_os = "macos")]
     if error == rustix::io::Errno::NOTSUP {
@@ -55,7 +55,7 @@ fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
     error
 }
 
-/// Makes a call, again when a signal interrupted it.
+/// Makes a call, and repeats it if a signal interrupted it.
 fn call<T>(name: &'static str, side: Side, mut make: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     let mut patience = 100;
     loop {
@@ -122,7 +122,7 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Fd> {
     }
 }
 
-/// Opens a configuration file; a FIFO does not keep this process waiting.
+/// Opens a configuration file. A FIFO does not block.
 pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     let flags = OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
     read("open", || fs::open(path, flags, Mode::empty()))
@@ -130,8 +130,8 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
 
 /// Opens `name`, one component, in `dir`; a link is never followed.
 ///
-/// That is why `O_NOFOLLOW` is enough on macOS, too. Its `O_NOFOLLOW_ANY`, for paths of several components, is refused beside it
-/// (`EINVAL`), and in a longer path `file/..namedfork/rsrc` would be another stream of the file.
+/// `O_NOFOLLOW` is therefore enough on macOS too. Its `O_NOFOLLOW_ANY`, for paths of several components, cannot be
+/// combined with it (`EINVAL`), and in a longer path `file/..namedfork/rsrc` would name another stream of the file.
 pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     let (flags, mode, side) = how.flags();
     let file = call("openat", side, || fs::openat(dir, name, flags, mode).map_err(link_in_the_way))?;
@@ -141,14 +141,14 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     Ok(file)
 }
 
-/// The code that says that a link is not followed: FreeBSD has its own.
+/// The code for a link that is not followed. FreeBSD has its own.
 fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
     if cfg!(target_os = "freebsd") && error == rustix::io::Errno::MLINK { rustix::io::Errno::LOOP } else { error }
 }
 
-/// Opens `path` beneath `dir` in one go, over no link and no mount point.
+/// Opens `path` beneath `dir` in one call, through no link and no mount point.
 ///
-/// `None` when the kernel cannot do that.
+/// `None` if the kernel cannot do that.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result<Fd>> {
     use rustix::fs::ResolveFlags as R;
@@ -165,7 +165,7 @@ pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result
                 }
                 patience -= 1;
             }
-            // No such call, or a seccomp filter that knows only older ones.
+            // The call does not exist, or a seccomp filter knows only older ones.
             Err(error) if matches!(error.raw_os_error(), Some(code::NOSYS | code::PERM)) => return None,
             _ => return Some(result),
         }
@@ -177,27 +177,27 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
     None
 }
 
-/// Looks at an open file.
+/// Returns the metadata of an open file.
 pub(crate) fn stat(fd: &Fd) -> io::Result<Metadata> {
     read("fstat", || fs::fstat(fd)).map(|stat| count_again(metadata(&stat), fd, ""))
 }
 
-/// Looks at `name` in `dir`; a link is never followed.
+/// Returns the metadata of `name` in `dir`; a link is never followed.
 pub(crate) fn stat_at(dir: &Fd, name: &str) -> io::Result<Metadata> {
     read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))
         .map(|stat| count_again(metadata(&stat), dir, name))
 }
 
-/// Looks whether anything is in `dir` by this name.
+/// Returns whether anything in `dir` has this name.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
     stat_at(dir, name).map(drop)
 }
 
-/// Counts the names of a file that seems to have several once more, past what the kernel remembers.
+/// Counts the names of a file that seems to have several again, bypassing the kernel's cache.
 ///
-/// On some FUSE file systems it remembers a count for each name: a file that had two names for a moment, as when one is
-/// given by a link, goes on having two for a second.
+/// On some FUSE file systems the kernel caches the count for each name: a file that had two names for a moment, for
+/// instance while it was published by a link, seems to have two for another second.
 #[cfg(target_os = "linux")]
 fn count_again(seen: Metadata, dir: &Fd, name: &str) -> Metadata {
     if seen.kind != FileKind::File || seen.nlink < 2 {
@@ -219,7 +219,7 @@ fn count_again(seen: Metadata, _: &Fd, _: &str) -> Metadata {
     seen
 }
 
-/// As [`stat_at`], for a name that need not be UTF-8.
+/// Does the same as [`stat_at`], for a name that need not be UTF-8.
 pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
 }
@@ -254,7 +254,7 @@ fn metadata(stat: &fs::Stat) -> Metadata {
     .observed_at(now())
 }
 
-/// Returns the time of day, as file systems stamp it.
+/// Returns the time by the clock that file systems take their time stamps from.
 pub(crate) fn now() -> FileTime {
     #[cfg(target_os = "linux")]
     let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
@@ -264,14 +264,14 @@ pub(crate) fn now() -> FileTime {
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
-/// Identifies the mount that `name` in `dir` belongs to (`None`: `dir` itself), where that is known.
+/// Identifies the mount that `name` in `dir` (`None`: `dir` itself) belongs to, if that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
     use rustix::fs::StatxFlags;
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
     let seen = fs::statx(dir, name.unwrap_or(""), flags, StatxFlags::MNT_ID).ok()?;
     let known = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    // qemu (7, running programs of another processor) says that it is known and leaves it out.
+    // qemu 7, in user mode, claims to know it but leaves it out.
     known.then_some(seen.stx_mnt_id).filter(|&id| id != 0)
 }
 
@@ -280,12 +280,12 @@ pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
     None
 }
 
-/// Reads into `buffer` from where the last read ended.
+/// Reads into `buffer` from the current position.
 pub(crate) fn read_some(fd: &Fd, buffer: &mut [u8]) -> io::Result<usize> {
     read("read", || rustix::io::read(fd, &mut *buffer))
 }
 
-/// Appends up to `limit` bytes to `bytes`, without clearing memory first; returns how many.
+/// Appends up to `limit` bytes to `bytes` without clearing memory first. Returns how many.
 pub(crate) fn read_append(fd: &Fd, bytes: &mut Vec<u8>) -> io::Result<usize> {
     read("read", || rustix::io::read(fd, rustix::buffer::spare_capacity(bytes)))
 }
@@ -295,9 +295,9 @@ pub(crate) fn read_at(fd: &Fd, buffer: &mut [u8], offset: u64) -> io::Result<usi
     read("pread", || rustix::io::pread(fd, &mut *buffer, offset))
 }
 
-/// Writes all of `pieces`, one after the other.
+/// Writes all of `pieces` in order.
 pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<()> {
-    // Linux takes 1024 at a time.
+    // Linux accepts 1024 at a time.
     let mut pieces = pieces;
     io::IoSlice::advance_slices(&mut pieces, 0);
     while !pieces.is_empty() {
@@ -330,15 +330,15 @@ pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets owner and group, as far as they are given.
+/// Sets owner and group, if they are given.
 pub(crate) fn set_owner(fd: &Fd, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
-    // All ones mean "leave it" to the call, and are no owner.
+    // All ones mean "leave it" to the call, and never name an owner.
     let uid = uid.filter(|&uid| uid != u32::MAX).map(fs::Uid::from_raw);
     let gid = gid.filter(|&gid| gid != u32::MAX).map(fs::Gid::from_raw);
     write("fchown", || fs::fchown(fd, uid, gid))
 }
 
-/// Sets the modification time, and leaves the other.
+/// Sets the modification time and leaves the access time.
 pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     let omit = Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT as _ };
     let times =
@@ -346,27 +346,28 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     write("futimens", || fs::futimens(fd, &times))
 }
 
-/// Tells whether a file has extended attributes, if that is known.
+/// Returns whether a file has extended attributes, if that is known.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     if cfg!(target_os = "macos") {
-        // A list is none of them, and a new file may have inherited one where the old has none.
+        // Access lists are no attributes there, and a new file may have inherited one where the old file has none.
         return Some(true);
     }
     read("flistxattr", || fs::flistxattr_query(fd)).ok().map(|length| length > 0)
 }
 
 const POSIX_ACL: &[u8] = b"system.posix_acl_access";
-/// The kernel's name for it, which it lets no program use: [`xattr`] and its like make other calls.
+/// The kernel's own name for it, which no program may use: [`xattr`] and the others make other calls for it.
 const APPLE_ACL: &[u8] = b"com.apple.system.Security";
 
-/// The attribute that has a file's access list, and that of a directory for what is made in it.
+/// The attributes with the access list of a file, and with the list that a directory passes on to new files.
 pub(crate) const ACL: &[u8] = if cfg!(target_os = "macos") { APPLE_ACL } else { POSIX_ACL };
 pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
-/// The attribute that is set after all else. A list of macOS may deny its own file's owner to set the mode.
+/// The attribute that is set last. On macOS a list may deny the file's owner to set the mode.
 pub(crate) const SET_LAST: Option<&[u8]> = if cfg!(target_os = "macos") { Some(ACL) } else { None };
 
-/// Tells whether an extended attribute goes with the bytes, and whether it must. (Set-id bits and capabilities do not.)
+/// Returns whether an extended attribute is copied with the bytes, and whether it must be. (Set-id bits and
+/// capabilities are not.)
 pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
     if cfg!(target_os = "macos") { keeps_on_macos(name) } else { keeps_on_linux(name) }
 }
@@ -379,10 +380,11 @@ fn keeps_on_linux(name: &[u8]) -> Option<bool> {
     }
 }
 
-/// There is no prefix for those of users there. The quarantine is one of Apple's, and stays: a patch is no reason to trust a file.
+/// macOS has no prefix for users' attributes. The quarantine is one of Apple's and is kept: a patch is no reason to
+/// trust a file.
 fn keeps_on_macos(name: &[u8]) -> Option<bool> {
     match name {
-        // The kernel writes down which program made a file, and lets nobody else.
+        // The kernel records here which program created a file, and does not let programs set it.
         b"com.apple.provenance" => None,
         APPLE_ACL | b"com.apple.quarantine" => Some(true),
         _ => Some(!name.starts_with(b"com.apple.")),
@@ -404,7 +406,7 @@ pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names.map(<[u8]>::to_vec).collect())
 }
 
-/// Reads one extended attribute; `None` when the file does not have it.
+/// Reads one extended attribute; `None` if the file does not have it.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
     #[cfg(target_os = "macos")]
@@ -415,7 +417,7 @@ pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
             result => result.map(Some),
         };
     }
-    // Linux has none that is longer. On macOS a resource fork is one, as long as a file.
+    // On Linux no attribute is longer. On macOS a resource fork is an attribute, as long as a file.
     let mut value = vec![0; 1 << 16];
     loop {
         match read("fgetxattr", || fs::fgetxattr(fd, name, &mut value[..])) {
@@ -444,7 +446,7 @@ pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     if name == ACL {
         if super::acl::denies_deletion(value) {
-            // The new file could not be moved to its place, nor away.
+            // The new file could neither be moved to its place nor away again.
             return Err(io::Error::from_raw_os_error(code::ACCES));
         }
         return set_list(fd, value);
@@ -465,7 +467,7 @@ fn set_list(fd: &Fd, list: &[u8]) -> io::Result<()> {
 pub(crate) fn remove_xattr(fd: &Fd, name: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     if name == DEFAULT_ACL {
-        // The one list of a directory is for itself and for what is made in it.
+        // A directory has one list, for itself and for new files in it.
         return set_list(fd, &[]);
     }
     write("fremovexattr", || fs::fremovexattr(fd, name))
@@ -494,7 +496,7 @@ mod no_xattrs {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use no_xattrs::*;
 
-/// Renames; `Unsupported` when the file system or kernel lacks the way asked for.
+/// Renames. Returns `Unsupported` if the file system or the kernel lacks the requested way.
 pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
     #[cfg(feature = "fault-injection")]
     if fault::crosses_device() && between_state_and_files(from.0, to.0) {
@@ -534,14 +536,14 @@ fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The state directory and what is in it are private; no test makes other directories so.
+/// Only the state directory and what is in it are private; no test creates other private directories.
 #[cfg(feature = "fault-injection")]
 fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
     let private = |dir: &Fd| fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user());
     private(one) != private(other)
 }
 
-/// The inode and the mode of an open file, for the recording.
+/// Returns the inode and the mode of an open file, for the recording.
 #[cfg(feature = "fault-injection")]
 fn inode(fd: &Fd) -> (u64, u32) {
     inode_at(fd, "")
@@ -588,12 +590,12 @@ pub(crate) fn symlink(target: &[u8], dir: &Fd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a symbolic link's text.
+/// Reads the text of a symbolic link.
 pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
     read("readlinkat", || fs::readlinkat(dir, name, Vec::new())).map(std::ffi::CString::into_bytes)
 }
 
-/// Takes a file's name away.
+/// Removes a file's name.
 pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || fs::unlinkat(dir, name, AtFlags::empty()))?;
     wrote!(Act::Remove(named(dir, name), None));
@@ -616,7 +618,7 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a directory whose files were just removed: their names are gone here, whoever has them open.
+/// Removes a directory whose files were just removed. Here their names are gone at once, even if a file is open.
 pub(crate) use remove_dir as remove_emptied_dir;
 
 /// Lists the names in a directory; they need not be UTF-8.
@@ -634,10 +636,10 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Makes one file, or one directory's list of names, durable.
+/// Syncs one file, or one directory's list of names.
 ///
-/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them with the power; `F_FULLFSYNC` empties that. Some file
-/// systems there, those of servers above all, do not have it.
+/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them when the power fails; `F_FULLFSYNC`
+/// flushes it. Some file systems there, mostly network ones, do not support it.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     match write("fcntl", || fs::fcntl_fullfsync(fd)) {
@@ -652,10 +654,10 @@ pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes everything of the file system durable that was written before; `None` where that cannot be relied on.
+/// Syncs everything written so far to the whole file system; `None` if that cannot be relied on.
 #[cfg(target_os = "linux")]
 pub(crate) fn sync_file_system(fd: &Fd) -> Option<io::Result<()>> {
-    // ext2/3/4, xfs, btrfs, tmpfs, overlayfs: measured. syncfs on FUSE does nothing.
+    // Measured on ext2/3/4, xfs, btrfs, tmpfs and overlayfs. On FUSE syncfs does nothing.
     const KNOWN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630];
     let seen = fs::fstatfs(fd).ok()?;
     #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs by platform")]
@@ -671,7 +673,7 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
     None
 }
 
-/// Returns how many bytes wait to be written in the whole system, where that is known.
+/// Returns how many bytes are waiting to be written in the whole system, if that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn dirty_bytes() -> Option<u64> {
     #[cfg(feature = "fault-injection")]
@@ -693,24 +695,24 @@ pub(crate) fn dirty_bytes() -> Option<u64> {
     None
 }
 
-/// Tells whether entries of the open directory may be created and renamed by this process.
+/// Returns whether this process may create and rename entries in the open directory.
 pub(crate) fn may_write(dir: &Fd) -> io::Result<()> {
     let access = fs::Access::WRITE_OK | fs::Access::EXEC_OK;
     read("faccessat", || fs::accessat(dir, ".", access, AtFlags::EACCESS))
 }
 
-/// Tells whether the file may be written by this process.
+/// Returns whether this process may write the file.
 pub(crate) fn may_write_file(dir: &Fd, name: &str) -> io::Result<()> {
     read("faccessat", || fs::accessat(dir, name, fs::Access::WRITE_OK, AtFlags::EACCESS))
 }
 
-/// Returns how many files this process may have open, if that is limited.
+/// Returns how many files this process may have open, if there is a limit.
 pub(crate) fn open_files_limit() -> Option<usize> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     limit.current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// Returns the effective user, as it was when it was last [looked up](look_up_user).
+/// Returns the effective user as of the last [look-up](look_up_user).
 pub(crate) fn user() -> u32 {
     match USER.load(Ordering::Relaxed) {
         NOT_LOOKED_UP => look_up_user(),
@@ -726,10 +728,10 @@ pub(crate) fn look_up_user() -> u32 {
 }
 
 static USER: AtomicU32 = AtomicU32::new(NOT_LOOKED_UP);
-/// No user has this number: for chown(2) it means that the owner stays.
+/// No user has this number: for chown(2) it means "leave the owner".
 const NOT_LOOKED_UP: u32 = u32::MAX;
 
-/// Locks a file for this handle; `false` when another one has it.
+/// Locks a file for this handle. Returns `false` if another handle has the lock.
 pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
     match fs::flock(fd, fs::FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
@@ -738,18 +740,18 @@ pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
     }
 }
 
-/// Lets the lock go that a handle has.
+/// Releases the lock of a handle.
 pub(crate) fn unlock(fd: &Fd) -> io::Result<()> {
     Ok(fs::flock(fd, fs::FlockOperation::Unlock)?)
 }
 
-/// Tells whether a process of this number exists.
+/// Returns whether a process with this number exists.
 pub(crate) fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)))
 }
 
-/// Fills `bytes` with random ones.
+/// Fills `bytes` with random bytes.
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
