@@ -61,8 +61,8 @@ impl Copy {
         output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
-    /// Puts the mutants in, and takes out those that the compiler refuses until it is content. Returns which are in.
-    pub fn put_in(&self, project: &Path, mutants: &[Mutant]) -> BTreeSet<usize> {
+    /// Puts the mutants in, and takes out those that the compiler refuses until it accepts the rest.
+    pub fn put_in(&self, project: &Path, mutants: &[Mutant]) {
         let mut refused = BTreeSet::new();
         loop {
             let mut files: BTreeMap<String, Vec<&Mutant>> = BTreeMap::new();
@@ -76,7 +76,7 @@ impl Copy {
                     file.push(mutant);
                 }
             }
-            let (mut places, mut put_in) = (BTreeMap::new(), BTreeSet::new());
+            let mut places = BTreeMap::new();
             for (file, those) in files {
                 let source = fs::read_to_string(project.join(&file)).expect("a source");
                 let mut made = switched(&source, &those);
@@ -84,14 +84,13 @@ impl Copy {
                     made.text += SWITCH;
                 }
                 write_changed(&self.dir.join(&file), &made.text);
-                put_in.extend(made.mutants);
                 places.insert(file, made.places);
             }
             // With the feature that the tests have.
             let told =
                 self.cargo(&["check", "--lib", "--bins", "--features", "fs-guard/fault-injection", "--keep-going"]);
             if told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true) {
-                return put_in;
+                return;
             }
             let before = refused.len();
             for told in told.iter().filter(|told| told["message"]["level"] == "error") {
@@ -99,6 +98,17 @@ impl Copy {
             }
             assert!(refused.len() > before, "it does not compile:\n{}", errors(&told));
         }
+    }
+
+    /// The mutant whose switch a warning is about: the function is deprecated, so that the compiler names each call that it compiles.
+    fn compiled(&self, warning: &Value) -> Option<usize> {
+        if warning["code"]["code"] != "deprecated" {
+            return None;
+        }
+        let span = &warning["spans"][0];
+        let text = fs::read_to_string(self.dir.join(span["file_name"].as_str()?)).ok()?;
+        let end = usize::try_from(span["byte_end"].as_u64()?).ok()?;
+        text[end..].strip_prefix('(')?.split_once(')')?.0.parse().ok()
     }
 
     /// The mutant that an error of the compiler is about.
@@ -128,11 +138,12 @@ impl Copy {
         None
     }
 
-    /// Builds all tests, and returns those that are not ignored.
-    pub fn tests(&self) -> Vec<Test> {
+    /// Builds all tests. Returns those that are not ignored, and the mutants that were compiled: code for other platforms was not.
+    pub fn tests(&self) -> (Vec<Test>, BTreeSet<usize>) {
         let told = self.cargo(&["test", "--no-run"]);
         let built = told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true);
         assert!(built, "the tests do not compile:\n{}", errors(&told));
+        let compiled = told.iter().filter_map(|told| self.compiled(&told["message"])).collect();
         let mut tests = Vec::new();
         for made in told.iter().filter(|told| told["profile"]["test"] == true) {
             let (Some(program), Some(manifest)) = (made["executable"].as_str(), made["manifest_path"].as_str()) else {
@@ -156,7 +167,7 @@ impl Copy {
                 dir: dir.clone(),
             }));
         }
-        tests
+        (tests, compiled)
     }
 }
 

@@ -38,8 +38,8 @@ fn main() -> ExitCode {
 
     let from = Instant::now();
     let copy = compile::Copy::of(&project, scratch);
-    let compiled = copy.put_in(&project, &mutants);
-    let tests = copy.tests();
+    copy.put_in(&project, &mutants);
+    let (tests, compiled) = copy.tests();
     println!(
         "{} mutants, {} of them compile behind a switch: {} s",
         mutants.len(),

@@ -21,6 +21,7 @@ pub(crate) mod mutant_switch {
         std::fs::File::options().create(true).append(true).open(path).ok()
     });
     static REACHED: [AtomicBool; 16384] = [const { AtomicBool::new(false) }; 16384];
+    #[deprecated = "the compiler names each call that it compiles"]
     pub(crate) fn on(id: usize) -> bool {
         if *TRIED == usize::MAX && !REACHED[id].swap(true, Ordering::Relaxed) {
             if let Some(mut list) = LIST.as_ref() {
@@ -35,8 +36,6 @@ pub(crate) mod mutant_switch {
 /// A source with switches.
 pub struct Switched {
     pub text: String,
-    /// Those that are in it.
-    pub mutants: BTreeSet<usize>,
     /// Which bytes of the text are there for a mutant, or for it and others in the same place. What is around one may hold others.
     pub places: Vec<(usize, Range<usize>)>,
 }
@@ -56,7 +55,7 @@ pub fn switched(source: &str, mutants: &[&Mutant]) -> Switched {
     let mut switches = Switches { source, at, constants: 0, done: BTreeSet::new(), added: Vec::new() };
     switches.visit_file(&syn::parse_file(source).expect("a source of Rust"));
     let (text, places) = merge(source, switches.added);
-    Switched { text, mutants: switches.done, places }
+    Switched { text, places }
 }
 
 /// Text that is added to a source.
