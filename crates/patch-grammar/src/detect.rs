@@ -18,21 +18,14 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// How many of several patches an error lists.
 const SHOWN: usize = 10;
 
-/// What a part of a text looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DetectedKind {
-    /// A patch between `*** Begin Patch` and `*** End Patch`.
-    Envelope,
-    /// A unified or git diff.
-    Diff,
-}
-
-impl fmt::Display for DetectedKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Envelope => "patch",
-            Self::Diff => "diff",
-        })
+crate::named! {
+    /// What a part of a text looks like.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DetectedKind {
+        /// A patch between `*** Begin Patch` and `*** End Patch`.
+        Envelope = "patch",
+        /// A unified or git diff.
+        Diff = "diff",
     }
 }
 
@@ -88,7 +81,7 @@ fn shown(lines: &Range<usize>) -> String {
 /// that begin with `**` are headers.
 #[must_use]
 pub fn is_bare(text: &[u8]) -> bool {
-    let (begin, end) = (Marker::Begin.as_str().as_bytes(), Marker::End.as_str().as_bytes());
+    let (begin, end) = (BEGIN.as_bytes(), END.as_bytes());
     let ends_line = |rest: &[u8]| matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]);
     let Some(rest) = text.strip_prefix(begin).filter(|rest| ends_line(rest)) else { return false };
     if !text.trim_ascii_end().ends_with(end) || !rest.trim_ascii_start().starts_with(b"*** ") {

@@ -18,26 +18,14 @@ mod generated {
 
 pub(crate) use generated::{PatchParser, Rule};
 
-/// A sub-language that is exported for constrained decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// Everything a model should write.
-    Whole,
-    /// What codex-trained models write.
-    Codex,
-}
-
-impl Dialect {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Whole, Self::Codex];
-
-    /// Its short name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Codex => "codex",
-        }
+crate::named! {
+    /// A sub-language that is exported for constrained decoding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Dialect {
+        /// Everything a model should write.
+        Whole = "whole",
+        /// What codex-trained models write.
+        Codex = "codex",
     }
 }
 

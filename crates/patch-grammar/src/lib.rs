@@ -30,6 +30,7 @@ pub mod export;
 mod grammar;
 mod lower;
 pub mod marker;
+mod names;
 mod options;
 mod parse;
 mod runtime;

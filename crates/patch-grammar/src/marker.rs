@@ -1,53 +1,26 @@
 //! The marker lines of the envelope, for all that writes or recognises them.
 
-/// A marker line, or what a header has before its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are the markers")]
-pub enum Marker {
-    Begin,
-    End,
-    Add,
-    Delete,
-    Update,
-    Move,
-    MoveTo,
-    EndOfFile,
-    Environment,
+crate::named! {
+    /// A marker line, or what a header has before its path. The name of a marker is its text, with the colon where a path follows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "they are the markers")]
+    pub enum Marker {
+        Begin = "*** Begin Patch",
+        End = "*** End Patch",
+        Add = "*** Add File:",
+        Delete = "*** Delete File:",
+        Update = "*** Update File:",
+        Move = "*** Move File:",
+        MoveTo = "*** Move to:",
+        EndOfFile = "*** End of File",
+        Environment = "*** Environment ID:",
+    }
 }
 
 /// The line after a line of a file that has no line feed.
 pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Begin,
-        Self::End,
-        Self::Add,
-        Self::Delete,
-        Self::Update,
-        Self::Move,
-        Self::MoveTo,
-        Self::EndOfFile,
-        Self::Environment,
-    ];
-
-    /// Its text, with the colon where a path follows.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Begin => "*** Begin Patch",
-            Self::End => "*** End Patch",
-            Self::Add => "*** Add File:",
-            Self::Delete => "*** Delete File:",
-            Self::Update => "*** Update File:",
-            Self::Move => "*** Move File:",
-            Self::MoveTo => "*** Move to:",
-            Self::EndOfFile => "*** End of File",
-            Self::Environment => "*** Environment ID:",
-        }
-    }
-
     /// The marker that a line begins with.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
