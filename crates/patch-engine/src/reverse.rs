@@ -95,15 +95,11 @@ fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options
     }
     vec![Hunk {
         opened: true,
-        headers: Vec::new(),
         lines,
-        separators: 0,
-        end_of_file: false,
         endings: added.endings,
-        old_start: None,
-        new_start: None,
         span: section.span.clone(),
         line: section.line(),
+        ..Hunk::default()
     }]
 }
 

@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Warning;
+#[cfg(feature = "serde")]
+use crate::serialize::*;
 
 /// A whole patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patch<'p> {
     /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need not be.
     pub text: &'p [u8],
@@ -48,27 +50,35 @@ impl Patch<'_> {
 
 /// A part of the text and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spanned<'p> {
     /// The part.
     pub text: &'p str,
     /// Its byte range in the patch text.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
     /// The 1-based line it stands in.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub line: u32,
 }
 
 /// One file operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Section<'p> {
     /// The file it is about, as written, blanks around it removed.
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "path_and_line"))]
     pub path: Spanned<'p>,
-    /// What happens to the file.
-    pub operation: SectionOperation<'p>,
-    /// Whether the owner may run the file afterwards, or one that is deleted before, if the section says so: only git
-    /// diffs do.
-    pub executable: Option<bool>,
     /// The byte range from the header to the last line of the section.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
+    /// Whether the owner may run the file afterwards, or, of a deleted file, could before, if the section says so: only git
+    /// diffs do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub executable: Option<bool>,
+    /// What happens to the file.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub operation: SectionOperation<'p>,
 }
 
 impl<'p> Section<'p> {
@@ -111,11 +121,14 @@ impl<'p> Section<'p> {
 
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase"))]
 pub enum SectionOperation<'p> {
     /// It is created.
     Add(AddedLines<'p>),
     /// It is deleted. A diff shows its lines, all of them: what is not in them must not be in the file. An envelope does
     /// not say what is in the file.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "deleted"))]
     Delete(Option<Vec<Hunk<'p>>>),
     /// It changes, moves, or both. `*** Move File:` is an update with a destination.
     Update {
@@ -134,11 +147,12 @@ pub enum SectionOperation<'p> {
 }
 
 /// What the end of a line in a patch says of the end of the line in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LineEndings {
     /// Nothing: the patch itself was stored with CRLF, as the line of `*** Begin Patch` shows.
     Framing,
     /// A carriage return is meant for the file; its absence says nothing.
+    #[default]
     Stated,
     /// All lines end in the file as they do here: the rule of unified diffs.
     Exact,
@@ -181,30 +195,38 @@ impl<'p> AddedLines<'p> {
 }
 
 /// One block of changed lines of an update.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Hunk<'p> {
+    /// The 1-based line where it begins.
+    pub line: u32,
+    /// The byte range from `@@` to the last line.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
+    pub span: Range<usize>,
     /// Whether it was opened by `@@`.
+    // As data, the byte range shows it.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub opened: bool,
     /// The texts after `@@`, the outermost first; `@@` alone has none.
     pub headers: Vec<Header<'p>>,
-    /// The lines, without markers.
-    pub lines: Vec<Line<'p>>,
+    /// Whether `*** End of File` follows.
+    pub end_of_file: bool,
     /// How many of the last lines are empty and lack even their blank: they may be separators and
     /// no part of the hunk.
     pub separators: usize,
-    /// Whether `*** End of File` follows.
-    pub end_of_file: bool,
-    /// What the terminators of the lines mean.
-    pub endings: LineEndings,
     /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it says so: only unified
     /// diffs do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_start: Option<u32>,
     /// The same of the new file.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub new_start: Option<u32>,
-    /// The byte range from `@@` to the last line.
-    pub span: Range<usize>,
-    /// The 1-based line where it begins.
-    pub line: u32,
+    /// What the terminators of the lines mean.
+    // As data, the lines show it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub endings: LineEndings,
+    /// The lines, without markers.
+    pub lines: Vec<Line<'p>>,
 }
 
 impl<'p> Hunk<'p> {
@@ -224,16 +246,19 @@ pub type Header<'p> = Spanned<'p>;
 
 /// One line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Line<'p> {
-    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
-    pub text: &'p [u8],
-    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
-    /// [`LineEndings`].
-    pub crlf: bool,
-    /// The 1-based line of the patch it stands in.
-    pub line: u32,
     /// Context, deleted or inserted.
     pub kind: LineKind,
+    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "text"))]
+    pub text: &'p [u8],
+    /// The 1-based line of the patch it stands in.
+    pub line: u32,
+    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
+    /// [`LineEndings`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub crlf: bool,
     /// Whether a marker says that it has no line feed in the file.
     pub no_newline: bool,
 }
@@ -267,6 +292,7 @@ impl<'p> Line<'p> {
 
 /// The three kinds of line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum LineKind {
     /// Stays.
     Context,

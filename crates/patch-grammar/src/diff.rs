@@ -102,14 +102,7 @@ impl<'t> Diff<'t> {
     #[must_use]
     pub fn patch(&self) -> Patch<'_> {
         let sections = self.files.iter().map(|file| self.section(file)).collect();
-        Patch {
-            text: &self.text,
-            owner: None,
-            sections,
-            warnings: self.warnings.clone(),
-            notes: Vec::new(),
-            reversed: false,
-        }
+        Patch { text: &self.text, sections, warnings: self.warnings.clone(), ..Patch::default() }
     }
 
     fn section<'p>(&'p self, file: &'p File) -> Section<'p> {
@@ -144,12 +137,12 @@ impl<'t> Diff<'t> {
             headers,
             lines,
             separators: part.separators,
-            end_of_file: false,
             endings: LineEndings::Exact,
             old_start: part.old_start,
             new_start: part.new_start,
             span: part.span.clone(),
             line: part.line,
+            ..Hunk::default()
         }
     }
 }

@@ -82,7 +82,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
         let Self { text, sections, mut warnings, .. } = self;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: text.as_bytes(), owner: None, sections, warnings, notes: Vec::new(), reversed: false })
+        Ok(Patch { text: text.as_bytes(), sections, warnings, ..Patch::default() })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
@@ -151,15 +151,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
         let mut hunk = Hunk {
             opened: pair.as_rule() == Rule::accepted_hunk,
-            headers: Vec::new(),
-            lines: Vec::new(),
-            separators: 0,
-            end_of_file: false,
             endings: self.endings,
-            old_start: None,
-            new_start: None,
             line: self.line_at(span.start),
             span,
+            ..Hunk::default()
         };
         let mut inner = pair.into_inner();
         while let Some(pair) = inner.next() {
