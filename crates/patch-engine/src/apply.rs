@@ -1,6 +1,5 @@
 //! The whole road: lock, plan, ask, commit, report.
 
-use std::fmt;
 use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Root, Sha256};
@@ -65,25 +64,15 @@ pub enum ApplyError {
 }
 
 /// Why a patch was not applied, or not all of it, and what was.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 #[non_exhaustive]
 pub struct Failed {
     /// Why nothing, or nothing more, was committed.
+    #[source]
     pub error: ApplyError,
     /// What was committed before: only where sections are applied one by one.
     pub reports: Vec<Report>,
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for Failed {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
 }
 
 impl ApplyError {

@@ -12,30 +12,15 @@ use crate::encoding::Encodings;
 use crate::files::Files;
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 
-/// A named preset of [`Options`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Profile {
-    /// Exact matches, one place for each hunk, nothing replaced: the default.
-    #[default]
-    Strict,
-    /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
-    Codex,
-}
-
-impl Profile {
-    /// The name on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Codex => "codex",
-        }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+patch_grammar::named! {
+    /// A named preset of [`Options`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Profile {
+        /// Exact matches, one place for each hunk, nothing replaced: the default.
+        #[default]
+        Strict = "strict",
+        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
+        Codex = "codex",
     }
 }
 
@@ -43,11 +28,8 @@ impl FromStr for Profile {
     type Err = UnknownProfile;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "strict" => Ok(Self::Strict),
-            "codex" => Ok(Self::Codex),
-            _ => Err(UnknownProfile(name.to_owned())),
-        }
+        let known = Self::ALL.into_iter().find(|profile| profile.as_str() == name);
+        known.ok_or_else(|| UnknownProfile(name.to_owned()))
     }
 }
 
@@ -82,6 +64,21 @@ pub enum Expected {
     Absent,
     /// A file with this SHA-256.
     Hash(Sha256),
+}
+
+impl From<Option<Sha256>> for Expected {
+    fn from(hash: Option<Sha256>) -> Self {
+        hash.map_or(Self::Absent, Self::Hash)
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("no file"),
+            Self::Hash(hash) => write!(f, "SHA-256 {hash}"),
+        }
+    }
 }
 
 impl FromStr for Expected {

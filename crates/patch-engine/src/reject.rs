@@ -76,40 +76,49 @@ impl fmt::Display for Rejects {
 impl std::error::Error for Rejects {}
 
 /// What is wrong. A new variant breaks callers, so that each finds the words for it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
-    Guard(fs_guard::Error),
+    #[error(transparent)]
+    Guard(#[from] fs_guard::Error),
     /// There is no file to update, delete or move.
+    #[error("there is no such file")]
     Missing,
     /// The directory of a new file does not exist, and the options do not create it.
+    #[error("the directory {directory} does not exist")]
     MissingParent {
         /// The outermost missing directory.
         directory: String,
     },
     /// Another section makes a file where a directory is needed.
+    #[error("{file} is a file, so nothing can be beneath it")]
     ParentIsFile {
         /// The file.
         file: String,
     },
     /// A file is there already, and the options do not replace it.
+    #[error("a file is there already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
     Exists {
         /// The transaction that left it as it is, where that was looked for and there is one.
         by: Option<TransactionId>,
     },
     /// A file would be replaced that another section of the patch reads or changes.
+    #[error("this would replace a file that section {} of the patch reads or changes", .other + 1)]
     ReplacesUsed {
         /// The other section, 0-based.
         other: usize,
     },
     /// Another path of the patch differs only by case or Unicode normalisation.
+    #[error("the patch also names {with}, which differs only by case or Unicode normalisation")]
     Collides {
         /// The other path.
         with: String,
     },
     /// A file would move to where it is.
+    #[error("the file would move to where it is")]
     SamePath,
     /// A file is not what was expected.
+    #[error("expected {expected}, found {}", Expected::from(*.actual))]
     Stale {
         /// What was expected.
         expected: Expected,
@@ -117,8 +126,10 @@ pub enum Problem {
         actual: Option<Sha256>,
     },
     /// The file has changed since the base, and it is not certain where the change belongs.
+    #[error("the file has changed there: {}", since(.0))]
     Conflict(Box<Conflict>),
     /// The file has a NUL byte in its first 8 KiB.
+    #[error("the file is binary ({size} bytes)")]
     Binary {
         /// Its size in bytes.
         size: u64,
@@ -126,21 +137,28 @@ pub enum Problem {
         sha256: Sha256,
     },
     /// A directory that is to be deleted has more files than are deleted at once.
+    #[error("the directory has more than {limit} files")]
     TooManyFiles {
         /// How many are.
         limit: usize,
     },
     /// The options do not let the patch delete files.
+    #[error("deleting files is not allowed here")]
     DeleteNotAllowed,
     /// The options do not let the patch move files.
+    #[error("moving files is not allowed here")]
     MoveNotAllowed,
     /// A diff deletes the file and shows its lines, and there are others.
+    #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
     /// The patch is to be reversed, and a section cannot be.
+    #[error(transparent)]
     Irreversible(Irreversible),
     /// A hunk has no place.
+    #[error("{0}")]
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
+    #[error("{reason}; they are in {file} from line {line}")]
     InOtherFile {
         /// What is wrong in this file.
         reason: RejectReason,
@@ -152,24 +170,17 @@ pub enum Problem {
 }
 
 /// Why a section cannot be taken back from its text alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Irreversible {
     /// It deletes a file and does not show its lines.
+    #[error("it deletes the file and does not show its lines, so it cannot be reversed")]
     Deletion,
     /// It copies a file.
+    #[error("it copies the file, and a copy cannot be reversed")]
     Copy,
     /// A hunk deletes lines and has no context: nothing says where they were.
+    #[error("it only deletes lines and shows none around them, so it cannot be reversed")]
     Place,
-}
-
-impl fmt::Display for Irreversible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Deletion => "it deletes the file and does not show its lines, so it cannot be reversed",
-            Self::Copy => "it copies the file, and a copy cannot be reversed",
-            Self::Place => "it only deletes lines and shows none around them, so it cannot be reversed",
-        })
-    }
 }
 
 /// What one step of planning gives.
@@ -270,51 +281,6 @@ impl fmt::Display for Reject {
             write!(f, " (patch line {line})")?;
         }
         write!(f, ": {}", self.problem)
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Guard(error) => write!(f, "{error}"),
-            Self::Missing => f.write_str("there is no such file"),
-            Self::MissingParent { directory } => write!(f, "the directory {directory} does not exist"),
-            Self::ParentIsFile { file } => write!(f, "{file} is a file, so nothing can be beneath it"),
-            Self::Exists { by: None } => f.write_str("a file is there already"),
-            Self::Exists { by: Some(id) } => write!(f, "a file is there already (by transaction {id})"),
-            Self::ReplacesUsed { other } => {
-                write!(f, "this would replace a file that section {} of the patch reads or changes", other + 1)
-            }
-            Self::Collides { with } => {
-                write!(f, "the patch also names {with}, which differs only by case or Unicode normalisation")
-            }
-            Self::SamePath => f.write_str("the file would move to where it is"),
-            Self::Stale { expected, actual } => {
-                let expected = match expected {
-                    Expected::Absent => "no file".to_owned(),
-                    Expected::Hash(hash) => format!("SHA-256 {hash}"),
-                };
-                match actual {
-                    Some(actual) => write!(f, "expected {expected}, found SHA-256 {actual}"),
-                    None => write!(f, "expected {expected}, found no file"),
-                }
-            }
-            Self::Conflict(conflict) => {
-                write!(f, "the file has changed there: {}", since(conflict))
-            }
-            Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
-            Self::TooManyFiles { limit } => write!(f, "the directory has more than {limit} files"),
-            Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
-            Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
-            Self::LeavesLines => {
-                f.write_str("the diff deletes the file, but its deleted lines are not exactly those of the file")
-            }
-            Self::Irreversible(problem) => write!(f, "{problem}"),
-            Self::Hunk(reason) => write!(f, "{reason}"),
-            Self::InOtherFile { reason, file, line } => {
-                write!(f, "{reason}; they are in {file} from line {line}")
-            }
-        }
     }
 }
 

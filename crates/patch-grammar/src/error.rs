@@ -27,7 +27,7 @@ crate::named! {
     /// What is wrong with a text that should be a patch.
     #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
     #[non_exhaustive]
-    pub enum ParseErrorKind {
+    pub error enum ParseErrorKind {
         /// The text is not UTF-8.
         #[error("the patch is not UTF-8")]
         NotUtf8 = "not_utf8",

@@ -1,7 +1,8 @@
 //! Enums whose variants have stable names.
 
-/// Makes an enum of which each variant stands beside its stable name. An enum without fields gets `ALL`, `as_str` and
-/// [`Display`](std::fmt::Display); one with fields gets `as_str` alone.
+/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str` and [`Display`](std::fmt::Display).
+///
+/// The variants of an `error enum` may have fields, and what it displays is a message and not the name, so it gets `as_str` alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
@@ -26,7 +27,7 @@ macro_rules! named {
             }
         }
     };
-    ($(#[$meta:meta])* pub enum $name:ident {
+    ($(#[$meta:meta])* pub error enum $name:ident {
         $($(#[$of:meta])* $variant:ident $({ $($fields:tt)+ })? = $text:literal,)+
     }) => {
         $(#[$meta])*

@@ -308,29 +308,18 @@ impl Change {
     }
 }
 
-/// What happens to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
-    /// It appears.
-    Create,
-    /// Its bytes change.
-    Update,
-    /// It goes away.
-    Delete,
-    /// It has another path, and maybe other bytes.
-    Move,
-}
-
-impl ChangeKind {
-    /// The stable name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Delete => "delete",
-            Self::Move => "move",
-        }
+patch_grammar::named! {
+    /// What happens to a file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ChangeKind {
+        /// It appears.
+        Create = "create",
+        /// Its bytes change.
+        Update = "update",
+        /// It goes away.
+        Delete = "delete",
+        /// It has another path, and maybe other bytes.
+        Move = "move",
     }
 }
 
