@@ -27,7 +27,6 @@ mod lines;
 mod locate;
 mod memory;
 mod near;
-mod new_file;
 mod options;
 mod plan;
 mod planner;
@@ -41,6 +40,7 @@ mod serialize;
 #[cfg(test)]
 #[path = "../../../tests/share.rs"]
 mod share;
+mod texts;
 pub mod transaction;
 mod turn_diff;
 pub mod write;

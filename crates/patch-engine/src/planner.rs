@@ -5,22 +5,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, Hasher, Metadata, RelPath, Sha256};
+use fs_guard::{Access, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::base::Base;
 use crate::carry::{Carried, CarriedHunk, carry};
-use crate::conventions::Conventions;
 use crate::edit;
 use crate::files::Files;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::near::Near;
-use crate::new_file::{Added, NewFiles};
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
-use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
+use crate::prefetch::{Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
+use crate::texts::{Added, Texts};
 
 /// In how many other files of the patch the lines of a rejected hunk are looked for.
 const OTHER_FILES: usize = 20;
@@ -45,18 +44,16 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
         // Where a base is known, hunks may belong elsewhere than in the file.
         named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
     });
-    let conventions = Conventions::new(files);
     let alone = alone.map(|(index, _)| index).collect();
-    let new_files = NewFiles::new(patch, options, &conventions);
-    let prefetcher = Prefetcher::new(files, patch, options, &conventions, &new_files, alone);
+    let texts = Texts::new(files, patch, options);
+    let prefetcher = Prefetcher::new(files, patch, &texts, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
             builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections.len()),
             patch,
             options,
-            conventions: &conventions,
-            new_files: &new_files,
+            texts: &texts,
             named,
             prefetched: None,
             checked: Vec::new(),
@@ -97,8 +94,7 @@ struct Planner<'a, 'p> {
     builder: PlanBuilder<'a>,
     patch: &'p Patch<'p>,
     options: &'a Options,
-    conventions: &'a Conventions<'a>,
-    new_files: &'a NewFiles<'a>,
+    texts: &'a Texts<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
     /// What was prefetched of the section that is planned now.
@@ -116,14 +112,13 @@ struct Planner<'a, 'p> {
 
 impl<'p> Planner<'_, 'p> {
     fn files(&self) -> &Files {
-        self.builder.files()
+        &self.builder.files
     }
 
     fn check_expectations(&mut self) {
         for (path, &expected) in &self.options.expected {
             let outcome = self.actual(path).and_then(|actual| {
-                let found = actual.map_or(Expected::Absent, Expected::Hash);
-                if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
+                if expected == actual.into() { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
             if let Err(problem) = outcome {
                 if let Ok(checked) = self.files().check(path, Access::Read) {
@@ -153,13 +148,13 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
-        let path = self.files().check(path, Access::Read).map_err(Problem::Guard)?;
+        let path = self.files().check(path, Access::Read)?;
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
 
     fn section(&mut self, index: usize, section: &'p Section<'p>) {
-        let offered = self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
-        self.builder.offer(offered);
+        self.builder.offered =
+            self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
@@ -207,7 +202,7 @@ impl<'p> Planner<'_, 'p> {
         }
         let replaced = self.make_way(index, &path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let added = added.or_else(|| self.new_files.make(&path, lines));
+        let added = added.or_else(|| self.texts.make(&path, lines));
         let Added { content, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);
@@ -302,26 +297,16 @@ impl<'p> Planner<'_, 'p> {
             problem => Err(problem),
         })?;
         let mut failures = Vec::new();
-        let target = match move_to.map(|to| self.destination(index, &path, to)).transpose() {
-            Ok(target) => target,
-            Err(failure) => {
-                failures.push(failure);
-                None
-            }
-        };
-        let new = match self.edited(index, section, &path, hunks) {
-            Ok(mut new) => {
-                new.post.mode = with_executable(new.post.mode, section);
-                new
-            }
-            Err(more) => {
-                failures.extend(more);
-                return Err(failures);
-            }
-        };
-        if !failures.is_empty() {
-            return Err(failures);
-        }
+        let target = move_to.and_then(|to| {
+            let target = self.new_place(index, &path, to).and_then(|target| match self.options.allow_move {
+                true => Ok(target),
+                false => Err(failure_at(to, Problem::MoveNotAllowed)),
+            });
+            target.map_err(|failure| failures.push(failure)).ok()
+        });
+        let edited = self.edited(index, section, &path, hunks).map_err(|more| failures.extend(more)).ok();
+        let Some(mut new) = edited.filter(|_| failures.is_empty()) else { return Err(failures) };
+        new.post.mode = with_executable(new.post.mode, section);
         match target {
             None => self.builder.write(&path, new),
             Some((to, replaced)) => {
@@ -330,20 +315,6 @@ impl<'p> Planner<'_, 'p> {
             }
         }
         Ok(())
-    }
-
-    /// Checks where a file moves to, and gives what it replaces there.
-    fn destination(
-        &mut self,
-        index: usize,
-        path: &RelPath,
-        to: &Spanned<'p>,
-    ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
-        let target = self.new_place(index, path, to)?;
-        if !self.options.allow_move {
-            return Err(failure_at(to, Problem::MoveNotAllowed));
-        }
-        Ok(target)
     }
 
     /// Checks where a file shall appear that is at `path`, and gives what it replaces there.
@@ -382,7 +353,7 @@ impl<'p> Planner<'_, 'p> {
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let binary = || Problem::Binary { size: file.size, sha256: file.sha256 };
-        let text = prefetch::text(path, source, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        let text = self.texts.of(path, source, hunks).ok_or_else(binary)?;
         Ok(Edited::new(source, &text, hunks, self.options))
     }
 
@@ -405,7 +376,7 @@ impl<'p> Planner<'_, 'p> {
         // What this section makes of it is the base of the next, and the file.
         self.base.leave(path, None);
         // It was made of the file on disk: it holds if that is where this section found it.
-        let holds = !self.builder.is_offered();
+        let holds = self.builder.offered.is_none();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
@@ -431,7 +402,7 @@ impl<'p> Planner<'_, 'p> {
         (base, source): (&[u8], &[u8]),
     ) -> Result<New, Vec<Failure>> {
         let binary = || Problem::Binary { size: now.post.size, sha256: now.post.sha256 };
-        let text = prefetch::text(path, base, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        let text = self.texts.of(path, base, hunks).ok_or_else(binary)?;
         // Lines of other encodings are not compared as bytes.
         if text.encoding().is_some() {
             self.base.check_unchanged(path, &now.post)?;
@@ -464,10 +435,8 @@ impl<'p> Planner<'_, 'p> {
             let hunk = section.place_in_text(carried.hunk);
             self.notes.push(CarriedHunk { hunk, ..carried }.note(section.path.text));
         }
-        let mut hasher = Hasher::new();
-        splices.hash(source, 0, &mut hasher);
-        let size = splices.size_of(source.len()) as u64;
-        Ok(self.builder.edited(path, now, source, splices, hasher.finish(), size)?)
+        let (sha256, size) = splices.outcome(source);
+        Ok(self.builder.edited(path, now, source, splices, sha256, size)?)
     }
 
     fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
@@ -530,7 +499,7 @@ impl<'p> Planner<'_, 'p> {
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
-            None => self.files().check(section.path.text, access).map_err(Problem::Guard)?,
+            None => self.files().check(section.path.text, access)?,
         };
         self.checked.push(path.clone());
         Ok(path)

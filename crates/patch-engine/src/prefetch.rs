@@ -14,15 +14,14 @@ use std::thread;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{Hunk, LineEndings, Patch, Section, SectionOperation};
 
-use crate::conventions::Conventions;
 use crate::edit::{self, Edit};
 use crate::encoding::FileText;
 use crate::files::Files;
 use crate::locate::{HunkReject, Pass};
-use crate::new_file::{Added, NewFiles};
 use crate::options::Options;
 use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
+use crate::texts::{Added, Texts};
 
 /// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
@@ -118,29 +117,11 @@ impl Edited {
     }
 }
 
-/// The text of a file that hunks are applied to; `None` when it is binary.
-pub(crate) fn text<'f>(
-    path: &RelPath,
-    stored: &'f [u8],
-    hunks: &[Hunk<'_>],
-    options: &Options,
-    conventions: &Conventions<'_>,
-) -> Option<FileText<'f>> {
-    // A diff has the bytes of the file, whatever they mean.
-    if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
-        return FileText::of(stored, None);
-    }
-    let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
-    options.encodings.text_by(conventions, path, stored, unicode)
-}
-
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     files: &'a Files,
     patch: &'p Patch<'p>,
-    options: &'a Options,
-    conventions: &'a Conventions<'a>,
-    new_files: &'a NewFiles<'a>,
+    texts: &'a Texts<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<Progress>,
@@ -178,16 +159,9 @@ impl Progress {
 
 impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Will prepare `sections`: of each no other names its path.
-    pub(crate) fn new(
-        files: &'a Files,
-        patch: &'p Patch<'p>,
-        options: &'a Options,
-        conventions: &'a Conventions<'a>,
-        new_files: &'a NewFiles<'a>,
-        sections: Vec<usize>,
-    ) -> Self {
+    pub(crate) fn new(files: &'a Files, patch: &'p Patch<'p>, texts: &'a Texts<'a>, sections: Vec<usize>) -> Self {
         let (progress, room, arrived) = Default::default();
-        Self { files, patch, options, conventions, new_files, sections, progress, room, arrived }
+        Self { files, patch, texts, sections, progress, room, arrived }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -244,7 +218,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
                 let path = self.files.check(section.path.text, Access::Create).ok()?;
-                let added = Some(self.new_files.make(&path, lines)?);
+                let added = Some(self.texts.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
             SectionOperation::Delete(_) => (Access::Delete, &[][..]),
@@ -254,19 +228,20 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let path = self.files.check(section.path.text, access).ok()?;
-        let (metadata, bytes) = load_unhashed(self.files, &path, access, self.options.max_file_size).ok()??;
+        let options = self.texts.options;
+        let (metadata, bytes) = load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
-        let text = editable.then(|| text(&path, &bytes, hunks, self.options, self.conventions)).flatten();
+        let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
         let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
             thread::scope(|scope| {
                 let hash = || Sha256::of(&bytes);
                 let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                let edited = Edited::new(&bytes, text, hunks, self.options).ok();
+                let edited = Edited::new(&bytes, text, hunks, options).ok();
                 (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
             })
         } else {
-            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, self.options).ok());
+            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
             both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Sha256};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
@@ -44,15 +44,15 @@ pub const MAX_DELETED: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct PlanBuilder<'o> {
-    files: Files,
+    pub(crate) files: Files,
     options: &'o Options,
     entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
     folded: HashMap<String, RelPath>,
-    /// What was read of a path before it was asked for.
-    offered: Option<(RelPath, Disk)>,
+    /// What was read of a path before it was asked for; taken when it is.
+    pub(crate) offered: Option<(RelPath, Disk)>,
     create_dirs: Vec<RelPath>,
     /// The directories to be created, each with a file that needs it.
     directories: HashMap<RelPath, RelPath>,
@@ -99,7 +99,7 @@ impl Entry {
         Self { disk, state: State::AsOnDisk, kept: false, rejected: false }
     }
 
-    /// Whether there is something now.
+    /// Returns whether a file exists at this path now.
     pub(crate) fn exists(&self) -> bool {
         match self.state {
             State::AsOnDisk => self.disk.is_some(),
@@ -154,16 +154,15 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the guard refuses it, or it is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
-        let mut load = || {
-            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
-            if !self.entry(&path, Access::Update)?.exists() {
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Update)?;
+            if !builder.entry(&path, Access::Update)?.exists() {
                 return Ok(None);
             }
-            let New { post, .. } = self.current(&path)?;
-            let bytes = self.source(&path, &post)?;
+            let New { post, .. } = builder.current(&path)?;
+            let bytes = builder.source(&path, &post)?;
             Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
-        };
-        load().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        })
     }
 
     /// Plans a file with these bytes.
@@ -173,13 +172,12 @@ impl<'o> PlanBuilder<'o> {
     /// When something is there (and the options do not replace it), the guard refuses the path, or a directory is
     /// missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
-        let create = || {
-            let target = self.files.check(path, Access::Create).map_err(Problem::Guard)?;
-            let replaced = self.make_way(&target)?;
+        self.at(path, |builder| {
+            let target = builder.files.check(path, Access::Create)?;
+            let replaced = builder.make_way(&target)?;
             let sha256 = Sha256::of(&bytes);
-            self.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
-        };
-        create().map_err(|problem| Reject::of(path, problem).among(&self.files))
+            builder.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
+        })
     }
 
     /// Plans replacements in a file. Nothing is planned when it comes out the same.
@@ -192,20 +190,17 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When a replacement reaches beyond the end of the file.
     pub fn update(&mut self, path: &str, splices: Splices) -> Result<(), Reject> {
-        let update = || {
-            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
-            self.entry(&path, Access::Update)?;
-            let new = self.current(&path)?;
-            let source = self.source(&path, &new.post)?;
-            let mut hasher = Hasher::new();
-            splices.hash(&source, 0, &mut hasher);
-            let size = splices.size_of(source.len()) as u64;
-            let new = self.edited(&path, new, &source, splices, hasher.finish(), size)?;
-            self.write(&path, new);
-            self.settle(&path);
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Update)?;
+            builder.entry(&path, Access::Update)?;
+            let new = builder.current(&path)?;
+            let source = builder.source(&path, &new.post)?;
+            let (sha256, size) = splices.outcome(&source);
+            let new = builder.edited(&path, new, &source, splices, sha256, size)?;
+            builder.write(&path, new);
+            builder.settle(&path);
             Ok(())
-        };
-        update().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        })
     }
 
     /// Plans an edit of `base`, an earlier version of a file, [carried](crate::carry) to the file as it is now.
@@ -239,12 +234,11 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When nothing is there, or the guard refuses it.
     pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
-        let mut remove = || {
-            let path = self.files.check(path, Access::Delete).map_err(Problem::Guard)?;
-            self.entry(&path, Access::Delete)?;
-            self.take_away(&path)
-        };
-        remove().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Delete)?;
+            builder.entry(&path, Access::Delete)?;
+            builder.take_away(&path)
+        })
     }
 
     /// Plans that a directory goes away with all that is in it; or a file or link, if that is there.
@@ -280,21 +274,19 @@ impl<'o> PlanBuilder<'o> {
     /// When there is no file, something is at the new path (and the options do not replace it), or the guard refuses
     /// one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let mut source = || {
-            let path = self.files.check(from, Access::Delete).map_err(Problem::Guard)?;
-            self.check_file(&path, Access::Delete)?;
-            Ok((path.clone(), self.current(&path)?))
-        };
-        let (path, new) = source().map_err(|problem| Reject::of(from, problem).among(&self.files))?;
-        let mut target = || {
-            let target = self.files.check(to, Access::Create).map_err(Problem::Guard)?;
+        let (path, new) = self.at(from, |builder| {
+            let path = builder.files.check(from, Access::Delete)?;
+            builder.check_file(&path, Access::Delete)?;
+            Ok((path.clone(), builder.current(&path)?))
+        })?;
+        let (target, replaced) = self.at(to, |builder| {
+            let target = builder.files.check(to, Access::Create)?;
             if target == path {
                 return Err(Problem::SamePath);
             }
-            let replaced = self.make_way(&target)?;
+            let replaced = builder.make_way(&target)?;
             Ok((target, replaced))
-        };
-        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem).among(&self.files))?;
+        })?;
         self.move_to(&path, &target, new, replaced.is_some());
         self.settle(&path);
         self.settle(&target);
@@ -311,24 +303,15 @@ impl<'o> PlanBuilder<'o> {
         let notes = std::mem::take(&mut self.notes);
         Ok(self.plan(0, Vec::new(), notes))
     }
+
+    /// Makes a change; a problem becomes the reject of `path`.
+    fn at<T>(&mut self, path: &str, change: impl FnOnce(&mut Self) -> Checked<T>) -> Result<T, Reject> {
+        change(self).map_err(|problem| Reject::of(path, problem).among(&self.files))
+    }
 }
 
 /// What patches, undo and restore need beside that.
 impl<'o> PlanBuilder<'o> {
-    pub(crate) fn files(&self) -> &Files {
-        &self.files
-    }
-
-    /// Hands over what was read of a path, for the case that it is asked for.
-    pub(crate) fn offer(&mut self, offered: Option<(RelPath, Disk)>) {
-        self.offered = offered;
-    }
-
-    /// Whether what was offered was not needed.
-    pub(crate) fn is_offered(&self) -> bool {
-        self.offered.is_some()
-    }
-
     /// The overlay's entry of a path that was looked at before.
     pub(crate) fn known(&mut self, path: &RelPath) -> Option<&mut Entry> {
         self.entries.get_mut(path)
@@ -354,7 +337,7 @@ impl<'o> PlanBuilder<'o> {
         } else if let Some(disk) = &self.entries[path].disk {
             // The rules differ by what is done: a link may be deleted and not be read.
             let access = if access == Access::Create { Access::Update } else { access };
-            self.files.check_pre_image(path, &disk.metadata, access).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &disk.metadata, access)?;
         }
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }
@@ -403,11 +386,8 @@ impl<'o> PlanBuilder<'o> {
         if let Some(bytes) = &disk.bytes {
             return Ok(Arc::clone(bytes));
         }
-        if disk.metadata.size > limit {
-            let (path, size) = (asked.to_string(), disk.metadata.size);
-            return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
-        }
-        let (bytes, metadata) = self.files.read(from, limit).map_err(Problem::Guard)?;
+        check_size(asked, disk.metadata.size, limit)?;
+        let (bytes, metadata) = self.files.read(from, limit)?;
         if Sha256::of(&bytes) != disk.sha256 {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
         }
@@ -427,7 +407,7 @@ impl<'o> PlanBuilder<'o> {
         sha256: Sha256,
         size: u64,
     ) -> Checked<New> {
-        self.check_size(path, size)?;
+        check_size(path, size, self.options.max_file_size)?;
         let image = match base.post.image {
             Image::OnDisk(from) => Image::Spliced(from, splices),
             // The ranges are those of what an earlier change left.
@@ -444,7 +424,7 @@ impl<'o> PlanBuilder<'o> {
         mode: Mode,
         replaced: Option<Option<Metadata>>,
     ) -> Checked<()> {
-        self.check_size(path, size)?;
+        check_size(path, size, self.options.max_file_size)?;
         let post = PostImage {
             image,
             sha256,
@@ -483,9 +463,8 @@ impl<'o> PlanBuilder<'o> {
 
     /// Has the directories created that a path lacks.
     pub(crate) fn create_parents(&mut self, path: &RelPath) -> Checked<()> {
-        for directory in self.parents_missing(path)? {
-            self.need_dir(directory, path);
-        }
+        let missing = self.parents_missing(path)?;
+        self.need_dirs(missing, path);
         Ok(())
     }
 
@@ -506,7 +485,7 @@ impl<'o> PlanBuilder<'o> {
         {
             // A link may be deleted and not moved: the error of the guard has where it leads.
             let metadata = disk.metadata.clone();
-            self.files.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &metadata, Access::Update)?;
             let (path, kind) = (path.to_string(), metadata.kind);
             return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
         }
@@ -567,7 +546,7 @@ impl<'o> PlanBuilder<'o> {
             return Ok(None);
         }
         if self.entries[path].disk.is_none()
-            && let Some(existing) = self.files.collision(path).map_err(Problem::Guard)?
+            && let Some(existing) = self.files.collision(path)?
         {
             return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
         }
@@ -577,9 +556,7 @@ impl<'o> PlanBuilder<'o> {
         {
             return Err(Problem::MissingParent { directory: outermost.to_string() });
         }
-        for directory in missing {
-            self.need_dir(directory, path);
-        }
+        self.need_dirs(missing, path);
         Ok(None)
     }
 
@@ -608,9 +585,11 @@ impl<'o> PlanBuilder<'o> {
         entry.state = state;
     }
 
-    fn need_dir(&mut self, directory: RelPath, path: &RelPath) {
-        if self.directories.insert(directory.clone(), path.clone()).is_none() {
-            self.create_dirs.push(directory);
+    fn need_dirs(&mut self, missing: Vec<RelPath>, path: &RelPath) {
+        for directory in missing {
+            if self.directories.insert(directory.clone(), path.clone()).is_none() {
+                self.create_dirs.push(directory);
+            }
         }
     }
 
@@ -628,7 +607,7 @@ impl<'o> PlanBuilder<'o> {
         let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
         match above.peek() {
             Some(_) => Ok(above.collect()),
-            None => self.files.parents_missing(path).map_err(Problem::Guard),
+            None => Ok(self.files.parents_missing(path)?),
         }
     }
 
@@ -643,14 +622,6 @@ impl<'o> PlanBuilder<'o> {
             let path = error.path().unwrap_or_default().to_owned();
             Reject::of(&path, Problem::Guard(error))
         })
-    }
-
-    fn check_size(&self, path: &RelPath, size: u64) -> Checked<()> {
-        let limit = self.options.max_file_size;
-        if size > limit {
-            return Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit }));
-        }
-        Ok(())
     }
 
     /// Refuses two paths of one plan that a file system may take for the same.
@@ -735,6 +706,13 @@ impl<'o> PlanBuilder<'o> {
             dirs.sort_by(|one, other| one.path.cmp(&other.path));
         }
         dirs
+    }
+}
+
+fn check_size(path: &RelPath, size: u64, limit: u64) -> Checked<()> {
+    match size > limit {
+        true => Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit })),
+        false => Ok(()),
     }
 }
 

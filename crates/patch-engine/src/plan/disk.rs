@@ -17,7 +17,7 @@ pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size:
     match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
         Some((metadata, Some(bytes))) => Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })),
-        Some((metadata, None)) => hashed(files, path, metadata).map_err(Problem::Guard).map(Some),
+        Some((metadata, None)) => Ok(Some(hashed(files, path, metadata)?)),
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn load_unhashed(
     // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
-    let found = files.inspect_and_read(path, access, wanted, max_file_size).map_err(Problem::Guard)?;
+    let found = files.inspect_and_read(path, access, wanted, max_file_size)?;
     match found {
         Some((Metadata { kind: kind @ (FileKind::Directory | FileKind::Other), .. }, _)) => {
             Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind }))

@@ -44,7 +44,7 @@ impl Plan {
     pub fn is_done(&self, change: &Change) -> bool {
         let Transition { path, after, .. } = self.transition_of(change);
         match after {
-            Some(after) => is_on_disk(&self.files, path, after.sha256),
+            Some(after) => on_disk(&self.files, path, after.sha256).is_some(),
             None => self.files.metadata(path).is_ok_and(|seen| seen.is_none()),
         }
     }
@@ -172,12 +172,7 @@ impl<'p> Images<'p> {
     }
 }
 
-/// Whether a file or link with these bytes is at a path.
-pub(super) fn is_on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> bool {
-    on_disk(files, path, sha256).is_some()
-}
-
-/// The file at a path, if it has these bytes.
+/// The bytes of the file at a path, or the text of the link, if they have this hash.
 fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
     let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {

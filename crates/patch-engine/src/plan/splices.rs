@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fs_guard::Hasher;
+use fs_guard::{Hasher, Sha256};
 
 /// `source[start..end]` becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,13 @@ impl Splices {
     #[must_use]
     pub fn size_of(&self, source: usize) -> usize {
         self.0.iter().fold(source, |size, splice| size + splice.text.len() - (splice.end - splice.start))
+    }
+
+    /// The hash and the size of the result.
+    pub(crate) fn outcome(&self, source: &[u8]) -> (Sha256, u64) {
+        let mut hasher = Hasher::new();
+        self.hash(source, 0, &mut hasher);
+        (hasher.finish(), self.size_of(source.len()) as u64)
     }
 
     /// Adds the result to a hash that has the bytes before `from`.
