@@ -1,6 +1,5 @@
 //! The files that a plan is made for: those of a directory, or of a tree that is none.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
@@ -20,6 +19,16 @@ pub struct Files(Inner);
 enum Inner {
     Directory(Arc<Root>),
     Tree(Arc<GuardedTree>),
+}
+
+/// Asks whichever of the two the files are.
+macro_rules! either {
+    ($self:ident, $files:ident => $answer:expr) => {
+        match &$self.0 {
+            Inner::Directory($files) => $answer,
+            Inner::Tree($files) => $answer,
+        }
+    };
 }
 
 impl From<&Arc<Root>> for Files {
@@ -59,35 +68,21 @@ impl Files {
         }
     }
 
-    /// Where a directory is; for messages, not for opening.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.directory().map(|root| root.path())
-    }
-
     /// Checks a path, whatever is there.
     ///
     /// # Errors
     ///
     /// Those of [`Root::check`].
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check(path, access),
-            Inner::Tree(tree) => tree.check(path, access),
-        }
+        either!(self, files => files.check(path, access))
     }
 
     pub(crate) fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_bytes(path, access),
-            Inner::Tree(tree) => tree.check_bytes(path, access),
-        }
+        either!(self, files => files.check_bytes(path, access))
     }
 
     pub(crate) fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.metadata(path),
-            Inner::Tree(tree) => tree.metadata(path),
-        }
+        either!(self, files => files.metadata(path))
     }
 
     /// Looks at what is at a path, applies the rules for `access`, and reads a regular file that is `wanted`.
@@ -114,10 +109,7 @@ impl Files {
     }
 
     pub(crate) fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_pre_image(path, seen, access),
-            Inner::Tree(tree) => tree.check_pre_image(path, seen, access),
-        }
+        either!(self, files => files.check_pre_image(path, seen, access))
     }
 
     /// Reads a regular file of at most `limit` bytes.
@@ -162,26 +154,17 @@ impl Files {
     }
 
     pub(crate) fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.collision(path),
-            Inner::Tree(tree) => tree.collision(path),
-        }
+        either!(self, files => files.collision(path))
     }
 
     pub(crate) fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.parents_missing(path),
-            Inner::Tree(tree) => tree.parents_missing(path),
-        }
+        either!(self, files => files.parents_missing(path))
     }
 
     pub(crate) fn check_no_new_repository<'p>(
         &self,
         appearing: impl IntoIterator<Item = &'p RelPath>,
     ) -> Result<(), Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_no_new_repository(appearing),
-            Inner::Tree(tree) => tree.check_no_new_repository(appearing),
-        }
+        either!(self, files => files.check_no_new_repository(appearing))
     }
 }

@@ -15,6 +15,7 @@ use crate::transaction::recovered::Recovered;
 /// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
 /// [`Event::Staged`], [`Event::Published`] for each path, [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
 /// overtaken by a change of a file is announced again instead of ending.
+#[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait Host {
     /// Decides about exactly the plan that will be committed.
     ///
@@ -22,7 +23,6 @@ pub trait Host {
     ///
     /// When the plan cannot be shown, as a file has changed since. Nothing is committed then.
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        let _ = request;
         Ok(Decision::Approve)
     }
 
@@ -33,9 +33,7 @@ pub trait Host {
     }
 
     /// Hears what happens.
-    fn event(&mut self, event: &Event<'_>) {
-        let _ = event;
-    }
+    fn event(&mut self, event: &Event<'_>) {}
 }
 
 impl Host for () {}
@@ -139,16 +137,13 @@ pub enum Event<'e> {
 }
 
 /// A log of commits that is written before they happen. `()` keeps none.
+#[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait CommitLog {
     /// Transactions of earlier processes that were cut off were finished or reverted.
-    fn recovered(&mut self, recovered: &[Recovered]) {
-        let _ = recovered;
-    }
+    fn recovered(&mut self, recovered: &[Recovered]) {}
 
     /// This plan will be committed. The host may keep it, to work on it meanwhile.
-    fn planned(&mut self, plan: &Arc<Plan>) {
-        let _ = plan;
-    }
+    fn planned(&mut self, plan: &Arc<Plan>) {}
 
     /// All files are staged and nothing is published: what is about to happen is written down.
     ///
@@ -156,15 +151,12 @@ pub trait CommitLog {
     ///
     /// When that is not possible. The commit is refused then.
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
-        let _ = id;
         Ok(())
     }
 
     /// What was intended has ended, and the workspace is still locked: all of it happened, or why not. Whether it did after
     /// an error that [is not rolled back](CommitError::is_rolled_back) is for recovery to find out.
-    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
-        let _ = ended;
-    }
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {}
 
     /// The file that has to be durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {
