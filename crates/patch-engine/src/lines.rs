@@ -12,12 +12,19 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
 }
 
+/// The lines of a text, with their terminators. To search for each line feed on its own would cost more than most lines are long.
+pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b'\n', text).map(|feed| feed + 1);
+    let rest = text.last().is_some_and(|&last| last != b'\n').then_some(text.len());
+    ends.chain(rest).scan(0, |from, end| Some(&text[std::mem::replace(from, end)..end]))
+}
+
 /// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs to
 /// the file and not to its first line.
 ///
 /// Where each line begins is worked out when a line is asked for that is not among those whose
 /// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lines<'f> {
     bytes: &'f [u8],
     bom: usize,
@@ -49,14 +56,7 @@ impl<'f> Lines<'f> {
     /// `bytes` must be shorter than 4 GiB (the engine's limit for one file is lower).
     pub(crate) fn new(bytes: &'f [u8]) -> Self {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        Self {
-            bytes,
-            bom,
-            len: OnceCell::new(),
-            marked: OnceCell::new(),
-            starts: OnceCell::new(),
-            terminators: OnceCell::new(),
-        }
+        Self { bytes, bom, ..Self::default() }
     }
 
     pub(crate) fn bytes(&self) -> &'f [u8] {

@@ -17,13 +17,12 @@
 //! another question: more [context](Style::context) and [headers](Style::headers) make it likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::ops::Range;
 
 use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use crate::lines::BOM;
+use crate::lines::{BOM, Lines, split};
 use crate::options::Profile;
 
 /// Files by their paths, relative and `/`-separated.
@@ -108,62 +107,39 @@ pub struct InexpressibleChange {
     pub problem: Inexpressible,
 }
 
-/// Why a change cannot be expressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Inexpressible {
-    /// The path has a line feed or another control character, or blanks at its ends.
-    Path,
-    /// It is a symbolic link, or something else that is no file.
-    NotAFile,
-    /// Its mode changes, or a new file can be run.
-    Mode,
-    /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
-    Binary,
-    /// A line that has to be shown is not UTF-8, or one that is not ASCII comes into a file that is
-    /// not UTF-8.
-    Encoding,
-    /// Nothing in the hunk can say how an inserted line ends.
-    LineEnding,
-    /// The dialect has no marker for a missing final line feed.
-    FinalNewline,
-    /// A byte-order mark goes from a file that has nothing else.
-    ByteOrderMark,
-    /// The dialect has no new files without lines, and no moves of files without text.
-    Empty,
-}
-
-impl Inexpressible {
-    /// A stable short name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::NotAFile => "not_a_file",
-            Self::Mode => "mode",
-            Self::Binary => "binary",
-            Self::Encoding => "encoding",
-            Self::LineEnding => "line_ending",
-            Self::FinalNewline => "final_newline",
-            Self::ByteOrderMark => "byte_order_mark",
-            Self::Empty => "empty",
-        }
-    }
-}
-
-impl fmt::Display for Inexpressible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Path => "a patch cannot name this path",
-            Self::NotAFile => "it is no file",
-            Self::Mode => "a patch cannot change a mode",
-            Self::Binary => "it is binary",
-            Self::Encoding => "it is not UTF-8 where it changes",
-            Self::LineEnding => "a line ends otherwise than its neighbours",
-            Self::FinalNewline => "the last line has no line feed, and this dialect cannot express that",
-            Self::ByteOrderMark => "its byte-order mark goes, and it has no lines",
-            Self::Empty => "it has no lines, and this dialect needs one",
-        })
+patch_grammar::named! {
+    /// Why a change cannot be expressed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+    #[non_exhaustive]
+    pub error enum Inexpressible {
+        /// The path has a line feed or another control character, or blanks at its ends.
+        #[error("a patch cannot name this path")]
+        Path = "path",
+        /// It is a symbolic link, or something else that is no file.
+        #[error("it is no file")]
+        NotAFile = "not_a_file",
+        /// Its mode changes, or a new file can be run.
+        #[error("a patch cannot change a mode")]
+        Mode = "mode",
+        /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
+        #[error("it is binary")]
+        Binary = "binary",
+        /// A line that has to be shown is not UTF-8, or one that is not ASCII comes into a file that is
+        /// not UTF-8.
+        #[error("it is not UTF-8 where it changes")]
+        Encoding = "encoding",
+        /// Nothing in the hunk can say how an inserted line ends.
+        #[error("a line ends otherwise than its neighbours")]
+        LineEnding = "line_ending",
+        /// The dialect has no marker for a missing final line feed.
+        #[error("the last line has no line feed, and this dialect cannot express that")]
+        FinalNewline = "final_newline",
+        /// A byte-order mark goes from a file that has nothing else.
+        #[error("its byte-order mark goes, and it has no lines")]
+        ByteOrderMark = "byte_order_mark",
+        /// The dialect has no new files without lines, and no moves of files without text.
+        #[error("it has no lines, and this dialect needs one")]
+        Empty = "empty",
     }
 }
 
@@ -319,13 +295,13 @@ impl<'t, 's> Writer<'t, 's> {
             return Err(Inexpressible::ByteOrderMark);
         }
         let utf8 = std::str::from_utf8(before).is_ok();
-        let dominant = crate::lines::Lines::new(before).dominant_terminator();
+        let dominant = Lines::new(before).dominant_terminator();
         // A mark that stays is no part of the first line.
         let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
             (Some(before), Some(after)) => (before, after),
             _ => (before, after),
         };
-        Ok(Self { style, before: split(before), after: split(after), utf8, dominant })
+        Ok(Self { style, before: split(before).collect(), after: split(after).collect(), utf8, dominant })
     }
 
     fn hunks(&self) -> Result<String, Inexpressible> {
@@ -449,11 +425,6 @@ impl<'t> Line<'t> {
     fn old(sign: char, text: &'t [u8]) -> Self {
         Self { sign, text, unstated: None }
     }
-}
-
-/// Lines with their terminators.
-fn split(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
 /// A line without its terminator.

@@ -21,6 +21,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::lines::split;
+
 /// How many lines without a match a path may have. That is a second and a half of work for one core.
 const MAX_COST: isize = 8192;
 
@@ -290,27 +292,17 @@ impl Files<'_> {
             let (from, to) = (from as usize, to as usize);
             let from = memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
             let to = memchr::memchr_iter(b'\n', &file[to..]).nth(cost).map_or(file.len(), |feed| to + feed + 1);
-            for line in lines(&file[from..to]) {
+            for line in split(&file[from..to]) {
                 counts.entry(line).or_default()[nth] += 1;
             }
         }
         let unique = |snake: &Snake| {
             let matches = &self.base[snake.from.base as usize..snake.to.base as usize];
-            lines(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
+            split(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
         };
         let (above, below) = snakes.split_at(middle);
         [above, below].iter().all(|snakes| snakes.iter().map(unique).sum::<usize>() > cost)
     }
-}
-
-/// Lines with their terminators.
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (line, behind) = rest.split_at(first_line(rest));
-        rest = behind;
-        (!line.is_empty()).then_some(line)
-    })
 }
 
 /// A row of matches of the rough path, and what that path costs before it.
@@ -564,25 +556,18 @@ impl Path {
         }
     }
 
-    /// Goes back to a point of this diagonal, by matches.
+    /// Goes back to a point of this diagonal, by matches, which stand before those that were found already.
     fn back_to(&mut self, from: Point) {
-        add(&mut self.runs, self.diagonal, from, self.at);
-        self.at = from;
-    }
-}
-
-/// Puts matches before those that were found already.
-fn add(runs: &mut Vec<Run>, diagonal: isize, from: Point, to: Point) {
-    let (line, byte) = (from.line as usize, from.base as usize);
-    let (current_line, current_byte) = ((line as isize - diagonal) as usize, from.current as usize);
-    match runs.last_mut() {
-        Some(run) if run.lines.start == to.line as usize && run.diagonal() == diagonal => {
-            (run.lines.start, run.bytes.start, run.current_line, run.current_byte) =
-                (line, byte, current_line, current_byte);
+        let to = std::mem::replace(&mut self.at, from);
+        let (lines, bytes) = (from.line as usize..to.line as usize, from.base as usize..to.base as usize);
+        let current_line = (lines.start as isize - self.diagonal) as usize;
+        let mut run = Run { lines, bytes, current_line, current_byte: from.current as usize };
+        if let Some(next) =
+            self.runs.pop_if(|next| next.lines.start == run.lines.end && next.diagonal() == self.diagonal)
+        {
+            (run.lines.end, run.bytes.end) = (next.lines.end, next.bytes.end);
         }
-        _ => {
-            runs.push(Run { lines: line..to.line as usize, bytes: byte..to.base as usize, current_line, current_byte })
-        }
+        self.runs.push(run);
     }
 }
 

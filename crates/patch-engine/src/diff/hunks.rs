@@ -1,11 +1,12 @@
 //! The hunks of unified diffs.
 
+use std::io::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_deadline, group_diff_ops};
 
-use crate::lines::is_binary;
+use crate::lines::{is_binary, split};
 use crate::plan::Splice;
 
 /// How many lines of context a diff shows.
@@ -123,14 +124,7 @@ fn forth(source: &[u8], at: usize, count: usize) -> usize {
 
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(16);
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', bytes) {
-        lines.push(&bytes[from..=end]);
-        from = end + 1;
-    }
-    if from < bytes.len() {
-        lines.push(&bytes[from..]);
-    }
+    lines.extend(split(bytes));
     lines
 }
 
@@ -156,12 +150,12 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
 /// Writes the line that opens a hunk: on each side, how many lines stand before it and how many it has.
 fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
     let mut range = |words: &str, (before, count): (usize, usize)| {
-        out.extend_from_slice(words.as_bytes());
-        push_number(out, if count == 0 { before } else { before + 1 });
-        if count != 1 {
-            out.push(b',');
-            push_number(out, count);
+        let first = if count == 0 { before } else { before + 1 };
+        match count {
+            1 => write!(out, "{words}{first}"),
+            _ => write!(out, "{words}{first},{count}"),
         }
+        .expect("a vector takes what is written")
     };
     range("@@ -", old);
     range(" +", new);
@@ -221,18 +215,4 @@ fn widen(ops: &mut Vec<DiffOp>, above: usize, (old_index, new_index, below): (us
         Some(DiffOp::Equal { len, .. }) => *len += below,
         _ => ops.push(DiffOp::Equal { old_index, new_index, len: below }),
     }
-}
-
-fn push_number(out: &mut Vec<u8>, mut number: usize) {
-    let mut digits = [0; 20];
-    let mut from = digits.len();
-    loop {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[from..]);
 }
