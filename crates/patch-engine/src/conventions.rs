@@ -181,44 +181,40 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
     }
     let anchored = pattern.contains('/');
     let mut out = String::from(if anchored { "^" } else { "^(?:.*/)?" });
-    let mut rest = pattern.strip_prefix('/').unwrap_or(pattern).chars().peekable();
+    let mut chars = pattern.strip_prefix('/').unwrap_or(pattern).chars();
     let mut open = 0;
-    let closes = |rest: &str| rest.contains('}');
-    while let Some(c) = rest.next() {
+    while let Some(c) = chars.next() {
+        let rest = chars.as_str();
         match c {
-            '*' if rest.peek() == Some(&'*') => {
-                rest.next();
-                // `**/` is also no directory at all.
-                if rest.peek() == Some(&'/') {
-                    rest.next();
-                    out += "(?:.*/)?";
-                } else {
-                    out += ".*";
-                }
+            '*' => {
+                let (length, regex) = match rest {
+                    // `**/` is also no directory at all.
+                    _ if rest.starts_with("*/") => (2, "(?:.*/)?"),
+                    _ if rest.starts_with('*') => (1, ".*"),
+                    _ => (0, "[^/]*"),
+                };
+                chars = rest[length..].chars();
+                out += regex;
             }
-            '*' => out += "[^/]*",
             '?' => out += "[^/]",
             '[' => {
-                let class: String = rest.clone().take_while(|&c| c != ']').collect();
-                if class.is_empty() || !rest.clone().any(|c| c == ']') || class.contains('/') {
+                let class = rest.split_once(']').filter(|(class, _)| !class.is_empty() && !class.contains('/'));
+                let Some((class, after)) = class else {
                     out += r"\[";
                     continue;
-                }
-                rest.by_ref().take(class.chars().count() + 1).for_each(drop);
-                let (not, class) = match class.strip_prefix(['!', '^']) {
-                    Some(class) => ("^", class.to_owned()),
-                    None => ("", class),
                 };
+                chars = after.chars();
+                let (not, class) = class.strip_prefix(['!', '^']).map_or(("", class), |class| ("^", class));
                 let escaped: String =
                     class.chars().map(|c| if c == '-' { "-".into() } else { regex::escape(&c.to_string()) }).collect();
                 out += &format!("[{not}{escaped}]");
             }
-            '{' if braces && closes(&rest.clone().collect::<String>()) => {
-                let inner: String = rest.clone().take_while(|&c| c != '}').collect();
+            '{' if braces && rest.contains('}') => {
+                let inner = rest.split('}').next().unwrap_or_default();
                 if let Some((first, last)) = inner.split_once("..")
                     && let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>())
                 {
-                    rest.by_ref().take(inner.chars().count() + 1).for_each(drop);
+                    chars = rest[inner.len() + 1..].chars();
                     /// The most numbers that a range of a pattern stands for.
                     const NUMBERS: usize = 1000;
                     let numbers: Vec<_> =
@@ -236,7 +232,7 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
                 open -= 1;
                 out.push(')');
             }
-            '\\' => out += &regex::escape(&rest.next()?.to_string()),
+            '\\' => out += &regex::escape(&chars.next()?.to_string()),
             c => out += &regex::escape(&c.to_string()),
         }
     }

@@ -8,7 +8,8 @@ use fs_guard::{FileKind, RelPath, Sha256};
 use crate::diff::{self, LINK, Side, kind_bits};
 use crate::files::Files;
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{ChangeKind, Plan, PreImage, Transition};
+use crate::plan::images::Images;
+use crate::plan::{ChangeKind, Plan, Transition};
 use crate::report::Report;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
@@ -69,10 +70,7 @@ impl TurnDiff {
     /// someone else, is named in the diff as binary.
     pub fn applied(&mut self, report: &Report) {
         let images = report.images();
-        for transition in report.plan.transitions() {
-            let path = transition.path();
-            self.begin(path, transition.before.as_ref(), || images.before(path).ok());
-        }
+        self.begin(images);
         self.leave(&report.plan, |transition| {
             let post = transition.after.as_ref()?;
             let mode = post.mode.shown() | kind_bits(post.link);
@@ -82,10 +80,7 @@ impl TurnDiff {
 
     /// Adds a transaction that failed and could not be rolled back: its files are looked at.
     pub fn interrupted(&mut self, plan: &Plan) {
-        for transition in plan.transitions() {
-            let path = transition.path();
-            self.begin(path, transition.before.as_ref(), || plan.images().before(path).ok());
-        }
+        self.begin(plan.images());
         for transition in plan.transitions() {
             let path = transition.path();
             let file = on_disk(plan.files(), path);
@@ -95,18 +90,21 @@ impl TurnDiff {
         }
     }
 
-    /// Remembers what was at a path, when it is touched for the first time.
-    fn begin(&mut self, path: &RelPath, before: Option<&PreImage>, bytes: impl FnOnce() -> Option<Arc<Vec<u8>>>) {
-        if self.base.contains_key(path) {
-            return;
+    /// Remembers what was at the paths of a plan that are touched for the first time.
+    fn begin(&mut self, images: Images<'_>) {
+        for Transition { path, before, .. } in images.plan().transitions() {
+            if self.base.contains_key(path) {
+                continue;
+            }
+            let file = before.as_ref().map(|image| {
+                let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
+                let mode = image.metadata.kept_mode() | kind;
+                File { sha256: image.sha256, mode, bytes: images.before(path).ok() }
+            });
+            let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
+            self.base.insert(path.clone(), file);
+            self.now.insert(path.clone(), located);
         }
-        let file = before.map(|image| {
-            let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
-            File { sha256: image.sha256, mode: image.metadata.kept_mode() | kind, bytes: bytes() }
-        });
-        let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
-        self.base.insert(path.clone(), file);
-        self.now.insert(path.clone(), located);
     }
 
     /// Takes over what a plan left.
