@@ -95,19 +95,16 @@ fn judge(
         Context::Update { .. } => line.is_empty() || line.starts_with([' ', '+', '-', '@', '\\']),
         _ => line.is_empty(),
     };
-    if last && (whole || (is_header(trimmed) && !trimmed.starts_with("*** Begin"))) {
-        return match context {
-            Context::Update { at_just_before: true, .. } => {
-                (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0)
-            }
-            _ => (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0),
-        };
+    let is_header = Marker::of(trimmed).is_some_and(|marker| marker != Marker::Begin);
+    let ends = last && (whole || is_header);
+    if matches!(context, Context::Update { at_just_before: true, .. }) && (ends || is_header) {
+        return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
+    }
+    if ends {
+        return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0);
     }
     if Marker::of(trimmed) == Some(Marker::Begin) {
         return (ParseErrorKind::SecondEnvelope, expected, 0);
-    }
-    if matches!(context, Context::Update { at_just_before: true, .. }) && is_header(trimmed) {
-        return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
     }
     if trimmed.starts_with("***") {
         let (closest, within) = closest_header(trimmed);
@@ -128,10 +125,6 @@ fn judge(
         Context::Update { .. } => (ParseErrorKind::NoAt, expected, 0),
         _ => (ParseErrorKind::Unexpected, expected, 0),
     }
-}
-
-fn is_header(line: &str) -> bool {
-    Marker::of(line).is_some()
 }
 
 /// The header nearest to `line` and the first byte at which they differ.

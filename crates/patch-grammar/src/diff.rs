@@ -109,18 +109,16 @@ impl<'t> Diff<'t> {
         let spanned = |name: &'p reader::Name| Spanned { text: &name.text, span: name.span.clone(), line: name.line };
         let hunks = || file.hunks.iter().map(|hunk| self.hunk(hunk)).collect();
         let operation = match &file.operation {
-            Operation::Add => SectionOperation::Add(self.added(file.hunks.first())),
+            // The reader has seen to it that a new file has one hunk at most.
+            Operation::Add => SectionOperation::Add(AddedLines::of_body(
+                file.hunks.first().map_or(b"", |hunk| &self.text[hunk.body.clone()]),
+                LineEndings::Exact,
+            )),
             Operation::Delete => SectionOperation::Delete(Some(hunks())),
             Operation::Update { to } => SectionOperation::Update { move_to: to.as_ref().map(spanned), hunks: hunks() },
             Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
         };
         Section { path: spanned(&file.path), operation, executable: file.executable, span: file.span.clone() }
-    }
-
-    /// The lines of a new file, of whose hunk the reader knows that it has no others.
-    fn added(&self, hunk: Option<&HunkPart>) -> AddedLines<'_> {
-        let Some(hunk) = hunk else { return AddedLines::empty(LineEndings::Exact) };
-        AddedLines::of_body(&self.text[hunk.body.clone()], LineEndings::Exact)
     }
 
     fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {

@@ -1,5 +1,7 @@
 //! The walk from pest's pairs to the tree.
 
+use std::ops::Range;
+
 use pest_itself::iterators::{Pair, Pairs};
 
 use crate::ast::{
@@ -41,7 +43,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         endings: LineEndings,
         options: &'o ParseOptions,
     ) -> Self {
-        let (sections, warnings) = (Vec::new(), Vec::new());
+        let (sections, warnings) = Default::default();
         Self { text, base, options, endings, environment: false, sections, warnings, counted: base, line }
     }
 
@@ -50,9 +52,9 @@ impl<'p, 'o> Lowering<'p, 'o> {
         self.base = base;
         let mut end = base;
         for pair in pairs {
-            let start = base + pair.as_span().start();
+            let Range { start, end: pair_end } = self.range(&pair);
             // Pest's last pair is empty, and need not be where the others end.
-            end = end.max(base + pair.as_span().end());
+            end = end.max(pair_end);
             match pair.as_rule() {
                 Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
                     if self.sections.len() == self.options.max_sections {
@@ -86,7 +88,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
-        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let span = self.range(&pair);
         let rule = pair.as_rule();
         self.refuse_padding(span.start)?;
         let mut inner = pair.into_inner();
@@ -102,9 +104,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let mut added = AddedLines::empty(self.endings);
         let mut hunks = Vec::new();
         while let Some(pair) = inner.next() {
-            let start = self.base + pair.as_span().start();
+            let range = self.range(&pair);
+            let start = range.start;
             match pair.as_rule() {
-                Rule::add_lines => added.text = &self.text.as_bytes()[start..self.base + pair.as_span().end()],
+                Rule::add_lines => added.text = &self.text.as_bytes()[range],
                 Rule::accepted_no_newline => added.no_newline = true,
                 Rule::accepted_move_to => {
                     self.refuse_padding(start)?;
@@ -148,7 +151,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 
     fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {
-        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let span = self.range(&pair);
         let mut hunk = Hunk {
             opened: pair.as_rule() == Rule::accepted_hunk,
             endings: self.endings,
@@ -158,7 +161,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         };
         let mut inner = pair.into_inner();
         while let Some(pair) = inner.next() {
-            let range = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+            let range = self.range(&pair);
             match pair.as_rule() {
                 Rule::accepted_at => {
                     let header = self.header(range);
@@ -200,12 +203,13 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
     }
 
-    fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
-        self.trimmed(self.base + pair.as_span().start()..self.base + pair.as_span().end())
+    /// Where a pair is in the text.
+    fn range(&self, pair: &Pair<'_, Rule>) -> Range<usize> {
+        self.base + pair.as_span().start()..self.base + pair.as_span().end()
     }
 
     /// The text after `@@` and one blank. Its indentation stays: it tells `def f` from a method `f`.
-    fn header(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+    fn header(&mut self, range: Range<usize>) -> Spanned<'p> {
         let line = self.line_at(range.start);
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
         let start = range.start + text.len().min("@@ ".len());
@@ -213,9 +217,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text: &self.text[start..end], span: start..end, line }
     }
 
-    /// The part of the text without blanks around it.
-    fn trimmed(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+    /// The text of a pair, without blanks around it.
+    fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
         const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+        let range = self.range(pair);
         let line = self.line_at(range.start);
         let part = &self.text[range.clone()];
         let text = part.trim_matches(BLANKS);
