@@ -1,4 +1,4 @@
-//! The files that a plan is made for: those of a directory, or of a tree that is none.
+//! The files that a plan is made for: a directory, or another tree.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 
-/// The files that a plan is made for, with the rules for them. A clone is the same files.
+/// The files that a plan is made for, with the rules for them. A clone has the same files.
 ///
 /// The rules, and the errors, are the same for all. A plan for a directory is committed by a
 /// [`Workspace`](crate::transaction::Workspace); what becomes of a plan for a tree is the owner's business
@@ -21,7 +21,7 @@ enum Inner {
     Tree(Arc<GuardedTree>),
 }
 
-/// Asks whichever of the two the files are.
+/// Calls the same method of either kind of files.
 macro_rules! either {
     ($self:ident, $files:ident => $answer:expr) => {
         match &$self.0 {
@@ -44,7 +44,7 @@ impl From<&Self> for Files {
 }
 
 impl Files {
-    /// The files of a tree, with the rules for them. What is learnt about them is remembered, so that these are meant for
+    /// Makes the files of a tree, with the rules for them. They remember what they read, so they are meant for
     /// one plan.
     #[must_use]
     pub fn of_tree(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
@@ -60,7 +60,7 @@ impl Files {
         }
     }
 
-    /// What stands for the contents of a tree, if it says so.
+    /// Returns the identifier of a tree's contents, if it has one.
     pub(crate) fn tree_id(&self) -> Option<String> {
         match &self.0 {
             Inner::Directory(_) => None,
@@ -120,7 +120,7 @@ impl Files {
         }
     }
 
-    /// The hash of a regular file, which need not be in memory for it.
+    /// Hashes a regular file, which need not be in memory for it.
     pub(crate) fn hash(&self, path: &RelPath) -> Result<(Sha256, Metadata), Error> {
         match &self.0 {
             Inner::Directory(root) => {
@@ -134,7 +134,7 @@ impl Files {
         }
     }
 
-    /// The text of a symbolic link.
+    /// Returns the target of a symbolic link.
     pub(crate) fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
         match &self.0 {
             Inner::Directory(root) => root.read_link(path).map(Arc::new),
@@ -142,7 +142,7 @@ impl Files {
         }
     }
 
-    /// The names in a directory, in no order, and what they stand for.
+    /// Lists the names in a directory, in no order, with their kinds.
     pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         match &self.0 {
             Inner::Directory(root) => {

@@ -30,7 +30,7 @@ patch_grammar::named! {
         PatchApplyError = "patch_apply_error",
         /// The request makes no sense, or a system call failed.
         CommandFailed = "command_failed",
-        /// A lock was not to be had in time.
+        /// A lock could not be taken in time.
         Timeout = "timeout",
         /// None of the above.
         Unknown = "unknown",

@@ -1,5 +1,5 @@
-//! From a patch to a plan: its sections are changes that a [`PlanBuilder`] makes one after the other. Reads, never
-//! writes.
+//! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the other. It reads files and never
+//! writes one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::prefetch::{Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
 use crate::texts::{Added, Texts};
 
-/// In how many other files of the patch the lines of a rejected hunk are looked for.
+/// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
 
-/// For how many rejected hunks of a patch that is done: each costs a walk over those files.
+/// The most rejected hunks of a patch that other files are searched for: each costs a walk over those files.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
 /// Plans a patch: reads every file it needs once, and computes every post-image.
@@ -40,7 +40,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     let named = named(patch);
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
         let path = section.path.text;
-        // What is expected of a file is checked before, and its bytes are here then.
+        // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
         named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
     });
@@ -79,7 +79,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     })
 }
 
-/// The sections that name each path.
+/// Returns the sections that name each path.
 fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in patch.sections.iter().enumerate() {
@@ -97,9 +97,9 @@ struct Planner<'a, 'p> {
     texts: &'a Texts<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
-    /// What was prefetched of the section that is planned now.
+    /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
-    /// The paths of the section that is planned now.
+    /// The paths of the current section.
     checked: Vec<RelPath>,
     base: Base<'a>,
     placed: Vec<(usize, Placed)>,
@@ -137,7 +137,7 @@ impl<'p> Planner<'_, 'p> {
         }
     }
 
-    /// Whether every section that names a path changes lines of that file.
+    /// Returns whether every section that names a path changes lines of that file.
     fn only_updates(&self, path: &str) -> bool {
         let mut sections = self.patch.sections.iter().filter(|section| names(section, path)).peekable();
         let updates = |section: &Section<'_>| {
@@ -230,7 +230,7 @@ impl<'p> Planner<'_, 'p> {
             let file = self.builder.current(&path)?.post;
             let source = self.builder.source(&path, &file)?;
             if !is_all_of(&source, hunks) {
-                // A hunk that has no place tells more.
+                // A hunk that has no place is a better explanation.
                 match self.apply(&path, &file, &source, hunks)? {
                     Err(rejects) => return Err(self.hunk_failures(index, &path, hunks, rejects)),
                     Ok(edited) if edited.is_all_of_it(hunks) => {}
@@ -241,7 +241,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(self.builder.take_away(&path)?)
     }
 
-    /// The sections of a git diff do not depend on their order: what is copied is the file as it was before all of them.
+    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their order.
     fn copy(
         &mut self,
         index: usize,
@@ -292,7 +292,7 @@ impl<'p> Planner<'_, 'p> {
             return Err(Vec::new());
         }
         self.builder.check_file(&path, access).or_else(|problem| match problem {
-            // It may have been there when the patch was written.
+            // The file may have existed when the patch was written.
             Problem::Missing => Err(self.base.missing(&path)?),
             problem => Err(problem),
         })?;
@@ -317,7 +317,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(())
     }
 
-    /// Checks where a file shall appear that is at `path`, and gives what it replaces there.
+    /// Checks the new path of a moved or copied file that is at `path`, and returns what it replaces there.
     fn new_place(
         &mut self,
         index: usize,
@@ -334,7 +334,7 @@ impl<'p> Planner<'_, 'p> {
         Ok((target, replaced))
     }
 
-    /// Checks that a section's file may appear at `path`, and gives what it replaces.
+    /// Checks that a section may create a file at `path`, and returns what it replaces.
     fn make_way(&mut self, index: usize, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let replaced = self.builder.make_way(path)?;
         let named = self.named.get(path.as_str()).into_iter().flatten();
@@ -357,7 +357,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(Edited::new(source, &text, hunks, self.options))
     }
 
-    /// The file at `path` with `hunks` applied.
+    /// Returns the file at `path` with `hunks` applied.
     fn edited(
         &mut self,
         index: usize,
@@ -373,9 +373,9 @@ impl<'p> Planner<'_, 'p> {
         if let Some(seen) = self.base.unlike(path, &base.post)? {
             return self.carried(index, section, path, hunks, base, (&seen, &source));
         }
-        // What this section makes of it is the base of the next, and the file.
+        // The result of this section is both the file and the base for the next section.
         self.base.leave(path, None);
-        // It was made of the file on disk: it holds if that is where this section found it.
+        // The edit was made of the file on disk: it is valid if this section found the file there.
         let holds = self.builder.offered.is_none();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
@@ -391,7 +391,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
     }
 
-    /// The file at `path` with hunks applied that are located in its base.
+    /// Returns the file at `path` with hunks applied that were located in its base.
     fn carried(
         &mut self,
         index: usize,
@@ -410,7 +410,7 @@ impl<'p> Planner<'_, 'p> {
         let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
             Ok(edit) => edit,
             Err(rejects) => {
-                // What was expected was not what its author saw either, so nothing is said about those lines.
+                // The expected version was not what the author saw either, so its lines explain nothing.
                 if self.options.base.is_none() {
                     self.base.check_unchanged(path, &now.post)?;
                 }
@@ -495,7 +495,7 @@ impl<'p> Planner<'_, 'p> {
         Problem::Hunk(reason)
     }
 
-    /// Checks the path of a section, unless prefetching did.
+    /// Checks the path of a section, unless prefetching has checked it.
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
@@ -518,22 +518,22 @@ impl<'p> Planner<'_, 'p> {
     }
 }
 
-/// Whether a section is about a path.
+/// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
     plain(section.path.text) == path || section.destination().is_some_and(|to| plain(to.text) == path)
 }
 
-/// A path without the `./` that a patch may put before it.
+/// Removes the `./` that a patch may put before a path.
 fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// The mode that a section says, if it does.
+/// Returns the mode that a section states, or else `mode`.
 fn with_executable(mode: Mode, section: &Section<'_>) -> Mode {
     section.executable.map_or(mode, |executable| mode.with_executable(executable))
 }
 
-/// Whether the lines that `hunks` delete are those of the file, byte for byte.
+/// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
     let mut rest = Some(source);
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
@@ -557,7 +557,7 @@ struct Failure {
     problem: Problem,
 }
 
-/// A failure of the path that a file gets.
+/// Makes a failure about the new path of a file.
 fn failure_at(to: &Spanned<'_>, problem: Problem) -> Failure {
     Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem }
 }

@@ -25,7 +25,7 @@ pub struct Reject {
     pub patch_line: Option<u32>,
     /// What is wrong.
     pub problem: Problem,
-    /// The path that was probably meant instead. Nothing is ever done to it because of that.
+    /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Reject {
 pub struct Rejects(Vec<Reject>);
 
 impl Rejects {
-    /// `None` when nothing was rejected.
+    /// Returns `None` when nothing was rejected.
     pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
         (!rejects.is_empty()).then_some(Self(rejects))
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Rejects {
 
 impl std::error::Error for Rejects {}
 
-/// What is wrong. A new variant breaks callers, so that each finds the words for it.
+/// What is wrong. A new variant breaks callers, so that each one has to handle it.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
@@ -114,7 +114,7 @@ pub enum Problem {
         /// The other path.
         with: String,
     },
-    /// A file would move to where it is.
+    /// A file would move to its own path.
     #[error("the file would move to where it is")]
     SamePath,
     /// A file is not what was expected.
@@ -122,7 +122,7 @@ pub enum Problem {
     Stale {
         /// What was expected.
         expected: Expected,
-        /// What is there; `None` when nothing is.
+        /// The hash of the file; `None` when there is none.
         actual: Option<Sha256>,
     },
     /// The file has changed since the base, and it is not certain where the change belongs.
@@ -136,10 +136,10 @@ pub enum Problem {
         /// Its hash.
         sha256: Sha256,
     },
-    /// A directory that is to be deleted has more files than are deleted at once.
+    /// A directory has more files than may be deleted at once.
     #[error("the directory has more than {limit} files")]
     TooManyFiles {
-        /// How many are.
+        /// The limit.
         limit: usize,
     },
     /// The options do not let the patch delete files.
@@ -148,7 +148,7 @@ pub enum Problem {
     /// The options do not let the patch move files.
     #[error("moving files is not allowed here")]
     MoveNotAllowed,
-    /// A diff deletes the file and shows its lines, and there are others.
+    /// A diff deletes the file and shows its lines, but the file has others.
     #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
     /// The patch is to be reversed, and a section cannot be.
@@ -169,7 +169,7 @@ pub enum Problem {
     },
 }
 
-/// Why a section cannot be taken back from its text alone.
+/// Why a section cannot be reversed from its text alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Irreversible {
     /// It deletes a file and does not show its lines.
@@ -183,17 +183,17 @@ pub enum Irreversible {
     Place,
 }
 
-/// What one step of planning gives.
+/// The result of one step of planning.
 pub(crate) type Checked<T> = Result<T, Problem>;
 
 impl Reject {
-    /// A problem of a path, of no section of a patch.
+    /// Makes a reject of a path that belongs to no section.
     #[must_use]
     pub fn of(path: &str, problem: Problem) -> Self {
         Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
     }
 
-    /// The stable kind.
+    /// Returns the stable kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.problem {
@@ -216,7 +216,7 @@ impl Reject {
         }
     }
 
-    /// The stable word for the reason behind the kind.
+    /// Returns the stable word for the reason behind the kind.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match &self.problem {
@@ -240,7 +240,7 @@ impl Reject {
         }
     }
 
-    /// Why a hunk has no place, if that is the problem.
+    /// Returns why a hunk has no place, if that is the problem.
     #[must_use]
     pub fn hunk_reason(&self) -> Option<&RejectReason> {
         match &self.problem {
@@ -251,8 +251,8 @@ impl Reject {
 }
 
 impl Problem {
-    /// The problem of a reversed patch as the reader of its text sees it: places are those of the text, and nothing is offered
-    /// to be put there that is written the other way round.
+    /// Converts the problem of a reversed patch for the reader of its text: places are those of the text, and no lines are
+    /// offered to paste, since they are reversed.
     pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
         match &mut self {
             Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
@@ -284,7 +284,7 @@ impl fmt::Display for Reject {
     }
 }
 
-/// What became of the lines of a conflict.
+/// Describes how the lines of a conflict have changed.
 fn since(conflict: &Conflict) -> String {
     let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
         1 => format!("line {} ", excerpt.lines.start),
@@ -350,7 +350,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Which lines of the file are nearest to those of the hunk, and how near.
+/// Describes the lines of the file that are nearest to those of the hunk.
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = self.lines.start() == self.lines.end();
@@ -372,7 +372,7 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// `line 3`, or `lines 3-5`.
+/// Formats lines as `line 3`, or `lines 3-5`.
 #[must_use]
 pub fn line_words(lines: &RangeInclusive<usize>) -> String {
     match (lines.start(), lines.end()) {
@@ -382,7 +382,7 @@ pub fn line_words(lines: &RangeInclusive<usize>) -> String {
 }
 
 fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
-    /// How many places a message names.
+    /// The most places that a message names.
     const NAMED: usize = 6;
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
         let (first, last) = (candidate.lines.start(), candidate.lines.end());

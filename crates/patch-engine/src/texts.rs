@@ -1,4 +1,4 @@
-//! The texts of files: of those that are there, and of new ones, stored as the workspace wants new files to be.
+//! Reads the texts of files, and makes new files, which are stored as the workspace wants them.
 
 use encoding_rs::UTF_8;
 use fs_guard::{RelPath, Sha256};
@@ -36,14 +36,14 @@ impl<'a> Texts<'a> {
             SectionOperation::Add(lines) => lines.text.len(),
             _ => 0,
         };
-        // A text that is mostly something else would be kept in vain.
+        // To keep a text that is mostly something else would waste memory.
         let shared = patch.sections.iter().map(added).sum::<usize>() >= patch.text.len() / 2;
         Self { options, conventions: Conventions::new(files), shared: shared.then_some(patch) }
     }
 
     /// Returns the text of a file that hunks are applied to; `None` when it is binary.
     pub(crate) fn of<'f>(&self, path: &RelPath, stored: &'f [u8], hunks: &[Hunk<'_>]) -> Option<FileText<'f>> {
-        // A diff has the bytes of the file, whatever they mean.
+        // A diff has the bytes of the file as they are stored.
         if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
             return FileText::of(stored, None);
         }
@@ -51,12 +51,12 @@ impl<'a> Texts<'a> {
         self.options.encodings.text_by(&self.conventions, path, stored, unicode)
     }
 
-    /// Makes a new file of its lines, by the conventions of the workspace where the patch says nothing. `None` when its charset
-    /// cannot store them.
+    /// Makes a new file from its lines, by the conventions of the workspace where the patch says nothing. Returns `None` when its
+    /// charset cannot store them.
     pub(crate) fn make(&self, path: &RelPath, lines: &AddedLines<'_>) -> Option<Added> {
         let rule = self.options.add_newline;
         let mut notes = Vec::new();
-        // A diff says it all.
+        // A diff states every byte.
         let exact = lines.endings == LineEndings::Exact;
         let convention = if exact { Convention::default() } else { self.conventions.of(path) };
         let declared = self.options.encodings.of(path.as_str()).or(convention.charset);

@@ -29,7 +29,7 @@ crate::named! {
     }
 }
 
-/// Tells whether `text` is a sentence of `dialect`.
+/// Returns whether `text` is a sentence of `dialect`.
 ///
 /// Every sentence of either dialect is also accepted by [`parse`](crate::parse()), which tolerates
 /// more.
@@ -42,7 +42,7 @@ pub fn recognizes(dialect: Dialect, text: &str) -> bool {
     PatchParser::parse(rule, text).is_ok()
 }
 
-/// What a person or a model calls this part of a patch; `None` for parts that are never expected
+/// Returns the name of a part of a patch for people and models; `None` for parts that are never expected
 /// by name.
 pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
     Some(match rule {

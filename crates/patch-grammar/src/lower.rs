@@ -1,4 +1,4 @@
-//! The walk from pest's pairs to the tree.
+//! Makes the tree from pest's pairs.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Self { warnings, ..Self::from_line(text, 0, 1, endings, options) }
     }
 
-    /// A walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
+    /// Starts a walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
     pub(crate) fn from_line(
         text: &'p str,
         base: usize,
@@ -47,13 +47,13 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Self { text, base, options, endings, environment: false, sections, warnings, counted: base, line }
     }
 
-    /// Takes what the grammar found in the text from byte `base` on, and gives the byte where that ends.
+    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte where they end.
     pub(crate) fn part(&mut self, base: usize, pairs: Pairs<'_, Rule>) -> Result<usize, ParseError> {
         self.base = base;
         let mut end = base;
         for pair in pairs {
             let Range { start, end: pair_end } = self.range(&pair);
-            // Pest's last pair is empty, and need not be where the others end.
+            // Pest's last pair is empty, and may be somewhere else.
             end = end.max(pair_end);
             match pair.as_rule() {
                 Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
@@ -77,7 +77,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(end)
     }
 
-    /// The patch of all parts, the last of which ends at byte `end`.
+    /// Returns the patch of all parts, the last of which ends at byte `end`.
     pub(crate) fn finish(self, end: usize) -> Result<Patch<'p>, ParseError> {
         if self.sections.is_empty() {
             return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
@@ -185,7 +185,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         hunk
     }
 
-    /// The two paths of `old -> new`.
+    /// Returns the two paths of `old -> new`.
     fn arrow(&self, rest: &Spanned<'p>, start: usize) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
         const ARROW: &str = " -> ";
         let error = || self.error(start, ParseErrorKind::NoArrow, "`*** Move File: old -> new`");
@@ -203,12 +203,12 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
     }
 
-    /// Where a pair is in the text.
+    /// Returns the byte range of a pair in the text.
     fn range(&self, pair: &Pair<'_, Rule>) -> Range<usize> {
         self.base + pair.as_span().start()..self.base + pair.as_span().end()
     }
 
-    /// The text after `@@` and one blank. Its indentation stays: it tells `def f` from a method `f`.
+    /// Returns the text after `@@` and one blank. It keeps its indentation, which tells a function `f` from a method `f`.
     fn header(&mut self, range: Range<usize>) -> Spanned<'p> {
         let line = self.line_at(range.start);
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
@@ -217,7 +217,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text: &self.text[start..end], span: start..end, line }
     }
 
-    /// The text of a pair, without blanks around it.
+    /// Returns the text of a pair, without blanks around it.
     fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
         const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
         let range = self.range(pair);
@@ -228,7 +228,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text, span: start..start + text.len(), line }
     }
 
-    /// The 1-based line of a byte; bytes are asked for in ascending order.
+    /// Returns the 1-based line of a byte; bytes are asked for in ascending order.
     fn line_at(&mut self, offset: usize) -> u32 {
         if offset > self.counted {
             let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.counted..offset]).count();
@@ -257,7 +257,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Err(self.error(start, kind, expected))
     }
 
-    /// Blanks before a header: a warning, or an error when the options do not allow them.
+    /// Warns about blanks before a header, or refuses them when the options do not allow them.
     fn refuse_padding(&mut self, start: usize) -> Result<(), ParseError> {
         if self.text[start..].starts_with("***") {
             return Ok(());
@@ -275,7 +275,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 }
 
-/// What the line endings of a patch mean: its first line is that of `*** Begin Patch`.
+/// Returns what the line endings of a patch mean: its first line is that of `*** Begin Patch`.
 pub(crate) fn endings(body: &str) -> LineEndings {
     let first = body.split_inclusive('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     if first.ends_with("\r\n") { LineEndings::Framing } else { LineEndings::Stated }

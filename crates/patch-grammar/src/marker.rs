@@ -1,7 +1,7 @@
-//! The marker lines of the envelope, for all that writes or recognises them.
+//! The marker lines of the envelope, for the code that writes or recognises them.
 
 crate::named! {
-    /// A marker line, or what a header has before its path. The name of a marker is its text, with the colon where a path follows.
+    /// A marker line, or the part of a header before its path. The name of a marker is its text, with the colon where a path follows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "they are the markers")]
     pub enum Marker {
@@ -21,13 +21,13 @@ crate::named! {
 pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
-    /// The marker that a line begins with.
+    /// Returns the marker that a line begins with.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|marker| line.starts_with(marker.as_str()))
     }
 
-    /// How messages show it.
+    /// Returns the form that messages show.
     pub(crate) const fn symbol(self) -> &'static str {
         match self {
             Self::Begin => "`*** Begin Patch`",
@@ -42,20 +42,20 @@ impl Marker {
         }
     }
 
-    /// The header line with this path.
+    /// Returns the header line with this path.
     #[must_use]
     pub fn header(self, path: &str) -> String {
         format!("{} {path}\n", self.as_str())
     }
 }
 
-/// A whole patch with these sections.
+/// Returns a whole patch with these sections.
 #[must_use]
 pub fn envelope(sections: &str) -> String {
     format!("{}\n{sections}{}\n", Marker::Begin.as_str(), Marker::End.as_str())
 }
 
-/// Opens a hunk.
+/// Writes the `@@` line of a hunk.
 pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push_str("@@");
     if let Some(header) = header {

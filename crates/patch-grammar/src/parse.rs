@@ -1,4 +1,4 @@
-//! From text to tree: what may stand around the patch, then the grammar, then the walk.
+//! Parses a patch: removes what may stand around it, applies the grammar, and makes the tree.
 
 use std::str::Utf8Error;
 
@@ -66,10 +66,10 @@ pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, Par
     }
 }
 
-/// Reads some sections after the others. `None` when anything is wrong, which only the whole text tells in full.
+/// Reads a few sections at a time. Returns `None` when anything is wrong: only the whole text gives the full error.
 ///
-/// Pest keeps a token for each beginning and end of a rule: of 100 000 updates 130 MB, of sixteen nothing that counts. What a rule
-/// matches depends on nothing before it, so that the parts are those that the rule for the whole has.
+/// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to nothing for sixteen. The match of a
+/// rule does not depend on the text before it, so the parts are the same as those of the rule for the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Patch<'p>> {
     let end = peeled.body.end;
     let mut lowering = Lowering::new(text, peeled, options);

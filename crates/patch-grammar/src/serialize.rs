@@ -1,5 +1,5 @@
-//! A patch as data: the tree of its sections, each part with its byte range in the text. What the fields of the tree become
-//! stands beside them; here is what takes more than a word.
+//! A patch as data: the tree of its sections, each part with its byte range in the text. Most fields are serialized by attributes
+//! of the tree; the others here.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A patch that is still arriving: events as its lines and sections complete.
+//! Reads a patch that is still arriving: sends events as its lines and sections complete.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use crate::options::ParseOptions;
 use crate::parse::{decode, parse, valid_part};
 use crate::wrapper;
 
-/// How much there may be around a patch: a heredoc and a fence.
+/// The most wrappers around a patch: a heredoc and a fence.
 const MAX_WRAPPERS: usize = 2;
 
-/// How many lines that look wrong are looked at. One is enough, where the parser agrees.
+/// The most lines that look wrong for which the parser is asked. One is enough, if the parser agrees.
 const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// What happened in the text since it was last added to.
+/// An event that a chunk of the text completes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamEvent {
@@ -55,7 +55,7 @@ pub enum StreamEvent {
         /// How many lines it deletes so far.
         deleted: usize,
     },
-    /// A section is complete, and parses: [`PatchStream::section`] gives it.
+    /// A section is complete, and parses: [`PatchStream::section`] returns it.
     Finished {
         /// The section's index.
         section: usize,
@@ -64,7 +64,7 @@ pub enum StreamEvent {
         /// How many lines it deletes.
         deleted: usize,
     },
-    /// The text is over, and is a patch: [`PatchStream::patch`] gives it.
+    /// The text has ended, and is a patch: [`PatchStream::patch`] returns it.
     Ended {
         /// The number of its lines.
         line: u32,

@@ -15,7 +15,7 @@ const CONTEXT: usize = 3;
 /// How long lines are compared for the smallest diff.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
-/// Fewer lines are compared in no time, however they differ.
+/// Fewer lines are compared quickly, however they differ.
 const LINES_WORTH_A_CLOCK: usize = 1000;
 
 /// Writes the hunks between two files; `None` when one is binary.
@@ -35,7 +35,7 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
     Some(())
 }
 
-/// The lines in which two files differ, as replacements in the first.
+/// Returns the lines in which two files differ, as replacements in the first.
 pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     let (old, new) = (lines(before), lines(after));
     let mut splices: Vec<Splice> = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     splices
 }
 
-/// Compares lines. Past a deadline the result is right still, but coarser: a large file that has nothing in common with
+/// Compares lines. After a deadline the result is still right, but coarser: a large file that has nothing in common with
 /// its old version would take minutes otherwise.
 fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Range<usize>) -> Vec<DiffOp> {
     // There is no clock in a browser.
@@ -71,8 +71,8 @@ fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Ra
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
 /// the rest of a large file is only counted.
 ///
-/// The lines around a stretch are its context whatever they are. Compared with the rest they could be taken for what
-/// was inserted, and the hunk would have nothing after it, which for git says that the file ends there.
+/// The lines around a stretch are always its context. Compared with the rest they could be taken for inserted
+/// lines, and the hunk would have no context after it, which tells git that the file ends there.
 pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
@@ -110,14 +110,14 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
     Some(())
 }
 
-/// The beginning of the line that stands `count` lines before the one at `at`.
+/// Returns the beginning of the line that is `count` lines before the one at `at`.
 fn back(source: &[u8], at: usize, count: usize) -> usize {
     let mut ends = memchr::memrchr_iter(b'\n', &source[..at]);
     // The first line feed ends the line before, unless `at` is in the middle of a line.
     ends.nth(count).map_or(0, |end| end + 1)
 }
 
-/// The end of the line that stands `count` lines after the one that ends at `at`.
+/// Returns the end of the line that is `count` lines after the one that ends at `at`.
 fn forth(source: &[u8], at: usize, count: usize) -> usize {
     memchr::memchr_iter(b'\n', &source[at..]).nth(count).map_or(source.len(), |end| at + end + 1)
 }
@@ -128,7 +128,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Writes the one hunk of a file that appears or goes away.
+/// Writes the one hunk of a created or deleted file.
 fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     let ends = memchr::memchr_iter(b'\n', bytes);
     let open = bytes.last() != Some(&b'\n');
@@ -147,7 +147,7 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     }
 }
 
-/// Writes the line that opens a hunk: on each side, how many lines stand before it and how many it has.
+/// Writes the header of a hunk: on each side, how many lines are before it and how many it has.
 fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
     let mut range = |words: &str, (before, count): (usize, usize)| {
         let first = if count == 0 { before } else { before + 1 };
