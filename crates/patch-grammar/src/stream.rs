@@ -338,13 +338,13 @@ impl PatchStream {
     fn look_for_begin(&mut self, range: Range<usize>, number: u32, events: &mut Vec<StreamEvent>) {
         let line = &self.text[range.clone()];
         let trimmed = line.trim_matches(BLANKS);
-        // The parser says what is wrong with a marker that has other blanks around it, and with an unfinished line.
-        let passed_over = trimmed.is_empty() || line.trim() == Marker::Begin.as_str() || !line.ends_with('\n');
         if trimmed == Marker::Begin.as_str() {
             self.begin = Some((range.start, number));
+        } else if trimmed.is_empty() || line.trim() == Marker::Begin.as_str() || !line.ends_with('\n') {
+            // The parser says what is wrong with a marker that has other blanks around it, and with an unfinished line.
         } else if wrapper::may_open(trimmed) && self.options.strip_wrappers && self.wrappers < MAX_WRAPPERS {
             self.wrappers += 1;
-        } else if !passed_over {
+        } else {
             let expected = vec![Marker::Begin.symbol()];
             self.fail(diagnose::at(&self.text, range.start, ParseErrorKind::NoBegin, expected), events);
         }
