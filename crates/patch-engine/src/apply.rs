@@ -1,6 +1,5 @@
-//! The whole road: lock, plan, ask, commit, report.
+//! Applies a patch: lock, plan, ask, commit, report.
 
-use std::fmt;
 use std::sync::Arc;
 
 use fs_guard::{Hasher, RelPath, Root, Sha256};
@@ -17,7 +16,7 @@ use crate::reject::{Reject, Rejects};
 use crate::report::Report;
 use crate::transaction::{self, CommitError, CommitOptions, Recovered, TransactionId, Workspace};
 
-/// How a patch is applied, beside the rules of planning.
+/// The settings with which a patch is applied.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The rules of planning.
@@ -59,35 +58,25 @@ pub enum ApplyError {
     /// The plan was shown and declined.
     #[error("declined; nothing was changed")]
     Declined,
-    /// Somebody is asked about the plan, and the same will be tried again.
+    /// Approval was requested, and the same patch will be tried again.
     #[error("not approved yet; nothing was changed")]
     Postponed,
 }
 
-/// Why a patch was not applied, or not all of it, and what was.
-#[derive(Debug)]
+/// Why a patch was not applied, or not all of it, and what was applied.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 #[non_exhaustive]
 pub struct Failed {
     /// Why nothing, or nothing more, was committed.
+    #[source]
     pub error: ApplyError,
     /// What was committed before: only where sections are applied one by one.
     pub reports: Vec<Report>,
 }
 
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for Failed {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}
-
 impl ApplyError {
-    /// The stable kind; of several rejects the gravest: refusals, then stale files, then the first.
+    /// Returns the stable kind; of several rejects, that of the gravest: refusals, then stale files, then the first.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -99,7 +88,7 @@ impl ApplyError {
     }
 }
 
-/// The reject that decides how a failure is reported: a refused path goes before a stale file, and
+/// Returns the reject that decides how a failure is reported: a refused path goes before a stale file, and
 /// that before everything else.
 #[must_use]
 pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
@@ -112,7 +101,8 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(rank)
 }
 
-/// What a patch is known by: its text, what is read of it, and the directory of the project that it is for. `None` for a long one: to hash it would take too long.
+/// Hashes a patch, to recognise it later: its text, its paths and hunks, and the directory of the project that it is for. `None` for a
+/// long patch, which would take too long to hash.
 fn hash_of(patch: &Patch<'_>, prefix: &Prefix) -> Option<Sha256> {
     /// Longer patches are not recognised.
     const MAX_SIZE: usize = 1 << 20;
@@ -192,12 +182,12 @@ impl Workspace {
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         for (index, section) in patch.sections.iter().enumerate() {
-            // Notes about the text go with the first.
+            // Notes about the text are reported with the first section.
             let (warnings, notes) =
                 if index == 0 { (patch.warnings.clone(), patch.notes.clone()) } else { Default::default() };
             let owner = patch.owner.clone();
             let part = Patch { sections: vec![section.clone()], owner, warnings, notes, ..*patch };
-            // Whether a file may have changed is up to the section that updates it.
+            // The section that updates a file decides whether it may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 let later = &patch.sections[index + 1..];
@@ -220,9 +210,9 @@ impl Workspace {
         Ok(reports)
     }
 
-    /// What [`apply`](Self::apply) answers, without another look at the patch, when it was applied already as one transaction and
-    /// its files are as that left them; with `verified`, when that transaction was verified. `None` also where this cannot be
-    /// found out: the patch itself will come upon what is in the way.
+    /// Returns what [`apply`](Self::apply) returns for a patch that was applied already as one transaction and
+    /// whose files are as that left them; with `verified`, if that transaction was verified. Returns `None` also where this cannot be
+    /// found out: applying the patch will then show why.
     ///
     /// A preview asks this first, so that it does not differ from the commit.
     #[must_use]
@@ -237,7 +227,7 @@ impl Workspace {
         Some(Report { transaction: Some(id), plan, trashed: Vec::new(), recovered: Vec::new(), already_done: true })
     }
 
-    /// Takes back what a transaction did, or what it did to `paths` (none: all of it).
+    /// Undoes a transaction, or what it did to `paths` (none: all of it).
     ///
     /// ```
     /// # use patch_engine::{Settings, parse, transaction::{CommitOptions, Workspace}};
@@ -264,7 +254,7 @@ impl Workspace {
         self.execute(options, &mut (), host, &mut |_| Ok(self.plan_undo(id, paths)?))
     }
 
-    /// Locks, plans, asks and commits: the only road to a change, back as well as forth.
+    /// Locks, plans, asks and commits: the only way to change files, forwards or back.
     ///
     /// `plan` may be asked a second time, when files changed between its answer and the lock.
     ///

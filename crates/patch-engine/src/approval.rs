@@ -1,4 +1,4 @@
-//! Whether a person is asked before a plan is committed, and what was answered.
+//! Asks a person before a plan is committed, and remembers the answers of a session.
 
 use std::collections::HashSet;
 
@@ -72,7 +72,7 @@ impl Approvals {
     /// Takes the guarded patterns out of the guard's policy, so that it lets pass what will be asked about
     /// here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
     ///
-    /// Plans made under the policy that comes out are to be approved here, all of them.
+    /// Every plan that is made under the returned policy has to be approved here.
     #[must_use]
     pub fn take_guarded(&mut self, policy: Policy) -> Policy {
         if self.policy == ApprovalPolicy::Never {
@@ -83,7 +83,7 @@ impl Approvals {
         Policy { guarded: Globs::default(), ..policy }
     }
 
-    /// A host that asks `host` where the policy wants it and no earlier answer covers it.
+    /// Returns a host that asks `host` where the policy wants it and no earlier answer covers it.
     pub fn ask<'h>(&'h mut self, host: &'h mut dyn Host) -> Asking<'h> {
         Asking { approvals: self, host }
     }
@@ -108,7 +108,7 @@ impl Approvals {
             })
             .map(|(_, reasons)| reasons)
             .collect();
-        // Directories that go with nothing in them are no file's change.
+        // Removing empty directories is no change of a file.
         let empty = plan.changes().is_empty() && self.policy == ApprovalPolicy::Always;
         if open.is_empty() && !empty {
             return decided(host, Decision::Approve, false);
@@ -169,14 +169,14 @@ fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved
     Approved { operation: change.operation, path, to_path, replaces: replaces(plan, change, moved) }
 }
 
-/// The files that a plan moves away.
+/// Returns the files that a plan moves away.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
     let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move && change.to_path.is_some());
     moves.map(|change| &change.path).collect()
 }
 
-/// Whether a file goes whole: another moves to its place, or its bytes are given anew and not as an edit. One that is
-/// itself moved away by the same plan is not lost.
+/// Returns whether a whole file is lost: another one moves to its place, or it is rewritten and not edited. A file that
+/// the same plan moves away is not lost.
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
     let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };

@@ -1,4 +1,4 @@
-//! What the author of a patch saw, as the sections so far leave it.
+//! The files that the author of a patch saw, with the changes of the sections so far.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::options::{Expected, Options, Snapshots};
 use crate::plan::PostImage;
 use crate::reject::{Checked, Problem};
 
-/// The base of a patch. Without one it says nothing, and remembers nothing.
+/// The base of a patch. Without one, every file counts as unknown.
 pub(crate) struct Base<'o> {
     files: Option<&'o Files>,
     snapshots: Option<&'o dyn Snapshots>,
     /// The largest file that is read, in bytes.
     limit: u64,
-    /// What is at the paths that were asked for, or changed by a section; `None` where the base says nothing.
+    /// The files at the paths that were asked for, or that a section changed; `None` where the base has none.
     known: HashMap<RelPath, Option<Arc<Vec<u8>>>>,
 }
 
@@ -26,7 +26,7 @@ impl<'o> Base<'o> {
         Self { files, snapshots, limit: options.max_file_size, known: HashMap::new() }
     }
 
-    /// What is at a path, if the base says something about it.
+    /// Returns the file at a path, if the base has one.
     pub(crate) fn of(&mut self, path: &RelPath) -> Checked<Option<Arc<Vec<u8>>>> {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
@@ -35,25 +35,25 @@ impl<'o> Base<'o> {
         let found = match files.read(path, self.limit) {
             Ok((bytes, _)) => Some(bytes),
             Err(error @ fs_guard::Error::Io { .. }) => return Err(Problem::Guard(error)),
-            // What is no file there was not seen as one.
+            // Something else than a file was not seen as one.
             Err(_) => None,
         };
         self.known.insert(path.clone(), found.clone());
         Ok(found)
     }
 
-    /// What is at a path, if that is not what `now` is.
+    /// Returns the file at a path, if it differs from `now`.
     pub(crate) fn unlike(&mut self, path: &RelPath, now: &PostImage) -> Checked<Option<Arc<Vec<u8>>>> {
         let base = self.of(path)?;
         Ok(base.filter(|base| base.len() as u64 != now.size || Sha256::of(base) != now.sha256))
     }
 
-    /// Whether a file with this hash is at a path.
+    /// Returns whether a file with this hash is at a path.
     pub(crate) fn has(&mut self, path: &RelPath, sha256: Sha256) -> bool {
         self.of(path).is_ok_and(|base| base.is_some_and(|base| Sha256::of(&base) == sha256))
     }
 
-    /// Takes the bytes with this hash for the base of a file, if they are at hand.
+    /// Uses the bytes with this hash as the base of a file, if they are at hand.
     pub(crate) fn recall(&mut self, path: &RelPath, sha256: Sha256) -> bool {
         let bytes = self.snapshots.and_then(|snapshots| snapshots.bytes(path, sha256));
         let found = bytes.is_some();
@@ -63,12 +63,12 @@ impl<'o> Base<'o> {
         found
     }
 
-    /// What the author of the patch takes files to be after it.
+    /// Returns the files as the author of the patch expects them to be after it.
     pub(crate) fn left(self) -> Vec<(RelPath, Arc<Vec<u8>>)> {
         self.known.into_iter().filter_map(|(path, bytes)| Some((path, bytes?))).collect()
     }
 
-    /// Refuses what cannot be carried where a file is not what the author saw.
+    /// Refuses a change that cannot be carried, where the file is not what the author saw.
     pub(crate) fn check_unchanged(&mut self, path: &RelPath, now: &PostImage) -> Checked<()> {
         match self.unlike(path, now)? {
             None => Ok(()),
@@ -76,13 +76,13 @@ impl<'o> Base<'o> {
         }
     }
 
-    /// Why a file that is missing now cannot be changed.
+    /// Returns why a file that is missing now cannot be changed.
     pub(crate) fn missing(&mut self, path: &RelPath) -> Checked<Problem> {
         let base = self.of(path)?;
         Ok(base.map_or(Problem::Missing, |base| Problem::Stale { expected: hash(&base), actual: None }))
     }
 
-    /// Notes what a section leaves at a path; nothing where it is the same as in the file.
+    /// Notes the result of a section at a path; `None` where it is the same as the file.
     pub(crate) fn leave(&mut self, path: &RelPath, bytes: Option<Arc<Vec<u8>>>) {
         if self.files.is_some() || bytes.is_some() || self.known.contains_key(path) {
             self.known.insert(path.clone(), bytes);

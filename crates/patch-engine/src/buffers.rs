@@ -17,16 +17,16 @@ use crate::plan::{ChangeKind, Splice};
 pub struct HostFile {
     /// What it is.
     pub content: Content,
-    /// The host's number for this state of it, as the version of a document in the Language Server Protocol.
+    /// The host's version number of the file, like a document version in the Language Server Protocol.
     pub version: Option<i64>,
 }
 
 type Read = dyn Fn(&str) -> io::Result<Option<HostFile>> + Send + Sync;
 type List = dyn Fn(&str) -> io::Result<Option<Vec<(String, FileKind)>>> + Send + Sync;
 
-/// The files of a host program. Each is asked for once, and is what it was then: use a new tree for each plan.
+/// The files of a host program. Each is read once and remembered: use a new tree for each plan.
 ///
-/// What becomes of the plan is up to the host: [`Images::edits`] gives it the text edits, [`HostTree::version`] the state
+/// The host carries out the plan itself: [`Images::edits`] returns the text edits, and [`HostTree::version`] the version
 /// that they are for.
 pub struct HostTree {
     read: Box<Read>,
@@ -41,15 +41,15 @@ impl fmt::Debug for HostTree {
 }
 
 impl HostTree {
-    /// A tree whose files `read` gives; `None` when there is no file at the path.
+    /// Makes a tree whose files `read` returns; `None` when there is no file at the path.
     ///
-    /// Directories are not known: each is taken to be there, and no name collides with another.
+    /// Directories are not known: every one is assumed to exist, and no name collides with another.
     #[must_use]
     pub fn new(read: impl Fn(&str) -> io::Result<Option<HostFile>> + Send + Sync + 'static) -> Self {
         Self { read: Box::new(read), list: None, files: Mutex::default() }
     }
 
-    /// The same with directories: `list` gives the names in one (the root's path is empty), and `None` when there is none.
+    /// Adds directories: `list` returns the names in one (the root's path is empty), and `None` when there is none.
     #[must_use]
     pub fn with_list(
         self,
@@ -58,7 +58,7 @@ impl HostTree {
         Self { list: Some(Box::new(list)), ..self }
     }
 
-    /// The version that a file had when it was read; `None` when it was not, or has none.
+    /// Returns the version that a file had when it was read; `None` when it was not read, or has none.
     #[must_use]
     pub fn version(&self, path: &str) -> Option<i64> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.as_ref()?.version
@@ -138,12 +138,12 @@ pub struct TextEdit {
 pub struct Position {
     /// The line, from 0.
     pub line: u32,
-    /// How many UTF-16 code units stand before it in the line. What is not UTF-8 counts as one for each byte.
+    /// How many UTF-16 code units are before it in the line. Each byte that is not UTF-8 counts as one.
     pub character: u32,
 }
 
 impl Images<'_> {
-    /// What the plan does, file by file, for a program that changes its files itself.
+    /// Returns what the plan does to each file, for a program that changes its files itself.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl Walk<'_> {
     fn to(&mut self, end: usize) -> Position {
         while let Some(found) = memchr::memchr2(b'\n', b'\r', &self.text[self.at..end]) {
             self.at += found + 1;
-            // Of CRLF the second one ends the line.
+            // In CRLF, the line feed ends the line.
             if self.text[self.at - 1] == b'\n' || self.text.get(self.at) != Some(&b'\n') {
                 (self.line, self.line_start) = (self.line + 1, self.at);
             }

@@ -1,7 +1,7 @@
-//! What a workspace says of its new files: `eol` in `.gitattributes`, `end_of_line` and `charset` in `.editorconfig`.
+//! The conventions of a workspace for new files: `eol` in `.gitattributes`, `end_of_line` and `charset` in `.editorconfig`.
 //!
-//! Both are read beneath the root only, as they are before the patch. `.gitattributes` goes first, since git rewrites files
-//! by it. What cannot be read is passed over, as git and editors do. Patterns are matched in linear time: they are not trusted.
+//! Both are read beneath the root only, as they are before the patch. `.gitattributes` has precedence, since git rewrites files
+//! by it. Unreadable files and lines are ignored, as git and editors do. Patterns are matched in linear time: they are not trusted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,12 +37,12 @@ pub(crate) struct Conventions<'r> {
     directories: Mutex<HashMap<String, Arc<Directory>>>,
 }
 
-/// What the files of one directory say.
+/// The rules of one directory.
 #[derive(Debug, Default)]
 struct Directory {
     attributes: Vec<Rule>,
     editor: Vec<Rule>,
-    /// The editor's file says that those above do not count.
+    /// The `.editorconfig` says that those above it do not count.
     is_top: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'r> Conventions<'r> {
         Self { files, directories: Mutex::default() }
     }
 
-    /// The conventions for the file at `path`.
+    /// Returns the conventions for the file at `path`.
     pub(crate) fn of(&self, path: &RelPath) -> Convention {
         let path = path.as_str();
         let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
@@ -123,12 +123,12 @@ impl<'r> Conventions<'r> {
     }
 }
 
-/// What the rules that match a path say, in their order.
+/// Iterates over the settings of the rules that match a path, in their order.
 fn settings_of<'r>(rules: &'r [Rule], path: &'r str) -> impl Iterator<Item = &'r (String, String)> {
     rules.iter().filter(|rule| rule.pattern.is_match(path.as_bytes())).flat_map(|rule| &rule.settings)
 }
 
-/// One line of a `.gitattributes` file.
+/// Reads one line of a `.gitattributes` file.
 fn attribute(line: &str) -> Option<Rule> {
     let line = line.trim();
     // In quotes, a pattern may have blanks.
@@ -147,7 +147,7 @@ fn attribute(line: &str) -> Option<Rule> {
     (!settings.is_empty()).then(|| Some(Rule { pattern: glob(pattern, false)?, settings }))?
 }
 
-/// The sections of an `.editorconfig` file, and whether it is the topmost one that counts.
+/// Reads the sections of an `.editorconfig` file, and whether it is the topmost one that counts.
 fn sections(text: &str) -> (bool, Vec<Rule>) {
     let (mut is_top, mut sections) = (false, Vec::<(&str, Vec<(String, String)>)>::new());
     for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
@@ -169,10 +169,10 @@ fn sections(text: &str) -> (bool, Vec<Rule>) {
     (is_top, rules.filter_map(|(pattern, settings)| Some(Rule { pattern: glob(pattern, true)?, settings })).collect())
 }
 
-/// A pattern of either kind as a regular expression. One without a slash names files at any depth. Braces are alternatives
+/// Compiles a pattern of either kind. One without a slash matches files at any depth. Braces are alternatives
 /// where `braces` is set: in `.editorconfig`.
 fn glob(pattern: &str, braces: bool) -> Option<Regex> {
-    /// As long as EditorConfig has every program take; and a pattern is looked through once for each of its brackets.
+    /// The length that EditorConfig asks programs to support. A pattern is scanned once for each of its brackets.
     const LONGEST: usize = 1024;
     /// The memory that a pattern may take, in bytes.
     const MEMORY: usize = 1 << 20;
@@ -181,45 +181,41 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
     }
     let anchored = pattern.contains('/');
     let mut out = String::from(if anchored { "^" } else { "^(?:.*/)?" });
-    let mut rest = pattern.strip_prefix('/').unwrap_or(pattern).chars().peekable();
+    let mut chars = pattern.strip_prefix('/').unwrap_or(pattern).chars();
     let mut open = 0;
-    let closes = |rest: &str| rest.contains('}');
-    while let Some(c) = rest.next() {
+    while let Some(c) = chars.next() {
+        let rest = chars.as_str();
         match c {
-            '*' if rest.peek() == Some(&'*') => {
-                rest.next();
-                // `**/` is also no directory at all.
-                if rest.peek() == Some(&'/') {
-                    rest.next();
-                    out += "(?:.*/)?";
-                } else {
-                    out += ".*";
-                }
+            '*' => {
+                let (length, regex) = match rest {
+                    // `**/` also matches no directory at all.
+                    _ if rest.starts_with("*/") => (2, "(?:.*/)?"),
+                    _ if rest.starts_with('*') => (1, ".*"),
+                    _ => (0, "[^/]*"),
+                };
+                chars = rest[length..].chars();
+                out += regex;
             }
-            '*' => out += "[^/]*",
             '?' => out += "[^/]",
             '[' => {
-                let class: String = rest.clone().take_while(|&c| c != ']').collect();
-                if class.is_empty() || !rest.clone().any(|c| c == ']') || class.contains('/') {
+                let class = rest.split_once(']').filter(|(class, _)| !class.is_empty() && !class.contains('/'));
+                let Some((class, after)) = class else {
                     out += r"\[";
                     continue;
-                }
-                rest.by_ref().take(class.chars().count() + 1).for_each(drop);
-                let (not, class) = match class.strip_prefix(['!', '^']) {
-                    Some(class) => ("^", class.to_owned()),
-                    None => ("", class),
                 };
+                chars = after.chars();
+                let (not, class) = class.strip_prefix(['!', '^']).map_or(("", class), |class| ("^", class));
                 let escaped: String =
                     class.chars().map(|c| if c == '-' { "-".into() } else { regex::escape(&c.to_string()) }).collect();
                 out += &format!("[{not}{escaped}]");
             }
-            '{' if braces && closes(&rest.clone().collect::<String>()) => {
-                let inner: String = rest.clone().take_while(|&c| c != '}').collect();
+            '{' if braces && rest.contains('}') => {
+                let inner = rest.split('}').next().unwrap_or_default();
                 if let Some((first, last)) = inner.split_once("..")
                     && let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>())
                 {
-                    rest.by_ref().take(inner.chars().count() + 1).for_each(drop);
-                    /// The most numbers that a range of a pattern stands for.
+                    chars = rest[inner.len() + 1..].chars();
+                    /// The most numbers that a range in a pattern is expanded to.
                     const NUMBERS: usize = 1000;
                     let numbers: Vec<_> =
                         (first.min(last)..=first.max(last)).take(NUMBERS).map(|n| n.to_string()).collect();
@@ -236,7 +232,7 @@ fn glob(pattern: &str, braces: bool) -> Option<Regex> {
                 open -= 1;
                 out.push(')');
             }
-            '\\' => out += &regex::escape(&rest.next()?.to_string()),
+            '\\' => out += &regex::escape(&chars.next()?.to_string()),
             c => out += &regex::escape(&c.to_string()),
         }
     }

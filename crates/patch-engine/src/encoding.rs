@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::lines::{BOM, is_binary};
 use crate::plan::Splices;
 
-/// Which charsets are declared for which files.
+/// The charsets that are declared for files.
 #[derive(Debug, Clone, Default)]
 pub struct Encodings {
     declared: Vec<(Globs, &'static Encoding)>,
@@ -27,7 +27,7 @@ pub enum EncodingError {
     /// The pattern is no glob.
     #[error(transparent)]
     Pattern(#[from] GlobError),
-    /// There is no charset of that name, or none of which the bytes of a line are the same wherever it stands.
+    /// There is no charset of that name, or it is stateful, so that the bytes of a line depend on what precedes it.
     #[error("there is no charset {0:?}; the labels are those of the WHATWG, such as `windows-1252` and `shift_jis`")]
     Label(String),
 }
@@ -45,8 +45,8 @@ impl Encodings {
         Ok(())
     }
 
-    /// The text of one of `files` with these bytes, by what is declared here or by the `charset` of an `.editorconfig`.
-    /// `unicode` says whether more than ASCII shall go into it. `None` when it is binary.
+    /// Returns the text of one of `files` with these bytes, by the charset that is declared here or in an `.editorconfig`.
+    /// `unicode` says whether more than ASCII will be inserted. Returns `None` when the file is binary.
     #[must_use]
     pub fn text_of<'f>(
         &self,
@@ -58,7 +58,7 @@ impl Encodings {
         self.text_by(&Conventions::new(&files.into()), path, stored, unicode)
     }
 
-    /// The same with conventions that are known.
+    /// Returns the same, with conventions that are known.
     pub(crate) fn text_by<'f>(
         &self,
         conventions: &Conventions<'_>,
@@ -67,14 +67,14 @@ impl Encodings {
         unicode: bool,
     ) -> Option<FileText<'f>> {
         let declared = self.of(path.as_str()).or_else(|| {
-            // What is UTF-8 beyond ASCII is no other charset, whatever the conventions of new files are.
+            // Text that is UTF-8 beyond ASCII is in no other charset, whatever the conventions for new files are.
             let asked = std::str::from_utf8(stored).map_or(true, |text| unicode && text.is_ascii());
             asked.then(|| conventions.of(path).charset).flatten()
         });
         FileText::of(stored, declared)
     }
 
-    /// The charset that is declared for a path.
+    /// Returns the charset that is declared for a path.
     #[must_use]
     pub fn of(&self, path: &str) -> Option<&'static Encoding> {
         self.declared.iter().rev().find(|(globs, _)| globs.matches(path).is_some()).map(|&(_, encoding)| encoding)
@@ -89,11 +89,11 @@ pub struct FileText<'f> {
 }
 
 impl<'f> FileText<'f> {
-    /// The text of a file with these bytes, for which `declared` may be declared. `None` when it is binary.
+    /// Returns the text of a file with these bytes and this declared charset. Returns `None` when it is binary.
     #[must_use]
     pub fn of(stored: &'f [u8], declared: Option<&'static Encoding>) -> Option<Self> {
         let marked = match stored {
-            // The mark of UTF-32.
+            // The byte-order mark of UTF-32.
             [0xff, 0xfe, 0, 0, ..] => return None,
             [0xff, 0xfe, ..] => Some(UTF_16LE),
             [0xfe, 0xff, ..] => Some(UTF_16BE),
@@ -105,24 +105,24 @@ impl<'f> FileText<'f> {
                 .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
         });
         let plain = || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
-        // What only looks like UTF-16 is not text.
+        // A file that only looks like UTF-16 is not text.
         decoded.or_else(|| plain().filter(|_| marked.is_none()))
     }
 
-    /// The text; UTF-8 if it was decoded.
+    /// Returns the text; UTF-8 if it was decoded.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.text
     }
 
-    /// The charset that it was decoded from, as the WHATWG names it.
+    /// Returns the WHATWG name of the charset that it was decoded from.
     #[must_use]
     pub fn encoding(&self) -> Option<&'static str> {
         self.encoding.map(Encoding::name)
     }
 
-    /// Replacements in the text as replacements of the file's bytes. `None` when the charset has no bytes for what is
-    /// inserted, or the mark that it is known by would go.
+    /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when the charset cannot store the
+    /// inserted text, or the byte-order mark that identifies it would be lost.
     #[must_use]
     pub fn stored(&self, splices: Splices) -> Option<Splices> {
         let Some(encoding) = self.encoding else { return Some(splices) };
@@ -143,10 +143,10 @@ impl<'f> FileText<'f> {
     }
 }
 
-/// The bytes of a new file with this text.
+/// Encodes the text of a new file.
 pub(crate) fn new_file(text: &[u8], encoding: &'static Encoding) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
-    // Without its mark a file of UTF-16 would not be known as one.
+    // Without its byte-order mark a UTF-16 file would not be recognised.
     let marked = [UTF_16LE, UTF_16BE].contains(&encoding) && !text.starts_with('\u{feff}');
     let text = if marked { Cow::Owned(format!("\u{feff}{text}")) } else { Cow::Borrowed(text) };
     encode(&text, encoding)

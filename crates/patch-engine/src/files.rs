@@ -1,6 +1,5 @@
-//! The files that a plan is made for: those of a directory, or of a tree that is none.
+//! The files that a plan is made for: a directory, or another tree.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, Root, Sha256, Tree};
@@ -8,7 +7,7 @@ use fs_guard::{Access, Error, FileKind, GuardedTree, Metadata, Policy, RelPath, 
 /// What is at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 
-/// The files that a plan is made for, with the rules for them. A clone is the same files.
+/// The files that a plan is made for, with the rules for them. A clone has the same files.
 ///
 /// The rules, and the errors, are the same for all. A plan for a directory is committed by a
 /// [`Workspace`](crate::transaction::Workspace); what becomes of a plan for a tree is the owner's business
@@ -20,6 +19,16 @@ pub struct Files(Inner);
 enum Inner {
     Directory(Arc<Root>),
     Tree(Arc<GuardedTree>),
+}
+
+/// Calls the same method of either kind of files.
+macro_rules! either {
+    ($self:ident, $files:ident => $answer:expr) => {
+        match &$self.0 {
+            Inner::Directory($files) => $answer,
+            Inner::Tree($files) => $answer,
+        }
+    };
 }
 
 impl From<&Arc<Root>> for Files {
@@ -35,7 +44,7 @@ impl From<&Self> for Files {
 }
 
 impl Files {
-    /// The files of a tree, with the rules for them. What is learnt about them is remembered, so that these are meant for
+    /// Makes the files of a tree, with the rules for them. They remember what they read, so they are meant for
     /// one plan.
     #[must_use]
     pub fn of_tree(tree: Arc<dyn Tree>, policy: impl Into<Arc<Policy>>) -> Self {
@@ -51,17 +60,12 @@ impl Files {
         }
     }
 
-    /// What stands for the contents of a tree, if it says so.
+    /// Returns the identifier of a tree's contents, if it has one.
     pub(crate) fn tree_id(&self) -> Option<String> {
         match &self.0 {
             Inner::Directory(_) => None,
             Inner::Tree(tree) => tree.tree().id(),
         }
-    }
-
-    /// Where a directory is; for messages, not for opening.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.directory().map(|root| root.path())
     }
 
     /// Checks a path, whatever is there.
@@ -70,24 +74,15 @@ impl Files {
     ///
     /// Those of [`Root::check`].
     pub fn check(&self, path: &str, access: Access) -> Result<RelPath, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check(path, access),
-            Inner::Tree(tree) => tree.check(path, access),
-        }
+        either!(self, files => files.check(path, access))
     }
 
     pub(crate) fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_bytes(path, access),
-            Inner::Tree(tree) => tree.check_bytes(path, access),
-        }
+        either!(self, files => files.check_bytes(path, access))
     }
 
     pub(crate) fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.metadata(path),
-            Inner::Tree(tree) => tree.metadata(path),
-        }
+        either!(self, files => files.metadata(path))
     }
 
     /// Looks at what is at a path, applies the rules for `access`, and reads a regular file that is `wanted`.
@@ -114,10 +109,7 @@ impl Files {
     }
 
     pub(crate) fn check_pre_image(&self, path: &RelPath, seen: &Metadata, access: Access) -> Result<(), Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_pre_image(path, seen, access),
-            Inner::Tree(tree) => tree.check_pre_image(path, seen, access),
-        }
+        either!(self, files => files.check_pre_image(path, seen, access))
     }
 
     /// Reads a regular file of at most `limit` bytes.
@@ -128,7 +120,7 @@ impl Files {
         }
     }
 
-    /// The hash of a regular file, which need not be in memory for it.
+    /// Hashes a regular file, which need not be in memory for it.
     pub(crate) fn hash(&self, path: &RelPath) -> Result<(Sha256, Metadata), Error> {
         match &self.0 {
             Inner::Directory(root) => {
@@ -142,7 +134,7 @@ impl Files {
         }
     }
 
-    /// The text of a symbolic link.
+    /// Returns the target of a symbolic link.
     pub(crate) fn read_link(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, Error> {
         match &self.0 {
             Inner::Directory(root) => root.read_link(path).map(Arc::new),
@@ -150,7 +142,7 @@ impl Files {
         }
     }
 
-    /// The names in a directory, in no order, and what they stand for.
+    /// Lists the names in a directory, in no order, with their kinds.
     pub(crate) fn read_dir(&self, path: Option<&RelPath>) -> Result<Vec<(Vec<u8>, FileKind)>, Error> {
         match &self.0 {
             Inner::Directory(root) => {
@@ -162,26 +154,17 @@ impl Files {
     }
 
     pub(crate) fn collision(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.collision(path),
-            Inner::Tree(tree) => tree.collision(path),
-        }
+        either!(self, files => files.collision(path))
     }
 
     pub(crate) fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.parents_missing(path),
-            Inner::Tree(tree) => tree.parents_missing(path),
-        }
+        either!(self, files => files.parents_missing(path))
     }
 
     pub(crate) fn check_no_new_repository<'p>(
         &self,
         appearing: impl IntoIterator<Item = &'p RelPath>,
     ) -> Result<(), Error> {
-        match &self.0 {
-            Inner::Directory(root) => root.check_no_new_repository(appearing),
-            Inner::Tree(tree) => tree.check_no_new_repository(appearing),
-        }
+        either!(self, files => files.check_no_new_repository(appearing))
     }
 }

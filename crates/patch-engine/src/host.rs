@@ -10,11 +10,12 @@ use crate::report::Report;
 use crate::transaction::error::CommitError;
 use crate::transaction::recovered::Recovered;
 
-/// Who asks for a change: a terminal, a tool server, a program. `()` approves everything and hears nothing.
+/// The caller of a change: a terminal, a tool server, a program. `()` approves everything and ignores events.
 ///
 /// For each plan it is asked with [`approve`](Self::approve), and receives, as far as the commit gets: [`Event::Planned`],
 /// [`Event::Staged`], [`Event::Published`] for each path, [`Event::Verifying`] where that is wanted, and [`Event::Committed`] or [`Event::Failed`]. A plan that was
 /// overtaken by a change of a file is announced again instead of ending.
+#[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait Host {
     /// Decides about exactly the plan that will be committed.
     ///
@@ -22,34 +23,31 @@ pub trait Host {
     ///
     /// When the plan cannot be shown, as a file has changed since. Nothing is committed then.
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        let _ = request;
         Ok(Decision::Approve)
     }
 
-    /// Whether the change is to be given up. It is asked now and then, and the last time before anything is published:
-    /// what is past that is finished.
+    /// Returns whether the change is to be given up. It is polled until the first file is published: after that the change is
+    /// finished.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// Hears what happens.
-    fn event(&mut self, event: &Event<'_>) {
-        let _ = event;
-    }
+    /// Receives an event.
+    fn event(&mut self, event: &Event<'_>) {}
 }
 
 impl Host for () {}
 
-/// Why a plan is worth a question.
+/// Why a person is asked about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A file goes away.
+    /// A file is deleted.
     Deletes {
         /// The file.
         path: RelPath,
     },
-    /// A file gives way to another, whole: to one that moves there, or to one that is written anew.
+    /// A whole file is replaced: by one that moves there, or by one that is rewritten.
     Replaces {
         /// The file.
         path: RelPath,
@@ -73,7 +71,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// What is asked.
+/// A request for approval.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'p> {
@@ -84,14 +82,14 @@ pub struct Request<'p> {
 }
 
 impl<'p> Request<'p> {
-    /// Asks about a plan, for no reason of its own.
+    /// Makes a request without a reason.
     #[must_use]
     pub fn new(plan: &'p Plan) -> Self {
         Self { plan, reasons: Vec::new() }
     }
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// This plan may be committed.
@@ -104,7 +102,7 @@ pub enum Decision {
     Postpone,
 }
 
-/// Something that happened.
+/// An event of a change.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {
@@ -117,9 +115,9 @@ pub enum Event<'e> {
         /// Somebody was asked; otherwise the policy or an earlier answer decided.
         asked: bool,
     },
-    /// This is what will be committed.
+    /// This plan will be committed.
     Planned(&'e Arc<Plan>),
-    /// All files of the transaction are written, and none has its name yet. A second attempt tells it again.
+    /// All files of the transaction are written, and none has its name yet. A second attempt sends this again.
     Staged(TransactionId),
     /// The transition of this index is published; the commit can still be rolled back.
     Published(usize),
@@ -129,44 +127,38 @@ pub enum Event<'e> {
     Committed(&'e Report),
     /// The plan could not be committed; [`is_rolled_back`](CommitError::is_rolled_back) tells whether anything is changed.
     Failed(&'e Plan, &'e CommitError),
-    /// What was done could not be written down in full; why.
+    /// The change could not be logged in full; why.
     Unlogged(&'e str),
-    /// The plan is committed, and its journal is not signed, for there is no place for a key: elsewhere, where there is one, it is
-    /// not known whose change this is.
+    /// The plan is committed, but its journal is not signed, since there is no place for a key. A program that has a key cannot
+    /// tell whose change this is.
     Unsigned,
-    /// What was done may be undone by a power cut; why.
+    /// A power cut may undo the change; why.
     NotDurable(&'e str),
 }
 
 /// A log of commits that is written before they happen. `()` keeps none.
+#[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait CommitLog {
     /// Transactions of earlier processes that were cut off were finished or reverted.
-    fn recovered(&mut self, recovered: &[Recovered]) {
-        let _ = recovered;
-    }
+    fn recovered(&mut self, recovered: &[Recovered]) {}
 
     /// This plan will be committed. The host may keep it, to work on it meanwhile.
-    fn planned(&mut self, plan: &Arc<Plan>) {
-        let _ = plan;
-    }
+    fn planned(&mut self, plan: &Arc<Plan>) {}
 
-    /// All files are staged and nothing is published: what is about to happen is written down.
+    /// All files are staged and nothing is published: writes down what is about to happen.
     ///
     /// # Errors
     ///
     /// When that is not possible. The commit is refused then.
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
-        let _ = id;
         Ok(())
     }
 
-    /// What was intended has ended, and the workspace is still locked: all of it happened, or why not. Whether it did after
-    /// an error that [is not rolled back](CommitError::is_rolled_back) is for recovery to find out.
-    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {
-        let _ = ended;
-    }
+    /// The commit has ended, and the workspace is still locked: all of it happened, or why not. After
+    /// an error that [is not rolled back](CommitError::is_rolled_back), recovery finds out whether it happened.
+    fn ended(&mut self, ended: Result<TransactionId, &CommitError>) {}
 
-    /// The file that has to be durable together with the journal.
+    /// Returns the file that has to be made durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {
         None
     }

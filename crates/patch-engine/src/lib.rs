@@ -1,10 +1,10 @@
 //! Plans patches against files and commits them, all or nothing.
 //!
-//! One road, every stage of it a type: a [`Patch`] is text that parses; [`plan()`] reads the files and
-//! gives a [`Plan`], a list of path [transitions](Transition) that can be looked at, shown and approved; the
-//! [`transaction`] commits exactly that plan, or nothing of it, and can take it back.
+//! Each stage is a type. A [`Patch`] is text that parses. [`plan()`] reads the files and
+//! returns a [`Plan`], a list of path [transitions](Transition) that can be inspected, shown and approved. A
+//! [`transaction`] commits exactly that plan, or nothing of it, and can undo it.
 //!
-//! [`edit`](fn@edit) does the middle of the road for one file in memory.
+//! [`edit`](fn@edit) applies hunks to one file in memory.
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -27,7 +27,6 @@ mod lines;
 mod locate;
 mod memory;
 mod near;
-mod new_file;
 mod options;
 mod plan;
 mod planner;
@@ -41,6 +40,7 @@ mod serialize;
 #[cfg(test)]
 #[path = "../../../tests/share.rs"]
 mod share;
+mod texts;
 pub mod transaction;
 mod turn_diff;
 pub mod write;

@@ -6,10 +6,17 @@ use std::ops::Range;
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether a file is no text: a NUL byte in its first 8 KiB, as for git.
+/// Returns whether a file is binary: it has a NUL byte in its first 8 KiB, as for git.
 #[must_use]
 pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
+}
+
+/// Iterates over the lines of a text, with their terminators.
+pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b'\n', text).map(|feed| feed + 1);
+    let rest = text.last().is_some_and(|&last| last != b'\n').then_some(text.len());
+    ends.chain(rest).scan(0, |from, end| Some(&text[std::mem::replace(from, end)..end]))
 }
 
 /// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs to
@@ -17,7 +24,7 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 ///
 /// Where each line begins is worked out when a line is asked for that is not among those whose
 /// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lines<'f> {
     bytes: &'f [u8],
     bom: usize,
@@ -49,21 +56,14 @@ impl<'f> Lines<'f> {
     /// `bytes` must be shorter than 4 GiB (the engine's limit for one file is lower).
     pub(crate) fn new(bytes: &'f [u8]) -> Self {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        Self {
-            bytes,
-            bom,
-            len: OnceCell::new(),
-            marked: OnceCell::new(),
-            starts: OnceCell::new(),
-            terminators: OnceCell::new(),
-        }
+        Self { bytes, bom, ..Self::default() }
     }
 
     pub(crate) fn bytes(&self) -> &'f [u8] {
         self.bytes
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(crate) fn len(&self) -> usize {
         *self.len.get_or_init(|| {
             let terminated = memchr::memchr_iter(b'\n', self.bytes).count();
@@ -71,7 +71,7 @@ impl<'f> Lines<'f> {
         })
     }
 
-    /// Remembers how many lines there are, after a walk over all of them.
+    /// Remembers the number of lines, after a walk over all of them.
     pub(crate) fn counted(&self, len: usize) {
         self.len.get_or_init(|| len);
     }
@@ -170,7 +170,7 @@ impl<'f> Lines<'f> {
         &line[line.len() - terminator_len(line)..]
     }
 
-    /// Whether the last line has a terminator; true for an empty file.
+    /// Returns whether the last line has a terminator; true for an empty file.
     pub(crate) fn ends_in_newline(&self) -> bool {
         self.bytes.len() == self.bom || self.bytes.ends_with(b"\n")
     }
@@ -180,7 +180,7 @@ impl<'f> Lines<'f> {
         (1..starts.len()).map(|next| self.text(self.bom.max(starts[next - 1] as usize)..starts[next] as usize))
     }
 
-    /// Which terminators occur.
+    /// Returns which terminators occur.
     pub(crate) fn terminators(&self) -> Terminators {
         *self.terminators.get_or_init(|| {
             let mut found = Terminators { lf: false, crlf: false };
@@ -197,7 +197,7 @@ impl<'f> Lines<'f> {
         })
     }
 
-    /// The terminator that most lines have; LF when none has any.
+    /// Returns the terminator that most lines have; LF when no line has one.
     pub(crate) fn dominant_terminator(&self) -> &'static [u8] {
         let lf = memchr::memchr_iter(b'\n', self.bytes).count();
         let crlf = memchr::memmem::find_iter(self.bytes, b"\r\n").count();
@@ -226,12 +226,12 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// The places of line feeds. To search for each with `memchr` would cost more than a line of source
-/// code is long.
+/// Iterates over the line feeds of a text. A call of `memchr` for each would cost more than a look at all bytes of a typical line of
+/// source code.
 #[derive(Debug)]
 struct LineFeeds<'f> {
     bytes: &'f [u8],
-    /// What is not looked at yet.
+    /// The first byte that was not looked at yet.
     next: usize,
     /// The block that was looked at last, and a bit for each line feed in it that is to come.
     block: usize,
@@ -243,7 +243,7 @@ impl<'f> LineFeeds<'f> {
         Self { bytes, next: from, block: from, mask: 0 }
     }
 
-    /// Goes on to a block with a line feed; near the end of the file, and in a long line, to the next
+    /// Finds the next block with a line feed; near the end of the file, and in a long line, the next
     /// line feed alone.
     fn advance(&mut self) -> Option<()> {
         /// After so many bytes without a line feed, a line is called long.

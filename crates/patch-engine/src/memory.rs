@@ -1,4 +1,4 @@
-//! Files in memory: a tree that is a map, and patches that make another one of it.
+//! Files in memory: a tree that is a map, and patches that are applied to it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -32,7 +32,7 @@ use crate::reject::Rejects;
 pub struct MemoryTree(Arc<BTreeMap<Box<str>, Content>>);
 
 impl MemoryTree {
-    /// No files.
+    /// Makes a tree without files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -50,7 +50,7 @@ impl MemoryTree {
         Arc::make_mut(&mut self.0).insert(path.into(), content);
     }
 
-    /// Takes away what is at a path.
+    /// Removes the file or link at a path.
     pub fn remove(&mut self, path: &str) {
         Arc::make_mut(&mut self.0).remove(path);
     }
@@ -66,7 +66,7 @@ impl MemoryTree {
         self.0.iter().map(|(path, content)| (&**path, content))
     }
 
-    /// Does what a plan says.
+    /// Carries out a plan.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl MemoryTree {
         Ok(())
     }
 
-    /// What is in a directory, directly and further down; `dir` ends in a slash, or is empty. Without that beginning.
+    /// Iterates over the files beneath a directory, with their paths relative to it; `dir` ends in a slash, or is empty.
     fn beneath<'t>(&'t self, dir: &'t str) -> impl Iterator<Item = (&'t str, &'t Content)> {
         let from = (Bound::Included(dir), Bound::Unbounded);
         self.0.range::<str, _>(from).map_while(move |(path, content)| Some((path.strip_prefix(dir)?, content)))
@@ -130,7 +130,7 @@ impl Tree for MemoryTree {
     }
 }
 
-/// What a patch makes of files in memory.
+/// The result of a patch that was applied to files in memory.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Changed {
@@ -149,7 +149,7 @@ pub enum InMemoryError {
     /// The patch cannot be planned: every reason.
     #[error(transparent)]
     Rejected(#[from] Rejects),
-    /// The tree did not stay as it was.
+    /// The tree has changed meanwhile.
     #[error(transparent)]
     Read(#[from] Error),
 }
@@ -157,7 +157,7 @@ pub enum InMemoryError {
 /// Applies a patch to files in memory, under the rules of a workspace and its default [`policy`](crate::policy()). `tree` stays
 /// as it is: [`MemoryTree::commit`] makes the change there.
 ///
-/// Rules of one's own: `plan(Files::of_tree(Arc::new(tree), policy), …)`.
+/// For other rules use `plan(Files::of_tree(Arc::new(tree), policy), …)`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The path that was probably meant by one that does not work. It is only told, never used.
+//! The path that was probably meant by one that does not work. It is only shown, never used.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,29 +8,24 @@ use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
 use crate::files::Files;
 use crate::reject::{Problem, Reject};
 
-/// How many entries are looked at for one path.
+/// The most directory entries that are looked at for one path.
 const LOOKED_AT: usize = 20_000;
 
-/// For how many paths of a patch a file is looked for.
+/// The most paths of a patch for which a search is made.
 const SEARCHES: usize = 8;
 
-/// Folders with the files of others.
+/// Directories with files that other programs make: they are not searched.
 const SKIPPED: &[&[u8]] = &[b"node_modules", b"target", b"dist", b"build"];
 
 /// Finds what was probably meant.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Near {
+    /// How many searches were made.
     searches: Cell<usize>,
 }
 
-impl Default for Near {
-    fn default() -> Self {
-        Self { searches: Cell::new(SEARCHES) }
-    }
-}
-
 impl Reject {
-    /// The same, with the path that was probably meant.
+    /// Returns the same reject, with the path that was probably meant.
     #[must_use]
     pub fn among(self, files: impl Into<Files>) -> Self {
         Self { near: Near::default().path(&files.into(), &self.path, &self.problem), ..self }
@@ -38,11 +33,11 @@ impl Reject {
 }
 
 impl Near {
-    /// What to write instead of `path`, where that is clear enough to be worth a question.
+    /// Returns the path to write instead of `path`, where that is clear enough to be worth a question.
     pub(crate) fn path(&self, files: &Files, path: &str, problem: &Problem) -> Option<String> {
         let respelt = match problem {
             Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
-                let root = std::path::absolute(files.path()?).ok()?;
+                let root = std::path::absolute(files.directory()?.path()).ok()?;
                 std::path::Path::new(path).strip_prefix(root).ok()?.to_str()?.to_owned()
             }
             Problem::Guard(Error::Spelling {
@@ -51,7 +46,7 @@ impl Near {
                 ..
             })
             | Problem::Guard(Error::Traversal { .. }) => plain(&path.replace('\\', "/"))?,
-            // What another section takes away is there, and not meant.
+            // A file that another section takes away still exists, and is not meant.
             Problem::Missing => return self.existing(files, path).filter(|near| near != path),
             Problem::MissingParent { .. } => return self.parent(files, path).filter(|near| near != path),
             _ => return None,
@@ -59,7 +54,7 @@ impl Near {
         files.check(&respelt, Access::Update).ok().map(|path| path.to_string()).filter(|respelt| respelt != path)
     }
 
-    /// A file that exists.
+    /// Returns an existing file that is probably meant.
     fn existing(&self, files: &Files, path: &str) -> Option<String> {
         let path = path.strip_prefix("./").unwrap_or(path);
         // `a/` and `b/` of a diff, and the name of the workspace's own directory.
@@ -83,7 +78,7 @@ impl Near {
         })
     }
 
-    /// The same file in a directory that exists.
+    /// Returns the same file name in an existing directory.
     fn parent(&self, files: &Files, path: &str) -> Option<String> {
         let (directory, name) = path.strip_prefix("./").unwrap_or(path).rsplit_once('/')?;
         let beneath = format!("/{directory}");
@@ -96,9 +91,12 @@ impl Near {
         Some(format!("{found}/{name}"))
     }
 
-    /// The one entry with the best mark; none when two have it.
+    /// Returns the one entry with the best mark; `None` when two entries share it.
     fn search(&self, files: &Files, mark: impl Fn(&RelPath, FileKind) -> u8) -> Option<String> {
-        self.searches.set(self.searches.get().checked_sub(1)?);
+        let searches = self.searches.replace(self.searches.get() + 1);
+        if searches >= SEARCHES {
+            return None;
+        }
         let mut best: (u8, Vec<String>) = (1, Vec::new());
         let mut left = LOOKED_AT;
         let mut pending = VecDeque::from([None::<RelPath>]);
@@ -109,7 +107,7 @@ impl Near {
                     Some(dir) => [dir.as_str().as_bytes(), b"/", &name[..]].concat(),
                     None => name.clone(),
                 };
-                // What may not be read is not told.
+                // A path that may not be read is not shown.
                 let Ok(path) = files.check_bytes(&path, Access::Read) else { continue };
                 let marked = mark(&path, kind);
                 if marked > best.0 {
@@ -148,7 +146,7 @@ fn plain(path: &str) -> Option<String> {
     (!parts.is_empty() && !path.starts_with('/')).then(|| parts.join("/"))
 }
 
-/// Whether one character more, less, other, or exchanged with its neighbour makes one path the other; or only case does.
+/// Returns whether two paths differ by one character (inserted, deleted, replaced, or swapped with its neighbour), or in case only.
 fn one_edit(one: &str, other: &str) -> bool {
     one.len().abs_diff(other.len()) <= 4
         && (strsim::osa_distance(one, other) == 1 || one.to_lowercase() == other.to_lowercase())

@@ -1,4 +1,4 @@
-//! Every rule of the engine that can be chosen, and the two profiles that preset them.
+//! The options of the engine, and the two profiles that preset them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,30 +12,15 @@ use crate::encoding::Encodings;
 use crate::files::Files;
 use crate::locate::{Ambiguous, Order, Pass, Rules};
 
-/// A named preset of [`Options`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Profile {
-    /// Exact matches, one place for each hunk, nothing replaced: the default.
-    #[default]
-    Strict,
-    /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
-    Codex,
-}
-
-impl Profile {
-    /// The name on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Codex => "codex",
-        }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+patch_grammar::named! {
+    /// A named preset of [`Options`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Profile {
+        /// Exact matches, one place for each hunk, nothing replaced: the default.
+        #[default]
+        Strict = "strict",
+        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing files.
+        Codex = "codex",
     }
 }
 
@@ -43,15 +28,12 @@ impl FromStr for Profile {
     type Err = UnknownProfile;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "strict" => Ok(Self::Strict),
-            "codex" => Ok(Self::Codex),
-            _ => Err(UnknownProfile(name.to_owned())),
-        }
+        let known = Self::ALL.into_iter().find(|profile| profile.as_str() == name);
+        known.ok_or_else(|| UnknownProfile(name.to_owned()))
     }
 }
 
-/// There is no profile of that name.
+/// The error for a profile name that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no profile {0:?}; there are `strict` and `codex`")]
 pub struct UnknownProfile(String);
@@ -84,6 +66,21 @@ pub enum Expected {
     Hash(Sha256),
 }
 
+impl From<Option<Sha256>> for Expected {
+    fn from(hash: Option<Sha256>) -> Self {
+        hash.map_or(Self::Absent, Self::Hash)
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("no file"),
+            Self::Hash(hash) => write!(f, "SHA-256 {hash}"),
+        }
+    }
+}
+
 impl FromStr for Expected {
     type Err = fs_guard::ParseSha256Error;
 
@@ -93,18 +90,18 @@ impl FromStr for Expected {
     }
 }
 
-/// What files were at other times, by hash.
+/// Finds earlier versions of files by hash.
 pub trait Snapshots: fmt::Debug + Send + Sync {
-    /// The bytes with this hash; `None` when they are not at hand. They are not checked again: the implementation
-    /// has compared them with the hash. The file of which the hash is expected says where to look first; bytes that some other
-    /// file had are as good.
+    /// Returns the bytes with this hash; `None` when they are not at hand. They are not checked again: the implementation
+    /// has to compare them with the hash. `path` is the file that is expected to have the hash, and a hint where to look first; the
+    /// bytes of another file are as good.
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>>;
 }
 
 /// All rules of planning.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The profile that the rules began as: it is logged, and decides nothing.
+    /// The profile that the options were made from. It is logged, and decides nothing.
     pub profile: Profile,
     /// What is tolerated around and in the patch text.
     pub parse: ParseOptions,
@@ -124,17 +121,17 @@ pub struct Options {
     pub allow_move: bool,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
-    /// How many bytes of files a plan keeps in memory; those beyond are read again when they are needed, and have to be
-    /// the same still.
+    /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they are needed, and must not
+    /// have changed.
     pub max_memory: u64,
     /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has changed since is located
-    /// there, and [carried](crate::carry) to the file as it is now. None: the files' own lines decide.
+    /// there, and [carried](crate::carry) to the current file. `None`: hunks are located in the current files.
     pub base: Option<Files>,
-    /// Where the bytes are that an expected hash stands for. With these, a file may have changed since it had that hash, if the
-    /// patch only updates it: its hunks are located in those bytes, and [carried](crate::carry). What the patch deletes,
-    /// only moves or does not touch has to be as expected.
+    /// Finds the bytes that an expected hash stands for. With these, a file may have changed since it had that hash, if the
+    /// patch only updates it: its hunks are located in those bytes, and [carried](crate::carry). Files that the patch deletes,
+    /// only moves or does not touch have to be as expected.
     pub snapshots: Option<Arc<dyn Snapshots>>,
     /// What files must be before the patch, by path; files that are not named are not checked. With a base, a file may also
     /// have changed since it had that hash there.
@@ -151,7 +148,7 @@ pub const MAX_FILE_SIZE: u64 = 256 << 20;
 pub const MAX_MEMORY: u64 = 64 << 20;
 
 impl Options {
-    /// The rules of a profile.
+    /// Returns the options of a profile.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         let codex = profile == Profile::Codex;

@@ -1,31 +1,30 @@
-//! From a patch to a plan: its sections are changes that a [`PlanBuilder`] makes one after the other. Reads, never
-//! writes.
+//! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the other. It reads files and never
+//! writes one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use fs_guard::{Access, Hasher, Metadata, RelPath, Sha256};
+use fs_guard::{Access, Metadata, RelPath, Sha256};
 use patch_grammar::{Hunk, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::base::Base;
 use crate::carry::{Carried, CarriedHunk, carry};
-use crate::conventions::Conventions;
 use crate::edit;
 use crate::files::Files;
 use crate::locate::{HunkReject, Note, Placed, RejectReason};
 use crate::near::Near;
-use crate::new_file::{Added, NewFiles};
 use crate::options::{Expected, Options};
 use crate::plan::builder::{New, PlanBuilder, mode_in_place_of};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
-use crate::prefetch::{self, Edited, Prefetched, Prefetcher};
+use crate::prefetch::{Edited, Prefetched, Prefetcher};
 use crate::reject::{Checked, Problem, Reject, Rejects};
+use crate::texts::{Added, Texts};
 
-/// In how many other files of the patch the lines of a rejected hunk are looked for.
+/// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
 
-/// For how many rejected hunks of a patch that is done: each costs a walk over those files.
+/// The most rejected hunks of a patch that other files are searched for: each costs a walk over those files.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
 /// Plans a patch: reads every file it needs once, and computes every post-image.
@@ -41,22 +40,20 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     let named = named(patch);
     let alone = patch.sections.iter().enumerate().filter(|(_, section)| {
         let path = section.path.text;
-        // What is expected of a file is checked before, and its bytes are here then.
+        // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
         named[path].len() == 1 && !options.expected.contains_key(path) && options.base.is_none()
     });
-    let conventions = Conventions::new(files);
     let alone = alone.map(|(index, _)| index).collect();
-    let new_files = NewFiles::new(patch, options, &conventions);
-    let prefetcher = Prefetcher::new(files, patch, options, &conventions, &new_files, alone);
+    let texts = Texts::new(files, patch, options);
+    let prefetcher = Prefetcher::new(files, patch, &texts, alone);
     thread::scope(|scope| {
         let mut prefetch = prefetcher.start(scope);
         let mut planner = Planner {
             builder: PlanBuilder::with_capacity(files.clone(), options, patch.sections.len()),
             patch,
             options,
-            conventions: &conventions,
-            new_files: &new_files,
+            texts: &texts,
             named,
             prefetched: None,
             checked: Vec::new(),
@@ -82,7 +79,7 @@ pub fn plan(files: impl Into<Files>, patch: &Patch<'_>, options: &Options) -> Re
     })
 }
 
-/// The sections that name each path.
+/// Returns the sections that name each path.
 fn named<'p>(patch: &'p Patch<'p>) -> HashMap<&'p str, Vec<usize>> {
     let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, section) in patch.sections.iter().enumerate() {
@@ -97,13 +94,12 @@ struct Planner<'a, 'p> {
     builder: PlanBuilder<'a>,
     patch: &'p Patch<'p>,
     options: &'a Options,
-    conventions: &'a Conventions<'a>,
-    new_files: &'a NewFiles<'a>,
+    texts: &'a Texts<'a>,
     /// The sections that name each path.
     named: HashMap<&'p str, Vec<usize>>,
-    /// What was prefetched of the section that is planned now.
+    /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
-    /// The paths of the section that is planned now.
+    /// The paths of the current section.
     checked: Vec<RelPath>,
     base: Base<'a>,
     placed: Vec<(usize, Placed)>,
@@ -116,14 +112,13 @@ struct Planner<'a, 'p> {
 
 impl<'p> Planner<'_, 'p> {
     fn files(&self) -> &Files {
-        self.builder.files()
+        &self.builder.files
     }
 
     fn check_expectations(&mut self) {
         for (path, &expected) in &self.options.expected {
             let outcome = self.actual(path).and_then(|actual| {
-                let found = actual.map_or(Expected::Absent, Expected::Hash);
-                if found == expected { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
+                if expected == actual.into() { Ok(()) } else { Err(Problem::Stale { expected, actual }) }
             });
             if let Err(problem) = outcome {
                 if let Ok(checked) = self.files().check(path, Access::Read) {
@@ -142,7 +137,7 @@ impl<'p> Planner<'_, 'p> {
         }
     }
 
-    /// Whether every section that names a path changes lines of that file.
+    /// Returns whether every section that names a path changes lines of that file.
     fn only_updates(&self, path: &str) -> bool {
         let mut sections = self.patch.sections.iter().filter(|section| names(section, path)).peekable();
         let updates = |section: &Section<'_>| {
@@ -153,13 +148,13 @@ impl<'p> Planner<'_, 'p> {
     }
 
     fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
-        let path = self.files().check(path, Access::Read).map_err(Problem::Guard)?;
+        let path = self.files().check(path, Access::Read)?;
         Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256))
     }
 
     fn section(&mut self, index: usize, section: &'p Section<'p>) {
-        let offered = self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
-        self.builder.offer(offered);
+        self.builder.offered =
+            self.prefetched.as_mut().and_then(|found| Some((found.path.clone(), found.disk.take()?)));
         let result = match &section.operation {
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
@@ -207,7 +202,7 @@ impl<'p> Planner<'_, 'p> {
         }
         let replaced = self.make_way(index, &path)?;
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let added = added.or_else(|| self.new_files.make(&path, lines));
+        let added = added.or_else(|| self.texts.make(&path, lines));
         let Added { content, notes } = added.ok_or(Problem::Hunk(RejectReason::Encoding))?;
         self.notes.extend(notes);
         let mode = with_executable(mode_in_place_of(&replaced), section);
@@ -235,7 +230,7 @@ impl<'p> Planner<'_, 'p> {
             let file = self.builder.current(&path)?.post;
             let source = self.builder.source(&path, &file)?;
             if !is_all_of(&source, hunks) {
-                // A hunk that has no place tells more.
+                // A hunk that has no place is a better explanation.
                 match self.apply(&path, &file, &source, hunks)? {
                     Err(rejects) => return Err(self.hunk_failures(index, &path, hunks, rejects)),
                     Ok(edited) if edited.is_all_of_it(hunks) => {}
@@ -246,7 +241,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(self.builder.take_away(&path)?)
     }
 
-    /// The sections of a git diff do not depend on their order: what is copied is the file as it was before all of them.
+    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their order.
     fn copy(
         &mut self,
         index: usize,
@@ -297,31 +292,21 @@ impl<'p> Planner<'_, 'p> {
             return Err(Vec::new());
         }
         self.builder.check_file(&path, access).or_else(|problem| match problem {
-            // It may have been there when the patch was written.
+            // The file may have existed when the patch was written.
             Problem::Missing => Err(self.base.missing(&path)?),
             problem => Err(problem),
         })?;
         let mut failures = Vec::new();
-        let target = match move_to.map(|to| self.destination(index, &path, to)).transpose() {
-            Ok(target) => target,
-            Err(failure) => {
-                failures.push(failure);
-                None
-            }
-        };
-        let new = match self.edited(index, section, &path, hunks) {
-            Ok(mut new) => {
-                new.post.mode = with_executable(new.post.mode, section);
-                new
-            }
-            Err(more) => {
-                failures.extend(more);
-                return Err(failures);
-            }
-        };
-        if !failures.is_empty() {
-            return Err(failures);
-        }
+        let target = move_to.and_then(|to| {
+            let target = self.new_place(index, &path, to).and_then(|target| match self.options.allow_move {
+                true => Ok(target),
+                false => Err(failure_at(to, Problem::MoveNotAllowed)),
+            });
+            target.map_err(|failure| failures.push(failure)).ok()
+        });
+        let edited = self.edited(index, section, &path, hunks).map_err(|more| failures.extend(more)).ok();
+        let Some(mut new) = edited.filter(|_| failures.is_empty()) else { return Err(failures) };
+        new.post.mode = with_executable(new.post.mode, section);
         match target {
             None => self.builder.write(&path, new),
             Some((to, replaced)) => {
@@ -332,21 +317,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(())
     }
 
-    /// Checks where a file moves to, and gives what it replaces there.
-    fn destination(
-        &mut self,
-        index: usize,
-        path: &RelPath,
-        to: &Spanned<'p>,
-    ) -> Result<(RelPath, Option<Option<Metadata>>), Failure> {
-        let target = self.new_place(index, path, to)?;
-        if !self.options.allow_move {
-            return Err(failure_at(to, Problem::MoveNotAllowed));
-        }
-        Ok(target)
-    }
-
-    /// Checks where a file shall appear that is at `path`, and gives what it replaces there.
+    /// Checks the new path of a moved or copied file that is at `path`, and returns what it replaces there.
     fn new_place(
         &mut self,
         index: usize,
@@ -363,7 +334,7 @@ impl<'p> Planner<'_, 'p> {
         Ok((target, replaced))
     }
 
-    /// Checks that a section's file may appear at `path`, and gives what it replaces.
+    /// Checks that a section may create a file at `path`, and returns what it replaces.
     fn make_way(&mut self, index: usize, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let replaced = self.builder.make_way(path)?;
         let named = self.named.get(path.as_str()).into_iter().flatten();
@@ -382,11 +353,11 @@ impl<'p> Planner<'_, 'p> {
         hunks: &'p [Hunk<'p>],
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let binary = || Problem::Binary { size: file.size, sha256: file.sha256 };
-        let text = prefetch::text(path, source, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        let text = self.texts.of(path, source, hunks).ok_or_else(binary)?;
         Ok(Edited::new(source, &text, hunks, self.options))
     }
 
-    /// The file at `path` with `hunks` applied.
+    /// Returns the file at `path` with `hunks` applied.
     fn edited(
         &mut self,
         index: usize,
@@ -402,10 +373,10 @@ impl<'p> Planner<'_, 'p> {
         if let Some(seen) = self.base.unlike(path, &base.post)? {
             return self.carried(index, section, path, hunks, base, (&seen, &source));
         }
-        // What this section makes of it is the base of the next, and the file.
+        // The result of this section is both the file and the base for the next section.
         self.base.leave(path, None);
-        // It was made of the file on disk: it holds if that is where this section found it.
-        let holds = !self.builder.is_offered();
+        // The edit was made of the file on disk: it is valid if this section found the file there.
+        let holds = self.builder.offered.is_none();
         let prefetched = self.prefetched.take().filter(|prefetched| holds && prefetched.path == *path);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => Ok(edited),
@@ -420,7 +391,7 @@ impl<'p> Planner<'_, 'p> {
         Ok(self.builder.edited(path, base, &source, edit.splices, sha256, size)?)
     }
 
-    /// The file at `path` with hunks applied that are located in its base.
+    /// Returns the file at `path` with hunks applied that were located in its base.
     fn carried(
         &mut self,
         index: usize,
@@ -431,7 +402,7 @@ impl<'p> Planner<'_, 'p> {
         (base, source): (&[u8], &[u8]),
     ) -> Result<New, Vec<Failure>> {
         let binary = || Problem::Binary { size: now.post.size, sha256: now.post.sha256 };
-        let text = prefetch::text(path, base, hunks, self.options, self.conventions).ok_or_else(binary)?;
+        let text = self.texts.of(path, base, hunks).ok_or_else(binary)?;
         // Lines of other encodings are not compared as bytes.
         if text.encoding().is_some() {
             self.base.check_unchanged(path, &now.post)?;
@@ -439,7 +410,7 @@ impl<'p> Planner<'_, 'p> {
         let edit = match edit::edit_text(&text, hunks, &self.options.placement, self.options.final_newline) {
             Ok(edit) => edit,
             Err(rejects) => {
-                // What was expected was not what its author saw either, so nothing is said about those lines.
+                // The expected version was not what the author saw either, so its lines explain nothing.
                 if self.options.base.is_none() {
                     self.base.check_unchanged(path, &now.post)?;
                 }
@@ -464,10 +435,8 @@ impl<'p> Planner<'_, 'p> {
             let hunk = section.place_in_text(carried.hunk);
             self.notes.push(CarriedHunk { hunk, ..carried }.note(section.path.text));
         }
-        let mut hasher = Hasher::new();
-        splices.hash(source, 0, &mut hasher);
-        let size = splices.size_of(source.len()) as u64;
-        Ok(self.builder.edited(path, now, source, splices, hasher.finish(), size)?)
+        let (sha256, size) = splices.outcome(source);
+        Ok(self.builder.edited(path, now, source, splices, sha256, size)?)
     }
 
     fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
@@ -526,11 +495,11 @@ impl<'p> Planner<'_, 'p> {
         Problem::Hunk(reason)
     }
 
-    /// Checks the path of a section, unless prefetching did.
+    /// Checks the path of a section, unless prefetching has checked it.
     fn check(&mut self, section: &Section<'_>, access: Access) -> Checked<RelPath> {
         let path = match &self.prefetched {
             Some(prefetched) => prefetched.path.clone(),
-            None => self.files().check(section.path.text, access).map_err(Problem::Guard)?,
+            None => self.files().check(section.path.text, access)?,
         };
         self.checked.push(path.clone());
         Ok(path)
@@ -549,22 +518,22 @@ impl<'p> Planner<'_, 'p> {
     }
 }
 
-/// Whether a section is about a path.
+/// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
     plain(section.path.text) == path || section.destination().is_some_and(|to| plain(to.text) == path)
 }
 
-/// A path without the `./` that a patch may put before it.
+/// Removes the `./` that a patch may put before a path.
 fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// The mode that a section says, if it does.
+/// Returns the mode that a section states, or else `mode`.
 fn with_executable(mode: Mode, section: &Section<'_>) -> Mode {
     section.executable.map_or(mode, |executable| mode.with_executable(executable))
 }
 
-/// Whether the lines that `hunks` delete are those of the file, byte for byte.
+/// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
     let mut rest = Some(source);
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
@@ -588,7 +557,7 @@ struct Failure {
     problem: Problem,
 }
 
-/// A failure of the path that a file gets.
+/// Makes a failure about the new path of a file.
 fn failure_at(to: &Spanned<'_>, problem: Problem) -> Failure {
     Failure { path: Some(to.text.to_owned()), hunk: None, patch_line: Some(to.line), problem }
 }

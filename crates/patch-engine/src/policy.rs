@@ -6,10 +6,10 @@ use workspace_trash::KeyPlace;
 /// The directory, in the root, of journals, displaced files and logs.
 pub const STATE_DIR: &str = ".apply-patch";
 
-/// The directory of the key, in that of the user's state.
+/// The directory of the key, in the user's state directory.
 const KEY_DIR: &str = "apply-patch";
 
-/// The directory, in the same, of the states that are kept outside their projects.
+/// The directory, beside the key, of the states that are kept outside their projects.
 pub(crate) const USER_STATES: &str = "workspaces";
 
 /// The patterns of paths that are never touched.
@@ -25,7 +25,7 @@ pub const DEFAULT_FORBIDDEN: &[&str] = &[
     "**/.yarnrc*",
 ];
 
-/// What these patterns do not mean: templates have no secrets.
+/// The exceptions to these patterns: templates have no secrets.
 pub(crate) const NOT_FORBIDDEN: &[&str] = &["**/.env.example", "**/.env.sample", "**/.env.template"];
 
 /// The patterns of paths that make tools run code, and have to be approved.
@@ -48,7 +48,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.gitmodules",
     "**/.gitattributes",
     "**/.pre-commit-config.yaml",
-    // What tightens or loosens this guard itself.
+    // The files that tighten or loosen this guard itself.
     "**/.apply-patch.toml",
     "**/apply-patch/config.toml",
 ];

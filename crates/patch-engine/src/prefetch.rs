@@ -1,10 +1,10 @@
-//! The part of planning that needs no other section: reading, hashing and editing files, on all
-//! processors.
+//! Reads, hashes and edits files ahead of the planner, on all processors: the part of planning that does not depend on other
+//! sections.
 //!
-//! Sections act in order, but most patches name each path once; what such a section makes of its file
-//! does not depend on the others. It is computed here before the planner needs it, which takes it where it
-//! still holds. Whatever goes wrong here is left out: the planner then does the same in its own order,
-//! and words the refusal.
+//! Sections act in order, but most patches name each path once, and the result of such a section
+//! does not depend on the others. It is computed here before the planner needs it. The planner takes it where it
+//! is still valid. Errors are dropped here: the planner then does the same work in its own order,
+//! and reports them.
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -14,20 +14,19 @@ use std::thread;
 use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{Hunk, LineEndings, Patch, Section, SectionOperation};
 
-use crate::conventions::Conventions;
 use crate::edit::{self, Edit};
 use crate::encoding::FileText;
 use crate::files::Files;
 use crate::locate::{HunkReject, Pass};
-use crate::new_file::{Added, NewFiles};
 use crate::options::Options;
 use crate::plan::Image;
 use crate::plan::disk::{Disk, load_unhashed};
+use crate::texts::{Added, Texts};
 
-/// How many threads can run at the same time. The library reads half a dozen files each time that it is asked.
+/// How many threads can run at the same time. The standard library reads half a dozen files for each answer.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
-/// How many sections are prefetched at most before the planner takes them: their files are in memory together.
+/// The most sections that are prefetched and not yet taken: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
 
 /// When this many bytes of files wait for the planner, no further one is read.
@@ -42,20 +41,20 @@ const SIZE_WORTH_A_THREAD: usize = 1 << 20;
 /// More threads than this only wait for the file system.
 const MOST_THREADS: usize = 8;
 
-/// What one section makes of its file, if nothing else in the patch is about it.
+/// The result of a section whose file no other section names.
 #[derive(Debug)]
 pub(crate) struct Prefetched {
     pub(crate) path: RelPath,
-    /// What is there. The planner takes it if it has not read the file itself before.
+    /// The file on disk. The planner takes it if it has not read the file itself.
     pub(crate) disk: Option<Disk>,
-    /// What the hunks make of it; holds only for what was taken.
+    /// The file with its hunks applied; valid only together with `disk`.
     pub(crate) edited: Option<Edited>,
     /// A file that is added.
     pub(crate) added: Option<Added>,
 }
 
 impl Prefetched {
-    /// How many bytes of files it holds.
+    /// Returns how many bytes of files it holds.
     fn size(&self) -> usize {
         let read = self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
         let added = match &self.added {
@@ -77,7 +76,7 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
-    /// Whether hunks that say nothing about line ends have deleted every line of the file, byte for byte but for those.
+    /// Returns whether hunks that say nothing about line ends have deleted every line of the file, with all other bytes equal.
     pub(crate) fn is_all_of_it(&self, hunks: &[Hunk<'_>]) -> bool {
         let exact = self.edit.placed.iter().all(|placed| placed.pass == Pass::Exact);
         self.size == 0 && exact && hunks.iter().all(|hunk| hunk.endings != LineEndings::Exact)
@@ -94,7 +93,7 @@ impl Edited {
         Ok(Self::hash(edit, text, source, 0, Hasher::new()))
     }
 
-    /// The same, and the hash of the file itself: they share the work up to the first change.
+    /// Does the same, and hashes the file itself: both hashes share the work up to the first change.
     fn with_source<'p>(
         source: &[u8],
         text: &FileText<'_>,
@@ -118,48 +117,30 @@ impl Edited {
     }
 }
 
-/// The text of a file that hunks are applied to; `None` when it is binary.
-pub(crate) fn text<'f>(
-    path: &RelPath,
-    stored: &'f [u8],
-    hunks: &[Hunk<'_>],
-    options: &Options,
-    conventions: &Conventions<'_>,
-) -> Option<FileText<'f>> {
-    // A diff has the bytes of the file, whatever they mean.
-    if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
-        return FileText::of(stored, None);
-    }
-    let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
-    options.encodings.text_by(conventions, path, stored, unicode)
-}
-
 /// Prepares sections before the planner needs them.
 pub(crate) struct Prefetcher<'a, 'p> {
     files: &'a Files,
     patch: &'p Patch<'p>,
-    options: &'a Options,
-    conventions: &'a Conventions<'a>,
-    new_files: &'a NewFiles<'a>,
+    texts: &'a Texts<'a>,
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<Progress>,
-    /// There is room for more, or no need of it.
+    /// Signals that there is room for more, or that no more is needed.
     room: Condvar,
-    /// What the planner waits for is there.
+    /// Signals that the section that the planner waits for is ready.
     arrived: Condvar,
 }
 
-/// How far the work is.
+/// The progress of the work.
 #[derive(Debug, Default)]
 struct Progress {
     /// How many of the sections were begun.
     begun: usize,
     /// How many of them the planner took.
     taken: usize,
-    /// What is prefetched and not taken; nothing where something went wrong.
+    /// The sections that are prefetched and not yet taken; `None` where an error occurred.
     ready: HashMap<usize, Option<Prefetched>>,
-    /// How many bytes of files that is.
+    /// How many bytes of files they hold.
     bytes: usize,
     /// The section that the planner waits for.
     wanted: Option<usize>,
@@ -170,24 +151,17 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether this much can be prefetched beyond what is taken.
+    /// Returns whether fewer sections and bytes than these are waiting.
     fn has_room(&self, sections: usize, bytes: usize) -> bool {
         self.begun - self.taken < sections && self.bytes < bytes
     }
 }
 
 impl<'a, 'p> Prefetcher<'a, 'p> {
-    /// Will prepare `sections`: of each no other names its path.
-    pub(crate) fn new(
-        files: &'a Files,
-        patch: &'p Patch<'p>,
-        options: &'a Options,
-        conventions: &'a Conventions<'a>,
-        new_files: &'a NewFiles<'a>,
-        sections: Vec<usize>,
-    ) -> Self {
+    /// Makes a prefetcher for `sections`, whose paths no other section names.
+    pub(crate) fn new(files: &'a Files, patch: &'p Patch<'p>, texts: &'a Texts<'a>, sections: Vec<usize>) -> Self {
         let (progress, room, arrived) = Default::default();
-        Self { files, patch, options, conventions, new_files, sections, progress, room, arrived }
+        Self { files, patch, texts, sections, progress, room, arrived }
     }
 
     /// Starts to prepare, where that is worth a thread.
@@ -197,7 +171,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             _ => MOST_THREADS.min(*PROCESSORS),
         };
         for _ in 1..threads {
-            // Without it there is only less help.
+            // Without this thread there is only less help.
             let _ = thread::Builder::new().spawn_scoped(scope, || self.help());
         }
         Prefetch(self)
@@ -223,12 +197,12 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works out the next section.
+    /// Prefetches the next section.
     fn one<'s>(&'s self, mut progress: MutexGuard<'s, Progress>) -> MutexGuard<'s, Progress> {
         let index = self.sections[progress.begun];
         progress.begun += 1;
         drop(progress);
-        // The planner must not wait for what never comes. It will do the same, and panic itself.
+        // The planner must not wait for a result that never comes. It will do the same work, and panic itself.
         let work = || self.section(&self.patch.sections[index]);
         let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
         let mut progress = self.lock();
@@ -244,29 +218,30 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let (access, hunks) = match &section.operation {
             SectionOperation::Add(lines) => {
                 let path = self.files.check(section.path.text, Access::Create).ok()?;
-                let added = Some(self.new_files.make(&path, lines)?);
+                let added = Some(self.texts.make(&path, lines)?);
                 return Some(Prefetched { path, disk: None, edited: None, added });
             }
             SectionOperation::Delete(_) => (Access::Delete, &[][..]),
             SectionOperation::Update { move_to: Some(_), hunks } => (Access::Delete, &hunks[..]),
             SectionOperation::Update { move_to: None, hunks } => (Access::Update, &hunks[..]),
-            // Its source is not a path that changes, and may be one of another section.
+            // The source of a copy does not change, and another section may name it.
             SectionOperation::Copy { .. } => return None,
         };
         let path = self.files.check(section.path.text, access).ok()?;
-        let (metadata, bytes) = load_unhashed(self.files, &path, access, self.options.max_file_size).ok()??;
+        let options = self.texts.options;
+        let (metadata, bytes) = load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
         let editable = !hunks.is_empty() && metadata.kind == FileKind::File;
-        let text = editable.then(|| text(&path, &bytes, hunks, self.options, self.conventions)).flatten();
+        let text = editable.then(|| self.texts.of(&path, &bytes, hunks)).flatten();
         let (sha256, edited) = if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
             thread::scope(|scope| {
                 let hash = || Sha256::of(&bytes);
                 let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                let edited = Edited::new(&bytes, text, hunks, self.options).ok();
+                let edited = Edited::new(&bytes, text, hunks, options).ok();
                 (thread.map_or_else(|_| hash(), |thread| thread.join().expect("hashing does not panic")), edited)
             })
         } else {
-            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, self.options).ok());
+            let both = text.as_ref().and_then(|text| Edited::with_source(&bytes, text, hunks, options).ok());
             both.map_or_else(|| (Sha256::of(&bytes), None), |(sha256, edited)| (sha256, Some(edited)))
         };
         let disk = Some(Disk { metadata, sha256, bytes: Some(bytes) });
@@ -278,7 +253,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
 pub(crate) struct Prefetch<'s, 'a, 'p>(&'s Prefetcher<'a, 'p>);
 
 impl Prefetch<'_, '_, '_> {
-    /// What is prefetched of section `index`; they are asked for in order.
+    /// Returns what is prefetched of section `index`. Sections are asked for in order.
     ///
     /// While it waits for one section, the calling thread prefetches others.
     pub(crate) fn take(&mut self, index: usize) -> Option<Prefetched> {

@@ -25,7 +25,7 @@ pub struct Reject {
     pub patch_line: Option<u32>,
     /// What is wrong.
     pub problem: Problem,
-    /// The path that was probably meant instead. Nothing is ever done to it because of that.
+    /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Reject {
 pub struct Rejects(Vec<Reject>);
 
 impl Rejects {
-    /// `None` when nothing was rejected.
+    /// Returns `None` when nothing was rejected.
     pub(crate) fn new(rejects: Vec<Reject>) -> Option<Self> {
         (!rejects.is_empty()).then_some(Self(rejects))
     }
@@ -75,72 +75,90 @@ impl fmt::Display for Rejects {
 
 impl std::error::Error for Rejects {}
 
-/// What is wrong. A new variant breaks callers, so that each finds the words for it.
-#[derive(Debug)]
+/// What is wrong. A new variant breaks callers, so that each one has to handle it.
+#[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
-    Guard(fs_guard::Error),
+    #[error(transparent)]
+    Guard(#[from] fs_guard::Error),
     /// There is no file to update, delete or move.
+    #[error("there is no such file")]
     Missing,
     /// The directory of a new file does not exist, and the options do not create it.
+    #[error("the directory {directory} does not exist")]
     MissingParent {
         /// The outermost missing directory.
         directory: String,
     },
     /// Another section makes a file where a directory is needed.
+    #[error("{file} is a file, so nothing can be beneath it")]
     ParentIsFile {
         /// The file.
         file: String,
     },
     /// A file is there already, and the options do not replace it.
+    #[error("a file is there already{}", by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
     Exists {
         /// The transaction that left it as it is, where that was looked for and there is one.
         by: Option<TransactionId>,
     },
     /// A file would be replaced that another section of the patch reads or changes.
+    #[error("this would replace a file that section {} of the patch reads or changes", .other + 1)]
     ReplacesUsed {
         /// The other section, 0-based.
         other: usize,
     },
     /// Another path of the patch differs only by case or Unicode normalisation.
+    #[error("the patch also names {with}, which differs only by case or Unicode normalisation")]
     Collides {
         /// The other path.
         with: String,
     },
-    /// A file would move to where it is.
+    /// A file would move to its own path.
+    #[error("the file would move to where it is")]
     SamePath,
     /// A file is not what was expected.
+    #[error("expected {expected}, found {}", Expected::from(*.actual))]
     Stale {
         /// What was expected.
         expected: Expected,
-        /// What is there; `None` when nothing is.
+        /// The hash of the file; `None` when there is none.
         actual: Option<Sha256>,
     },
     /// The file has changed since the base, and it is not certain where the change belongs.
+    #[error("the file has changed there: {}", since(.0))]
     Conflict(Box<Conflict>),
     /// The file has a NUL byte in its first 8 KiB.
+    #[error("the file is binary ({size} bytes)")]
     Binary {
         /// Its size in bytes.
         size: u64,
         /// Its hash.
         sha256: Sha256,
     },
-    /// A directory that is to be deleted has more files than are deleted at once.
+    /// A directory has more files than may be deleted at once.
+    #[error("the directory has more than {limit} files")]
     TooManyFiles {
-        /// How many are.
+        /// The limit.
         limit: usize,
     },
     /// The options do not let the patch delete files.
+    #[error("deleting files is not allowed here")]
     DeleteNotAllowed,
     /// The options do not let the patch move files.
+    #[error("moving files is not allowed here")]
     MoveNotAllowed,
-    /// A diff deletes the file and shows its lines, and there are others.
+    /// A diff deletes the file and shows its lines, but the file has others.
+    #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
     /// The patch is to be reversed, and a section cannot be.
+    #[error(transparent)]
     Irreversible(Irreversible),
     /// A hunk has no place.
+    #[error("{0}")]
     Hunk(RejectReason),
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
+    #[error("{reason}; they are in {file} from line {line}")]
     InOtherFile {
         /// What is wrong in this file.
         reason: RejectReason,
@@ -151,38 +169,31 @@ pub enum Problem {
     },
 }
 
-/// Why a section cannot be taken back from its text alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Why a section cannot be reversed from its text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Irreversible {
     /// It deletes a file and does not show its lines.
+    #[error("it deletes the file and does not show its lines, so it cannot be reversed")]
     Deletion,
     /// It copies a file.
+    #[error("it copies the file, and a copy cannot be reversed")]
     Copy,
     /// A hunk deletes lines and has no context: nothing says where they were.
+    #[error("it only deletes lines and shows none around them, so it cannot be reversed")]
     Place,
 }
 
-impl fmt::Display for Irreversible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Deletion => "it deletes the file and does not show its lines, so it cannot be reversed",
-            Self::Copy => "it copies the file, and a copy cannot be reversed",
-            Self::Place => "it only deletes lines and shows none around them, so it cannot be reversed",
-        })
-    }
-}
-
-/// What one step of planning gives.
+/// The result of one step of planning.
 pub(crate) type Checked<T> = Result<T, Problem>;
 
 impl Reject {
-    /// A problem of a path, of no section of a patch.
+    /// Makes a reject of a path that belongs to no section.
     #[must_use]
     pub fn of(path: &str, problem: Problem) -> Self {
         Self { section: None, path: path.to_owned(), hunk: None, patch_line: None, problem, near: None }
     }
 
-    /// The stable kind.
+    /// Returns the stable kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.problem {
@@ -205,7 +216,7 @@ impl Reject {
         }
     }
 
-    /// The stable word for the reason behind the kind.
+    /// Returns the stable word for the reason behind the kind.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match &self.problem {
@@ -229,7 +240,7 @@ impl Reject {
         }
     }
 
-    /// Why a hunk has no place, if that is the problem.
+    /// Returns why a hunk has no place, if that is the problem.
     #[must_use]
     pub fn hunk_reason(&self) -> Option<&RejectReason> {
         match &self.problem {
@@ -240,8 +251,8 @@ impl Reject {
 }
 
 impl Problem {
-    /// The problem of a reversed patch as the reader of its text sees it: places are those of the text, and nothing is offered
-    /// to be put there that is written the other way round.
+    /// Converts the problem of a reversed patch for the reader of its text: places are those of the text, and no lines are
+    /// offered to paste, since they are reversed.
     pub(crate) fn in_reverse(mut self, patch: &Patch<'_>) -> Self {
         match &mut self {
             Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
@@ -273,52 +284,7 @@ impl fmt::Display for Reject {
     }
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Guard(error) => write!(f, "{error}"),
-            Self::Missing => f.write_str("there is no such file"),
-            Self::MissingParent { directory } => write!(f, "the directory {directory} does not exist"),
-            Self::ParentIsFile { file } => write!(f, "{file} is a file, so nothing can be beneath it"),
-            Self::Exists { by: None } => f.write_str("a file is there already"),
-            Self::Exists { by: Some(id) } => write!(f, "a file is there already (by transaction {id})"),
-            Self::ReplacesUsed { other } => {
-                write!(f, "this would replace a file that section {} of the patch reads or changes", other + 1)
-            }
-            Self::Collides { with } => {
-                write!(f, "the patch also names {with}, which differs only by case or Unicode normalisation")
-            }
-            Self::SamePath => f.write_str("the file would move to where it is"),
-            Self::Stale { expected, actual } => {
-                let expected = match expected {
-                    Expected::Absent => "no file".to_owned(),
-                    Expected::Hash(hash) => format!("SHA-256 {hash}"),
-                };
-                match actual {
-                    Some(actual) => write!(f, "expected {expected}, found SHA-256 {actual}"),
-                    None => write!(f, "expected {expected}, found no file"),
-                }
-            }
-            Self::Conflict(conflict) => {
-                write!(f, "the file has changed there: {}", since(conflict))
-            }
-            Self::Binary { size, .. } => write!(f, "the file is binary ({size} bytes)"),
-            Self::TooManyFiles { limit } => write!(f, "the directory has more than {limit} files"),
-            Self::DeleteNotAllowed => f.write_str("deleting files is not allowed here"),
-            Self::MoveNotAllowed => f.write_str("moving files is not allowed here"),
-            Self::LeavesLines => {
-                f.write_str("the diff deletes the file, but its deleted lines are not exactly those of the file")
-            }
-            Self::Irreversible(problem) => write!(f, "{problem}"),
-            Self::Hunk(reason) => write!(f, "{reason}"),
-            Self::InOtherFile { reason, file, line } => {
-                write!(f, "{reason}; they are in {file} from line {line}")
-            }
-        }
-    }
-}
-
-/// What became of the lines of a conflict.
+/// Describes how the lines of a conflict have changed.
 fn since(conflict: &Conflict) -> String {
     let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
         1 => format!("line {} ", excerpt.lines.start),
@@ -384,7 +350,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Which lines of the file are nearest to those of the hunk, and how near.
+/// Describes the lines of the file that are nearest to those of the hunk.
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = self.lines.start() == self.lines.end();
@@ -406,7 +372,7 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// `line 3`, or `lines 3-5`.
+/// Formats lines as `line 3`, or `lines 3-5`.
 #[must_use]
 pub fn line_words(lines: &RangeInclusive<usize>) -> String {
     match (lines.start(), lines.end()) {
@@ -416,7 +382,7 @@ pub fn line_words(lines: &RangeInclusive<usize>) -> String {
 }
 
 fn places(f: &mut fmt::Formatter<'_>, candidates: &[crate::locate::Candidate], more: bool) -> fmt::Result {
-    /// How many places a message names.
+    /// The most places that a message names.
     const NAMED: usize = 6;
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
         let (first, last) = (candidate.lines.start(), candidate.lines.end());

@@ -1,4 +1,4 @@
-//! What a commit did.
+//! Reports what a commit did.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// What became of a plan for a tree; `transaction` is the name that a log has for it.
+    /// Makes the report of a plan for a tree; `transaction` is its name in a log.
     #[must_use]
     pub fn of_tree(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
         Self { transaction, plan, trashed: Vec::new(), recovered: Vec::new(), already_done: false }
     }
 
-    /// The bytes of its files, and their diffs, as they are known after the commit.
+    /// Returns the bytes of its files, and their diffs, after the commit.
     #[must_use]
     pub fn images(&self) -> Images<'_> {
         match self.transaction {

@@ -1,4 +1,4 @@
-//! The patch that takes another one back.
+//! Makes the patch that takes another one back.
 
 use patch_grammar::{AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation};
 
@@ -6,7 +6,7 @@ use crate::locate::Order;
 use crate::options::{AddNewline, Options};
 use crate::reject::{Irreversible, Problem, Reject, Rejects};
 
-/// The patch that takes `patch` back: applied to the files that `patch` leaves, it gives those that `patch` was made for.
+/// Returns the patch that takes `patch` back: applied to the result of `patch`, it restores the files that `patch` was made for.
 /// It borrows from the same text, and its lines and byte ranges are those of that text.
 ///
 /// Sections are taken back from the last to the first. So are the hunks of each under [`Order::PostState`], as each of
@@ -70,19 +70,19 @@ fn reversed<'p>(text: &'p [u8], section: &Section<'p>, options: &Options) -> Res
     Ok(Section { path, operation, executable, span: section.span.clone() })
 }
 
-/// The hunk that deletes all lines of a new file; none when it has no lines.
+/// Makes the hunk that deletes all lines of a new file; none when it has no lines.
 fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options) -> Vec<Hunk<'p>> {
     let numbers = section.line() + 1..;
     let line = |(text, number)| Line::new(text, added.endings, number, LineKind::Delete);
     let mut lines: Vec<_> = added.lines().zip(numbers).map(line).collect();
-    // Joined lines end in a line feed, unless the last is empty: then it is none.
+    // Joined lines end in a line feed, unless the last is empty: then it is not a line of the file.
     let joined = options.add_newline == AddNewline::Joined && added.endings != LineEndings::Exact;
     if added.no_newline {
         if let (Some(last), Some(text)) = (lines.last_mut(), added.lines().last()) {
             // A carriage return before no line feed is part of the line.
             (last.no_newline, last.crlf) = (true, false);
             last.text = text;
-            // A last line without a byte and without a line feed is none.
+            // A last line without a byte and without a line feed is no line.
             if text.is_empty() {
                 lines.pop();
             }
@@ -95,19 +95,15 @@ fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options
     }
     vec![Hunk {
         opened: true,
-        headers: Vec::new(),
         lines,
-        separators: 0,
-        end_of_file: false,
         endings: added.endings,
-        old_start: None,
-        new_start: None,
         span: section.span.clone(),
         line: section.line(),
+        ..Hunk::default()
     }]
 }
 
-/// The lines of a file that a diff deletes, if that is all that its hunks say.
+/// Returns the lines of a file that a diff deletes, if its hunks show nothing else.
 fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
     match hunks {
         [] => Some(AddedLines::empty(LineEndings::Exact)),
@@ -121,7 +117,7 @@ fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
 }
 
 fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Option<Hunk<'p>> {
-    // Such a hunk would go to the end of the file, or below its header.
+    // Such a hunk would insert at the end of the file, or below its header.
     if options.placement.append_without_anchor && !hunk.end_of_file && hunk.new_lines().next().is_none() {
         return None;
     }
@@ -149,7 +145,7 @@ fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Op
     })
 }
 
-/// What no pass overlooks of a line.
+/// Iterates over the bytes of a line that no pass overlooks.
 fn letters(line: &[u8]) -> impl Iterator<Item = u8> + '_ {
     line.iter().copied().filter(u8::is_ascii_alphanumeric)
 }

@@ -1,6 +1,6 @@
 //! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0, lines from 1.
 
-use serde::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
 use serde_json::{Value, json};
 
 use crate::carry::Excerpt;
@@ -12,41 +12,29 @@ use crate::reject::{Problem, Reject};
 /// Writes `hunkCount`, `digest` and `changedFiles`. Diffs are not in it: they may need the files; see [`Images::diffs`](crate::Images::diffs).
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct PlanData<'p> {
-            hunk_count: usize,
-            digest: String,
-            changed_files: &'p [Change],
-        }
-        let digest = self.digest().to_string();
-        PlanData { hunk_count: self.hunk_count(), digest, changed_files: self.changes() }.serialize(serializer)
+        let mut plan = serializer.serialize_struct("Plan", 3)?;
+        plan.serialize_field("hunkCount", &self.hunk_count())?;
+        plan.serialize_field("digest", &self.digest().to_string())?;
+        plan.serialize_field("changedFiles", self.changes())?;
+        plan.end()
     }
 }
 
 /// Writes `path` and `operation`; `toPath`, `beforeSha256` and `afterSha256` where the change has them.
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct ChangeData<'c> {
-            path: &'c str,
-            operation: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            to_path: Option<&'c str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            before_sha256: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            after_sha256: Option<String>,
+        let mut change = serializer.serialize_map(None)?;
+        change.serialize_entry("path", self.path.as_str())?;
+        change.serialize_entry("operation", self.operation.as_str())?;
+        if let Some(path) = &self.to_path {
+            change.serialize_entry("toPath", path.as_str())?;
         }
-        let data = ChangeData {
-            path: self.path.as_str(),
-            operation: self.operation.as_str(),
-            to_path: self.to_path.as_ref().map(|path| path.as_str()),
-            before_sha256: self.before.map(|hash| hash.to_string()),
-            after_sha256: self.after.map(|hash| hash.to_string()),
-        };
-        data.serialize(serializer)
+        for (key, hash) in [("beforeSha256", self.before), ("afterSha256", self.after)] {
+            if let Some(hash) = hash {
+                change.serialize_entry(key, &hash.to_string())?;
+            }
+        }
+        change.end()
     }
 }
 

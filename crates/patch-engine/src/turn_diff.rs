@@ -1,4 +1,4 @@
-//! What several transactions did together, as one diff.
+//! One diff of what several transactions did together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,15 +8,16 @@ use fs_guard::{FileKind, RelPath, Sha256};
 use crate::diff::{self, LINK, Side, kind_bits};
 use crate::files::Files;
 use crate::options::MAX_FILE_SIZE;
-use crate::plan::{ChangeKind, Plan, PreImage, Transition};
+use crate::plan::images::Images;
+use crate::plan::{ChangeKind, Plan, Transition};
 use crate::report::Report;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
 ///
-/// It is given each transaction ([`applied`](Self::applied)), and of
-/// those that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
-/// changed nothing need not be given, and ends nothing.
+/// Tell it about each transaction ([`applied`](Self::applied)), and about
+/// each one that failed and could not be rolled back ([`interrupted`](Self::interrupted)). A patch that
+/// changed nothing may be left out.
 ///
 /// The bytes of every file that was touched are held in memory, before and after.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +34,7 @@ struct File {
     sha256: Sha256,
     /// Permission bits, and [`LINK`].
     mode: u32,
-    /// The bytes, or the link's target; `None` where they cannot be had any more.
+    /// The bytes, or the link's target; `None` where they are lost.
     bytes: Option<Arc<Vec<u8>>>,
 }
 
@@ -42,13 +43,13 @@ impl File {
         self.mode & LINK == LINK
     }
 
-    /// Whether git sees no difference.
+    /// Returns whether git sees no difference.
     fn same(&self, other: &Self) -> bool {
         self.sha256 == other.sha256 && diff::git_mode(self.mode) == diff::git_mode(other.mode)
     }
 }
 
-/// A file of now, and the path that it had before the turn, if it is one of that time.
+/// A current file, and the path that it had before the turn, if it existed then.
 #[derive(Debug, Clone)]
 struct Located {
     file: File,
@@ -65,14 +66,11 @@ impl TurnDiff {
     /// Adds a plan that was committed: a patch, an undo.
     ///
     /// Displaced files are read from the trash, so this is to be called before it is purged; files that
-    /// are not in memory are read from the workspace. What has gone there, or was changed since by
-    /// someone else, is named in the diff as binary.
+    /// are not in memory are read from the workspace. A file that is gone, or that someone else has changed
+    /// since, is named in the diff as binary.
     pub fn applied(&mut self, report: &Report) {
         let images = report.images();
-        for transition in report.plan.transitions() {
-            let path = transition.path();
-            self.begin(path, transition.before.as_ref(), || images.before(path).ok());
-        }
+        self.begin(images);
         self.leave(&report.plan, |transition| {
             let post = transition.after.as_ref()?;
             let mode = post.mode.shown() | kind_bits(post.link);
@@ -80,12 +78,9 @@ impl TurnDiff {
         });
     }
 
-    /// Adds a transaction that failed and could not be rolled back: its files are looked at.
+    /// Adds a transaction that failed and could not be rolled back: its files are read from disk.
     pub fn interrupted(&mut self, plan: &Plan) {
-        for transition in plan.transitions() {
-            let path = transition.path();
-            self.begin(path, transition.before.as_ref(), || plan.images().before(path).ok());
-        }
+        self.begin(plan.images());
         for transition in plan.transitions() {
             let path = transition.path();
             let file = on_disk(plan.files(), path);
@@ -95,21 +90,24 @@ impl TurnDiff {
         }
     }
 
-    /// Remembers what was at a path, when it is touched for the first time.
-    fn begin(&mut self, path: &RelPath, before: Option<&PreImage>, bytes: impl FnOnce() -> Option<Arc<Vec<u8>>>) {
-        if self.base.contains_key(path) {
-            return;
+    /// Remembers what was at the paths of a plan that are touched for the first time.
+    fn begin(&mut self, images: Images<'_>) {
+        for Transition { path, before, .. } in images.plan().transitions() {
+            if self.base.contains_key(path) {
+                continue;
+            }
+            let file = before.as_ref().map(|image| {
+                let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
+                let mode = image.metadata.kept_mode() | kind;
+                File { sha256: image.sha256, mode, bytes: images.before(path).ok() }
+            });
+            let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
+            self.base.insert(path.clone(), file);
+            self.now.insert(path.clone(), located);
         }
-        let file = before.map(|image| {
-            let kind = kind_bits(image.metadata.kind == FileKind::Symlink);
-            File { sha256: image.sha256, mode: image.metadata.kept_mode() | kind, bytes: bytes() }
-        });
-        let located = file.clone().map(|file| Located { file, origin: Some(path.clone()) });
-        self.base.insert(path.clone(), file);
-        self.now.insert(path.clone(), located);
     }
 
-    /// Takes over what a plan left.
+    /// Remembers the result of a plan.
     fn leave(&mut self, plan: &Plan, file_of: impl Fn(&Transition) -> Option<File>) {
         let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
         let moved: BTreeMap<usize, &RelPath> = moves.map(|change| (change.transition, &change.path)).collect();
@@ -136,7 +134,7 @@ impl TurnDiff {
         self.now.get(path).cloned().flatten()
     }
 
-    /// What appears where a file was before the turn counts as that file, unless that has moved.
+    /// Treats a file that appears where one was before the turn as that file, unless that one has moved.
     fn origin_at(&self, path: &RelPath, file: Option<&File>) -> Option<RelPath> {
         let base = self.base.get(path)?.as_ref()?;
         let is_back = file.is_some_and(|file| file.same(base));
@@ -144,16 +142,16 @@ impl TurnDiff {
         (is_back || !elsewhere()).then(|| path.clone())
     }
 
-    /// The diff, in git's form: renames and modes are shown, binary files are only named. Empty when all
-    /// is as it was.
+    /// Returns the diff in git's form: renames and modes are shown, binary files are only named. It is empty when nothing
+    /// has changed.
     ///
     /// Where no binary file is named, `git apply` takes it and gives the same tree.
     #[must_use]
     pub fn diff(&self) -> Vec<u8> {
         let now = |path: &RelPath| self.now.get(path).and_then(Option::as_ref);
         let before = |path: &RelPath| self.base.get(path).and_then(Option::as_ref);
-        // Each file of before goes to one file of now: to itself when it is as it was, else to where it
-        // moved, else to what stands in its place.
+        // Each old file is paired with one current file: with itself when it is unchanged, else with the file that it
+        // moved to, else with the one in its place.
         let mut taken: BTreeMap<&RelPath, &RelPath> = BTreeMap::new();
         let mut given: BTreeSet<&RelPath> = BTreeSet::new();
         let mut give = |from: &'_ RelPath, to: &'_ RelPath| -> bool {
@@ -184,7 +182,7 @@ impl TurnDiff {
         }
 
         let mut out = Vec::new();
-        // What goes stands first: its path may be the new one of something else.
+        // Deletions come first: another file may have the path now.
         for (path, old) in &self.base {
             if let (Some(old), None) = (old, taken.get(path)) {
                 write(&mut out, Some((path, old)), None);
@@ -222,7 +220,7 @@ fn side<'f>((path, file): (&'f RelPath, &File)) -> Side<'f> {
     Side { path: path.as_str(), mode: file.mode }
 }
 
-/// The file at a path.
+/// Reads the file at a path.
 fn on_disk(files: &Files, path: &RelPath) -> Option<File> {
     let seen = files.metadata(path).ok()??;
     let (bytes, kind) = match seen.kind {

@@ -1,4 +1,4 @@
-//! Writes the change between two trees as a patch: the way back from files to text.
+//! Writes the change between two trees as a patch.
 //!
 //! ```
 //! use patch_engine::write::{File, Style, Tree, write_patch};
@@ -12,18 +12,17 @@
 //! );
 //! ```
 //!
-//! What comes out says exactly the change, or nothing comes out: a patch names no modes and no bytes that are not UTF-8, so not every change can be expressed, and each one that cannot
-//! is an [`InexpressibleChange`] that names the file. Whether a patch that can be written has one place only is
-//! another question: more [context](Style::context) and [headers](Style::headers) make it likely.
+//! The patch expresses exactly the change, or there is an error. A patch has no modes and only UTF-8, so not every change can be
+//! expressed; for each one that cannot, an [`InexpressibleChange`] names the file. A patch may still fit in several places: more
+//! [context](Style::context) and [headers](Style::headers) make that less likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::ops::Range;
 
 use patch_grammar::marker::{Marker, envelope, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use crate::lines::BOM;
+use crate::lines::{BOM, Lines, split};
 use crate::options::Profile;
 
 /// Files by their paths, relative and `/`-separated.
@@ -67,11 +66,11 @@ impl<'t> File<'t> {
 /// How a patch is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Style {
-    /// For whom. `Strict` writes the whole language; `Codex` the subset that codex-trained models
+    /// The language. `Strict` writes the whole language; `Codex` the subset that codex-trained models
     /// write, without markers for a missing final line feed, without empty new files, and with hunks
     /// in every update.
     pub dialect: Profile,
-    /// How many lines that stay are shown around a change; at least one, where there is one.
+    /// How many context lines are shown around a change; at least one, where there is one.
     pub context: usize,
     /// Whether a hunk carries the line that opens its function, as git finds it: the last line above
     /// the hunk that begins with a letter, `_` or `$`.
@@ -108,69 +107,46 @@ pub struct InexpressibleChange {
     pub problem: Inexpressible,
 }
 
-/// Why a change cannot be expressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Inexpressible {
-    /// The path has a line feed or another control character, or blanks at its ends.
-    Path,
-    /// It is a symbolic link, or something else that is no file.
-    NotAFile,
-    /// Its mode changes, or a new file can be run.
-    Mode,
-    /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
-    Binary,
-    /// A line that has to be shown is not UTF-8, or one that is not ASCII comes into a file that is
-    /// not UTF-8.
-    Encoding,
-    /// Nothing in the hunk can say how an inserted line ends.
-    LineEnding,
-    /// The dialect has no marker for a missing final line feed.
-    FinalNewline,
-    /// A byte-order mark goes from a file that has nothing else.
-    ByteOrderMark,
-    /// The dialect has no new files without lines, and no moves of files without text.
-    Empty,
-}
-
-impl Inexpressible {
-    /// A stable short name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::NotAFile => "not_a_file",
-            Self::Mode => "mode",
-            Self::Binary => "binary",
-            Self::Encoding => "encoding",
-            Self::LineEnding => "line_ending",
-            Self::FinalNewline => "final_newline",
-            Self::ByteOrderMark => "byte_order_mark",
-            Self::Empty => "empty",
-        }
-    }
-}
-
-impl fmt::Display for Inexpressible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Path => "a patch cannot name this path",
-            Self::NotAFile => "it is no file",
-            Self::Mode => "a patch cannot change a mode",
-            Self::Binary => "it is binary",
-            Self::Encoding => "it is not UTF-8 where it changes",
-            Self::LineEnding => "a line ends otherwise than its neighbours",
-            Self::FinalNewline => "the last line has no line feed, and this dialect cannot express that",
-            Self::ByteOrderMark => "its byte-order mark goes, and it has no lines",
-            Self::Empty => "it has no lines, and this dialect needs one",
-        })
+patch_grammar::named! {
+    /// Why a change cannot be expressed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+    #[non_exhaustive]
+    pub error enum Inexpressible {
+        /// The path has a line feed or another control character, or blanks at its ends.
+        #[error("a patch cannot name this path")]
+        Path = "path",
+        /// It is a symbolic link, or something else that is no file.
+        #[error("it is no file")]
+        NotAFile = "not_a_file",
+        /// Its mode changes, or a new file can be run.
+        #[error("a patch cannot change a mode")]
+        Mode = "mode",
+        /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be shown.
+        #[error("it is binary")]
+        Binary = "binary",
+        /// A line that has to be shown is not UTF-8, or a line that is not ASCII is inserted into a file that is
+        /// not UTF-8.
+        #[error("it is not UTF-8 where it changes")]
+        Encoding = "encoding",
+        /// Nothing in the hunk can say how an inserted line ends.
+        #[error("a line ends otherwise than its neighbours")]
+        LineEnding = "line_ending",
+        /// The dialect has no marker for a missing final line feed.
+        #[error("the last line has no line feed, and this dialect cannot express that")]
+        FinalNewline = "final_newline",
+        /// A byte-order mark is removed from a file that has nothing else.
+        #[error("its byte-order mark goes, and it has no lines")]
+        ByteOrderMark = "byte_order_mark",
+        /// The dialect has no new files without lines, and no moves of files without text.
+        #[error("it has no lines, and this dialect needs one")]
+        Empty = "empty",
     }
 }
 
 /// Writes the change from `before` to `after` as a whole patch; an empty text when nothing
 /// changes.
 ///
-/// A file that goes while another with the same bytes and kind comes is moved. Deletions come first,
+/// A deleted file and a created one with the same bytes and kind are a move. Deletions come first,
 /// so that a file may make way for a directory.
 ///
 /// # Errors
@@ -206,7 +182,7 @@ pub fn write_patch(before: &Tree<'_>, after: &Tree<'_>, style: &Style) -> Result
     Ok(envelope(&(first + &rest)))
 }
 
-/// Writes the hunks that make `after` of `before`; nothing when they are equal.
+/// Writes the hunks that turn `before` into `after`; nothing when they are equal.
 ///
 /// # Errors
 ///
@@ -215,7 +191,7 @@ pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String,
     Writer::new(before, after, style)?.hunks()
 }
 
-/// Which file that goes becomes which one that comes: same bytes, same kind, and no other of them.
+/// Pairs deleted and created files that have the same bytes and kind, where there is one of each.
 fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> {
     type Ends<'t> = (Vec<&'t str>, Vec<&'t str>);
     let mut same: HashMap<(&[u8], Kind), Ends<'t>> = HashMap::new();
@@ -290,19 +266,19 @@ fn adding(path: &str, file: &File<'_>, style: &Style) -> Result<String, Inexpres
             }
             push_no_newline(&mut text);
         }
-        // Joined by line feeds, an empty last line adds none of its own.
+        // Lines are joined by line feeds, so an empty last line adds none of its own.
         Some("") if !style.is_codex() => text += "+\n",
         Some(_) => {}
     }
     Ok(text)
 }
 
-/// One file's change on the way to hunks.
+/// Writes the change of one file as hunks.
 struct Writer<'t, 's> {
     style: &'s Style,
     before: Vec<&'t [u8]>,
     after: Vec<&'t [u8]>,
-    /// Whether text that is not ASCII may come.
+    /// Whether text that is not ASCII may be inserted.
     utf8: bool,
     /// The terminator that most lines have.
     dominant: &'static [u8],
@@ -310,7 +286,7 @@ struct Writer<'t, 's> {
 
 impl<'t, 's> Writer<'t, 's> {
     fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Inexpressible> {
-        /// How much of a file appliers look at to tell text from other things.
+        /// How much of a file appliers look at to tell text from binary files.
         const LOOKED_AT: usize = 8 << 10;
         if before[..before.len().min(LOOKED_AT)].contains(&0) {
             return Err(Inexpressible::Binary);
@@ -319,13 +295,13 @@ impl<'t, 's> Writer<'t, 's> {
             return Err(Inexpressible::ByteOrderMark);
         }
         let utf8 = std::str::from_utf8(before).is_ok();
-        let dominant = crate::lines::Lines::new(before).dominant_terminator();
-        // A mark that stays is no part of the first line.
+        let dominant = Lines::new(before).dominant_terminator();
+        // A byte-order mark that stays is no part of the first line.
         let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
             (Some(before), Some(after)) => (before, after),
             _ => (before, after),
         };
-        Ok(Self { style, before: split(before), after: split(after), utf8, dominant })
+        Ok(Self { style, before: split(before).collect(), after: split(after).collect(), utf8, dominant })
     }
 
     fn hunks(&self) -> Result<String, Inexpressible> {
@@ -345,8 +321,8 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(out)
     }
 
-    /// A hunk that changes nothing, for an update that must have one: as many of the first lines as
-    /// make it the only place.
+    /// Writes a hunk that changes nothing, for an update that must have one: as many of the first lines as
+    /// make its place unique.
     fn first_lines(&self) -> Result<String, Inexpressible> {
         let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
         let alone = |len: &usize| lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1;
@@ -369,7 +345,7 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(())
     }
 
-    /// The lines of a hunk that show one step of the diff.
+    /// Returns the lines of a hunk for one step of the diff.
     fn lines(&self, op: &DiffOp) -> Vec<Line<'t>> {
         let (old, new) = (op.old_range(), op.new_range());
         let sign = if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' };
@@ -384,7 +360,7 @@ impl<'t, 's> Writer<'t, 's> {
         lines
     }
 
-    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would end otherwise without them.
+    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get another terminator without them.
     fn write(&self, out: &mut String, lines: &[Line<'t>]) -> Result<(), Inexpressible> {
         let crlf = |line: &Line<'_>| ending(line.text) == b"\r\n";
         let stated = lines.iter().any(|line| {
@@ -409,7 +385,7 @@ impl<'t, 's> Writer<'t, 's> {
             }
             push_line(out, line.sign, inner);
             match unended {
-                // Where the dialect has no marker, the line is found without it.
+                // Where the dialect has no marker, the line is located without it.
                 true if !self.style.is_codex() => push_no_newline(out),
                 true if inner.ends_with('\r') => return Err(Inexpressible::LineEnding),
                 _ => {}
@@ -418,8 +394,8 @@ impl<'t, 's> Writer<'t, 's> {
         Ok(())
     }
 
-    /// How the `nth` line that comes in place of `old` will end: like the line it replaces, or else
-    /// its neighbour.
+    /// Returns the terminator that the `nth` line in place of `old` will get: that of the line it replaces, or else
+    /// of its neighbour.
     fn terminator(&self, old: &Range<usize>, nth: usize) -> &'t [u8] {
         let model = match old.len() {
             0 if old.start > 0 => Some(old.start - 1),
@@ -449,11 +425,6 @@ impl<'t> Line<'t> {
     fn old(sign: char, text: &'t [u8]) -> Self {
         Self { sign, text, unstated: None }
     }
-}
-
-/// Lines with their terminators.
-fn split(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
 /// A line without its terminator.

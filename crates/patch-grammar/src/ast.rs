@@ -1,30 +1,32 @@
-//! The tree of a patch. It borrows from the text and keeps the place of every part.
+//! The tree of a patch. It borrows from the text and records the place of every part.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Warning;
+#[cfg(feature = "serde")]
+use crate::serialize::*;
 
 /// A whole patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patch<'p> {
     /// The text that was parsed; all spans are byte ranges of it. An envelope is UTF-8; a diff need not be.
     pub text: &'p [u8],
-    /// Who owns the text, where that is known: what is made of the patch may keep a part of it without copying it.
+    /// The owner of the text, where it is known: new files may then keep a part of the text instead of a copy.
     pub owner: Option<Arc<Vec<u8>>>,
     /// The file operations in the order of the text.
     pub sections: Vec<Section<'p>>,
     /// What was overlooked to read the text.
     pub warnings: Vec<Warning>,
-    /// What was done to the text before it was read here, in words; a reader leaves it empty.
+    /// What was done to the text before it was parsed, in words; the parser leaves it empty.
     pub notes: Vec<String>,
-    /// The sections take back what the text does, and are in the order for that: the last of the text first.
+    /// The sections reverse the text, and are in reverse order: the last section of the text comes first.
     pub reversed: bool,
 }
 
 impl Patch<'_> {
-    /// Finds a part of the text, such as the lines of a new file, in what its owner has. `None` where no owner is known, or the
-    /// part is not his.
+    /// Finds a part of the text, such as the lines of a new file, in the owner's bytes. Returns `None` where no owner is known, or
+    /// the part is not in its bytes.
     #[must_use]
     pub fn shared(&self, part: &[u8]) -> Option<(Arc<Vec<u8>>, Range<usize>)> {
         let owner = self.owner.as_ref()?;
@@ -39,7 +41,7 @@ impl Patch<'_> {
         self.sections.iter().map(|section| section.hunks().len()).sum()
     }
 
-    /// The 0-based place that a section has in the text.
+    /// Returns the 0-based place of a section in the text.
     #[must_use]
     pub fn place_in_text(&self, section: usize) -> usize {
         if self.reversed { self.sections.len() - 1 - section } else { section }
@@ -48,31 +50,39 @@ impl Patch<'_> {
 
 /// A part of the text and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spanned<'p> {
     /// The part.
     pub text: &'p str,
     /// Its byte range in the patch text.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
     /// The 1-based line it stands in.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub line: u32,
 }
 
 /// One file operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Section<'p> {
     /// The file it is about, as written, blanks around it removed.
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "path_and_line"))]
     pub path: Spanned<'p>,
-    /// What happens to the file.
-    pub operation: SectionOperation<'p>,
-    /// Whether the owner may run the file afterwards, or one that is deleted before, if the section says so: only git
-    /// diffs do.
-    pub executable: Option<bool>,
     /// The byte range from the header to the last line of the section.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
+    /// Whether the owner may run the file afterwards, or, of a deleted file, could before, if the section says so: only git
+    /// diffs do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub executable: Option<bool>,
+    /// What happens to the file.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub operation: SectionOperation<'p>,
 }
 
 impl<'p> Section<'p> {
-    /// The hunks of an update or a copy, or those that delete a whole file.
+    /// Returns the hunks of an update or a copy, or those that delete a whole file.
     #[must_use]
     pub fn hunks(&self) -> &[Hunk<'p>] {
         match &self.operation {
@@ -82,8 +92,8 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// The 0-based place that a hunk has in the text. It is its index, but for a section whose hunks are in the order in
-    /// which they are taken back, the last of the text first.
+    /// Returns the 0-based place of a hunk in the text. It is the hunk's index, unless the hunks of the section are in reverse
+    /// order.
     #[must_use]
     pub fn place_in_text(&self, hunk: usize) -> usize {
         match self.hunks() {
@@ -92,7 +102,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Where the file goes, or its copy.
+    /// Returns the new path of a moved file, or of a copy.
     #[must_use]
     pub fn destination(&self) -> Option<&Spanned<'p>> {
         match &self.operation {
@@ -102,7 +112,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// The 1-based line of the section's header.
+    /// Returns the 1-based line of the section's header.
     #[must_use]
     pub fn line(&self) -> u32 {
         self.path.line
@@ -111,36 +121,40 @@ impl<'p> Section<'p> {
 
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase"))]
 pub enum SectionOperation<'p> {
     /// It is created.
     Add(AddedLines<'p>),
-    /// It is deleted. A diff shows its lines, all of them: what is not in them must not be in the file. An envelope does
-    /// not say what is in the file.
+    /// It is deleted. A diff shows all of its lines: the file must have no others. An envelope does
+    /// not show them.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "deleted"))]
     Delete(Option<Vec<Hunk<'p>>>),
     /// It changes, moves, or both. `*** Move File:` is an update with a destination.
     Update {
-        /// Where it goes.
+        /// Its new path.
         move_to: Option<Spanned<'p>>,
-        /// What changes.
+        /// The changes.
         hunks: Vec<Hunk<'p>>,
     },
     /// A copy of it is created elsewhere. An envelope cannot express this, a git diff can.
     Copy {
         /// The path of the copy.
         to: Spanned<'p>,
-        /// What is different in the copy.
+        /// The changes in the copy.
         hunks: Vec<Hunk<'p>>,
     },
 }
 
-/// What the end of a line in a patch says of the end of the line in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What the end of a line in a patch says about the end of the line in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LineEndings {
     /// Nothing: the patch itself was stored with CRLF, as the line of `*** Begin Patch` shows.
     Framing,
     /// A carriage return is meant for the file; its absence says nothing.
+    #[default]
     Stated,
-    /// All lines end in the file as they do here: the rule of unified diffs.
+    /// All lines end in the file as they do in the patch: the rule of unified diffs.
     Exact,
 }
 
@@ -156,13 +170,13 @@ pub struct AddedLines<'p> {
 }
 
 impl<'p> AddedLines<'p> {
-    /// A new file without lines.
+    /// Makes a new file without lines.
     #[must_use]
     pub fn empty(endings: LineEndings) -> Self {
         Self { text: b"", endings, no_newline: false }
     }
 
-    /// The lines of `body`, each after its sign, up to a marker for a missing line feed.
+    /// Takes the lines of `body`, each after its sign, up to a marker for a missing line feed.
     #[must_use]
     pub fn of_body(body: &'p [u8], endings: LineEndings) -> Self {
         let end = memchr::memmem::find(body, b"\n\\").map_or(body.len(), |end| end + 1);
@@ -181,30 +195,38 @@ impl<'p> AddedLines<'p> {
 }
 
 /// One block of changed lines of an update.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Hunk<'p> {
+    /// The 1-based line where it begins.
+    pub line: u32,
+    /// The byte range from `@@` to the last line.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
+    pub span: Range<usize>,
     /// Whether it was opened by `@@`.
+    // As data, the byte range shows it.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub opened: bool,
     /// The texts after `@@`, the outermost first; `@@` alone has none.
     pub headers: Vec<Header<'p>>,
-    /// The lines, without markers.
-    pub lines: Vec<Line<'p>>,
+    /// Whether `*** End of File` follows.
+    pub end_of_file: bool,
     /// How many of the last lines are empty and lack even their blank: they may be separators and
     /// no part of the hunk.
     pub separators: usize,
-    /// Whether `*** End of File` follows.
-    pub end_of_file: bool,
-    /// What the terminators of the lines mean.
-    pub endings: LineEndings,
     /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it says so: only unified
     /// diffs do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_start: Option<u32>,
     /// The same of the new file.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub new_start: Option<u32>,
-    /// The byte range from `@@` to the last line.
-    pub span: Range<usize>,
-    /// The 1-based line where it begins.
-    pub line: u32,
+    /// What the terminators of the lines mean.
+    // As data, the lines show it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub endings: LineEndings,
+    /// The lines, without markers.
+    pub lines: Vec<Line<'p>>,
 }
 
 impl<'p> Hunk<'p> {
@@ -224,22 +246,25 @@ pub type Header<'p> = Spanned<'p>;
 
 /// One line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Line<'p> {
-    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
-    pub text: &'p [u8],
-    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
-    /// [`LineEndings`].
-    pub crlf: bool,
-    /// The 1-based line of the patch it stands in.
-    pub line: u32,
     /// Context, deleted or inserted.
     pub kind: LineKind,
+    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "text"))]
+    pub text: &'p [u8],
+    /// The 1-based line of the patch it stands in.
+    pub line: u32,
+    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say so: see
+    /// [`LineEndings`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub crlf: bool,
     /// Whether a marker says that it has no line feed in the file.
     pub no_newline: bool,
 }
 
 impl<'p> Line<'p> {
-    /// A line of a hunk: `text` is the line after its prefix, without the line feed.
+    /// Makes a line of a hunk: `text` is the line after its prefix, without the line feed.
     #[must_use]
     pub fn new(text: &'p [u8], endings: LineEndings, line: u32, kind: LineKind) -> Self {
         let (text, crlf) = match text.strip_suffix(b"\r") {
@@ -258,7 +283,7 @@ impl<'p> Line<'p> {
         }
     }
 
-    /// The text for people: bytes that are not UTF-8 are replaced.
+    /// Returns the text for display: bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text_lossy(&self) -> std::borrow::Cow<'p, str> {
         String::from_utf8_lossy(self.text)
@@ -267,17 +292,18 @@ impl<'p> Line<'p> {
 
 /// The three kinds of line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum LineKind {
-    /// Stays.
+    /// The line stays.
     Context,
-    /// Goes.
+    /// The line is deleted.
     Delete,
-    /// Comes.
+    /// The line is inserted.
     Insert,
 }
 
-/// The lines of a hunk, each after its sign; the first stands in line `number` of the patch. With them, how many of the last
-/// ones are empty and lack even their blank.
+/// Splits a hunk into its lines; the first is line `number` of the patch. Also returns how many of the last lines
+/// are empty and lack even their blank.
 pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {
     let count = memchr::memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"));
     let (mut lines, mut bare) = (Vec::<Line<'_>>::with_capacity(count), 0);

@@ -1,6 +1,6 @@
 //! Finds the one patch or diff in a text as people and models hand it over: a chat answer, a mail, a script.
 //!
-//! Looks at the shape of lines only; whether what it finds is a patch, the parsers tell.
+//! It looks at the shape of lines only; the parsers decide whether the text is a patch.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,24 +15,17 @@ const END: &str = Marker::End.as_str();
 /// The byte-order mark of UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// How many of several patches an error lists.
+/// The most patches that an error lists.
 const SHOWN: usize = 10;
 
-/// What a part of a text looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DetectedKind {
-    /// A patch between `*** Begin Patch` and `*** End Patch`.
-    Envelope,
-    /// A unified or git diff.
-    Diff,
-}
-
-impl fmt::Display for DetectedKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Envelope => "patch",
-            Self::Diff => "diff",
-        })
+crate::named! {
+    /// What a part of a text looks like.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DetectedKind {
+        /// A patch between `*** Begin Patch` and `*** End Patch`.
+        Envelope = "patch",
+        /// A unified or git diff.
+        Diff = "diff",
     }
 }
 
@@ -43,7 +36,7 @@ pub struct Detected {
     pub kind: DetectedKind,
     /// The patch itself, after an empty line for each line before it, so that line numbers stay true.
     pub text: Vec<u8>,
-    /// What was done to get at it; none when the text was nothing but the patch.
+    /// What was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
 }
 
@@ -52,7 +45,7 @@ pub struct Detected {
 pub enum DetectError {
     /// Nothing looks like one.
     Nothing,
-    /// More than one thing does; with its 1-based lines, last excluded.
+    /// Several parts look like one; with their 1-based lines, last excluded.
     Several(Vec<(DetectedKind, Range<usize>)>),
 }
 
@@ -76,7 +69,7 @@ impl fmt::Display for DetectError {
     }
 }
 
-/// Line numbers in words.
+/// Formats line numbers.
 fn shown(lines: &Range<usize>) -> String {
     match lines.len() {
         1 => format!("line {}", lines.start),
@@ -84,11 +77,11 @@ fn shown(lines: &Range<usize>) -> String {
     }
 }
 
-/// Whether a text is plainly one envelope and nothing else: its first line and its last are the markers, and all lines between
+/// Returns whether a text is plainly one envelope and nothing else: its first line and its last are the markers, and all lines between
 /// that begin with `**` are headers.
 #[must_use]
 pub fn is_bare(text: &[u8]) -> bool {
-    let (begin, end) = (Marker::Begin.as_str().as_bytes(), Marker::End.as_str().as_bytes());
+    let (begin, end) = (BEGIN.as_bytes(), END.as_bytes());
     let ends_line = |rest: &[u8]| matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]);
     let Some(rest) = text.strip_prefix(begin).filter(|rest| ends_line(rest)) else { return false };
     if !text.trim_ascii_end().ends_with(end) || !rest.trim_ascii_start().starts_with(b"*** ") {
@@ -133,7 +126,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The patch after an empty line for each line before it. There may be as many patches as lines, so not every one gets them.
+    /// Puts an empty line before the patch for each line before it. There may be as many patches as lines, so not every one gets them.
     #[must_use]
     pub fn into_detected(self) -> Detected {
         let mut text = vec![b'\n'; self.lines.start - 1];
@@ -230,8 +223,8 @@ impl Fence {
     }
 }
 
-/// The lines with an end marker. They are looked for once: each of many envelopes without an end would else go through
-/// the rest of the text for it.
+/// The lines with an end marker. They are found once: otherwise each of many envelopes without an end would search
+/// the rest of the text.
 #[derive(Debug)]
 struct Ends {
     /// In file order: the line, how many blanks stand before the marker, and the fewest from there on.
@@ -250,7 +243,7 @@ impl Ends {
         Self { all }
     }
 
-    /// The first line after `at` that ends an envelope that is indented by `indent`: what is indented deeper is inside.
+    /// Returns the first line after `at` that ends an envelope with this indentation: a deeper marker is inside of it.
     fn after(&self, at: usize, indent: usize) -> Option<usize> {
         let rest = &self.all[self.all.partition_point(|&(end, ..)| end <= at)..];
         rest.first().filter(|&&(.., fewest)| fewest <= indent)?;
@@ -268,7 +261,7 @@ fn blanks(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// The envelope that begins at line `at`.
+/// Returns the envelope that begins at line `at`.
 fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Option<Candidate> {
     let indent = blanks(lines[at]);
     if lines[at].trim() != BEGIN {
@@ -276,17 +269,17 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
     }
     let rest = &lines[at + 1..];
     let length = ends.after(at, indent).map(|end| end - at).unwrap_or_else(|| {
-        // Without an end the parser will say so; what comes after the fence is no part of it in any case.
+        // The parser reports a missing end; the text after the fence is no part of the patch in any case.
         let stops = |line: &&str| fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN;
         rest.iter().position(stops).unwrap_or(rest.len())
     });
     let lines_of = at..at + 1 + length;
-    // Blanks before every line are indentation; before some they are context, or padding of which the parser knows.
+    // Blanks before every line are indentation; before some lines they are context, or padding that the parser handles.
     let indented = lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
     Some(Candidate { kind: DetectedKind::Envelope, lines: lines_of, indent: if indented { indent } else { 0 } })
 }
 
-/// The diff that begins at line `at`.
+/// Returns the diff that begins at line `at`.
 fn diff(lines: &[&str], whole: &diff::Lines<'_>, at: usize, fence: Option<&Fence>) -> Option<Candidate> {
     let indent = fence.map_or(0, |fence| fence.indent);
     let line = |at: usize| lines.get(at).map_or(&b""[..], |line| dedent(line.as_bytes(), indent));
@@ -294,7 +287,7 @@ fn diff(lines: &[&str], whole: &diff::Lines<'_>, at: usize, fence: Option<&Fence
         return None;
     }
     let end = match fence {
-        // All of a fence is one thing, also when the numbers of its hunks are wrong.
+        // A fence has one diff, also when the numbers of its hunks are wrong.
         Some(fence) => lines[at..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len(), |end| at + end),
         None => diff::extent(whole, at),
     };

@@ -1,7 +1,7 @@
-//! From the place where the grammar stopped to words that say what is wrong there.
+//! Explains what is wrong at the place where the grammar stopped.
 //!
 //! Pest's line is right; its column points at the start of the token that failed, and its rule
-//! names mean nothing to people. So the line is looked at again: what is it like, and what is it in?
+//! names mean nothing to people. So the line is looked at again, with the section that it is in.
 
 use pest_itself::error::{Error, ErrorVariant, InputLocation};
 
@@ -9,7 +9,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{Rule, symbol};
 use crate::marker::Marker;
 
-/// The error of a text that the grammar does not accept. `body` is what was parsed; it begins at
+/// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed; it begins at
 /// byte `base` of `text`.
 pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>) -> ParseError {
     let offset = match error.location {
@@ -95,24 +95,21 @@ fn judge(
         Context::Update { .. } => line.is_empty() || line.starts_with([' ', '+', '-', '@', '\\']),
         _ => line.is_empty(),
     };
-    if last && (whole || (is_header(trimmed) && !trimmed.starts_with("*** Begin"))) {
-        return match context {
-            Context::Update { at_just_before: true, .. } => {
-                (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0)
-            }
-            _ => (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0),
-        };
+    let is_header = Marker::of(trimmed).is_some_and(|marker| marker != Marker::Begin);
+    let ends = last && (whole || is_header);
+    if matches!(context, Context::Update { at_just_before: true, .. }) && (ends || is_header) {
+        return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
+    }
+    if ends {
+        return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], 0);
     }
     if Marker::of(trimmed) == Some(Marker::Begin) {
         return (ParseErrorKind::SecondEnvelope, expected, 0);
     }
-    if matches!(context, Context::Update { at_just_before: true, .. }) && is_header(trimmed) {
-        return (ParseErrorKind::EmptyHunk, vec!["a line that begins with a blank, `-` or `+`"], 0);
-    }
     if trimmed.starts_with("***") {
         let (closest, within) = closest_header(trimmed);
         let within = within + (line.len() - line.trim_start().len());
-        // A line that only breaks off too early at the end of the text is the end missing, not a typo.
+        // A last line that breaks off within the end marker is a missing end, not a typo.
         if last && Marker::End.as_str().starts_with(trimmed) {
             return (ParseErrorKind::NoEnd, vec![Marker::End.symbol()], trimmed.len());
         }
@@ -130,13 +127,9 @@ fn judge(
     }
 }
 
-fn is_header(line: &str) -> bool {
-    Marker::of(line).is_some()
-}
-
-/// The header nearest to `line` and the first byte at which they differ.
+/// Returns the header nearest to `line` and the first byte at which they differ.
 fn closest_header(line: &str) -> (Option<&'static str>, usize) {
-    /// What other tools call the same.
+    /// Words that other tools use for the same.
     const SYNONYMS: [(&str, Marker); 9] = [
         ("modify", Marker::Update),
         ("edit", Marker::Update),
@@ -175,12 +168,12 @@ fn closest_header(line: &str) -> (Option<&'static str>, usize) {
     }
 }
 
-/// An error at byte `start` of `text`, which is where a line begins.
+/// Makes an error at byte `start` of `text`, where a line begins.
 pub(crate) fn at(text: &str, start: usize, kind: ParseErrorKind, expected: Vec<&'static str>) -> ParseError {
     at_offset(text.as_bytes(), start, 0, kind, expected)
 }
 
-/// An error at byte `within` of the line that begins at byte `line_start` of `text`.
+/// Makes an error at byte `within` of the line that begins at byte `line_start` of `text`.
 pub(crate) fn at_offset(
     text: &[u8],
     line_start: usize,
@@ -205,12 +198,12 @@ pub(crate) fn at_offset(
     }
 }
 
-/// The 1-based column after `before`, which is the part of the line that precedes.
+/// Returns the 1-based column after `before`, the preceding part of the line.
 pub(crate) fn column(before: &str) -> u32 {
     u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX)
 }
 
-/// The 1-based line of a byte.
+/// Returns the 1-based line of a byte.
 pub(crate) fn line_of(text: &[u8], offset: usize) -> u32 {
     let lines = memchr::memchr_iter(b'\n', &text[..offset]).count() + 1;
     u32::try_from(lines).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Unified and git diffs as the same tree as the envelope.
+//! Reads unified and git diffs into the same tree as the envelope.
 //!
 //! ```
 //! use patch_grammar::diff::{Diff, DiffOptions};
@@ -10,12 +10,12 @@
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
-//! This is the one place that knows what a hunk of a diff is. The numbers after `@@` say how many lines it has, and
-//! where they fit, everything within is content, whatever it looks like. Where they do not, the lines are read as they
-//! stand as far as they can mean one thing only, and a warning says so.
+//! Only this module knows what a hunk of a diff is. The numbers after `@@` say how many lines it has. Where
+//! they fit, every line within is content, whatever it looks like. Where they do not, the lines are read as they
+//! stand, as long as they are unambiguous, and a warning says so.
 //!
-//! Text around the files is passed over, as git does; what belongs to a diff and cannot be expressed (binary files,
-//! links, submodules, merges) is an error.
+//! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed (binary files,
+//! links, submodules, merges) are errors.
 
 mod name;
 mod reader;
@@ -34,7 +34,7 @@ pub(crate) use reader::{Lines, begins, extent};
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffOptions {
-    /// How many leading parts of a path are left out, as patch(1) does. Default: `None`, which takes the prefixes away
+    /// How many leading parts of a path are removed, as with `patch -p`. Default: `None`, which removes the prefixes
     /// that git writes (`a/` and `b/`, and those of `diff.mnemonicPrefix`), where there are any.
     pub strip: Option<usize>,
     /// How many files a diff may have. Default: 10 000.
@@ -56,7 +56,7 @@ pub struct Diff<'t> {
 }
 
 impl<'t> Diff<'t> {
-    /// Reads a diff, plain or git's. Of a diff that was itself stored with CRLF the carriage returns are left out.
+    /// Reads a plain or git diff. If the diff itself was stored with CRLF, the carriage returns are left out.
     ///
     /// Time and memory are linear in the text.
     ///
@@ -90,7 +90,7 @@ impl<'t> Diff<'t> {
         }
         match files {
             Ok(files) => Ok(Self { text: normal.unwrap_or(text), files, warnings }),
-            // Lines are the same in both; bytes are those of what was given.
+            // Lines are the same in both texts; bytes are counted in the text that was given.
             Err(Failure { line, within, kind, expected }) => {
                 let start = Lines::new(&text).range(line).start;
                 Err(diagnose::at_offset(&text, start, within, kind, vec![expected]))
@@ -98,36 +98,27 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// The tree.
+    /// Returns the tree.
     #[must_use]
     pub fn patch(&self) -> Patch<'_> {
         let sections = self.files.iter().map(|file| self.section(file)).collect();
-        Patch {
-            text: &self.text,
-            owner: None,
-            sections,
-            warnings: self.warnings.clone(),
-            notes: Vec::new(),
-            reversed: false,
-        }
+        Patch { text: &self.text, sections, warnings: self.warnings.clone(), ..Patch::default() }
     }
 
     fn section<'p>(&'p self, file: &'p File) -> Section<'p> {
         let spanned = |name: &'p reader::Name| Spanned { text: &name.text, span: name.span.clone(), line: name.line };
         let hunks = || file.hunks.iter().map(|hunk| self.hunk(hunk)).collect();
         let operation = match &file.operation {
-            Operation::Add => SectionOperation::Add(self.added(file.hunks.first())),
+            // The reader has checked that a new file has one hunk at most.
+            Operation::Add => SectionOperation::Add(AddedLines::of_body(
+                file.hunks.first().map_or(b"", |hunk| &self.text[hunk.body.clone()]),
+                LineEndings::Exact,
+            )),
             Operation::Delete => SectionOperation::Delete(Some(hunks())),
             Operation::Update { to } => SectionOperation::Update { move_to: to.as_ref().map(spanned), hunks: hunks() },
             Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
         };
         Section { path: spanned(&file.path), operation, executable: file.executable, span: file.span.clone() }
-    }
-
-    /// The lines of a new file, of whose hunk the reader knows that it has no others.
-    fn added(&self, hunk: Option<&HunkPart>) -> AddedLines<'_> {
-        let Some(hunk) = hunk else { return AddedLines::empty(LineEndings::Exact) };
-        AddedLines::of_body(&self.text[hunk.body.clone()], LineEndings::Exact)
     }
 
     fn hunk<'p>(&'p self, part: &HunkPart) -> Hunk<'p> {
@@ -136,7 +127,7 @@ impl<'t> Diff<'t> {
             let text = std::str::from_utf8(&self.text[span.clone()]).ok()?;
             Some(Spanned { text, span: span.clone(), line: part.line })
         };
-        // What is only inserted has nothing to do with the function that begins above it.
+        // A hunk that only inserts has nothing to do with the function above it.
         let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
         let headers = part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
         Hunk {
@@ -144,17 +135,17 @@ impl<'t> Diff<'t> {
             headers,
             lines,
             separators: part.separators,
-            end_of_file: false,
             endings: LineEndings::Exact,
             old_start: part.old_start,
             new_start: part.new_start,
             span: part.span.clone(),
             line: part.line,
+            ..Hunk::default()
         }
     }
 }
 
-/// The text with line feeds for CRLF.
+/// Returns the text with line feeds in place of CRLF.
 fn without_framing(text: &[u8]) -> Vec<u8> {
     let mut shorter = Vec::with_capacity(text.len());
     for line in text.split_inclusive(|&byte| byte == b'\n') {

@@ -1,9 +1,9 @@
-//! A tree that was read from a diff, as the text of an envelope.
+//! Writes a tree that was read from a diff as the text of an envelope.
 
 use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation};
 use crate::marker::{Marker, envelope, push_header, push_no_newline};
 
-/// A part of a patch that the envelope has no words for.
+/// A part of a patch that an envelope cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct Inexpressible {
@@ -15,7 +15,7 @@ pub struct Inexpressible {
     pub problem: Unsaid,
 }
 
-/// What the envelope has no words for.
+/// What an envelope cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsaid {
@@ -45,11 +45,11 @@ pub enum Unsaid {
 /// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage returns before line
 /// feeds are the files'; the envelope's own lines end in line feeds, so that they say so.
 ///
-/// Line numbers, and the lines of a file that is deleted, have no place there and are left out.
+/// Line numbers, and the lines of a deleted file, are left out.
 ///
 /// # Errors
 ///
-/// The first section that the envelope has no words for.
+/// The first section that an envelope cannot express.
 pub fn write(patch: &Patch<'_>) -> Result<String, Inexpressible> {
     let mut out = String::new();
     for section in &patch.sections {
@@ -68,13 +68,13 @@ fn write_section(out: &mut String, section: &Section<'_>) -> Result<(), Unsaid> 
         }
     }
     match (&section.operation, section.executable) {
-        // What the mode of a new file is anyway.
+        // A new file has this mode anyway.
         (SectionOperation::Add(added), None | Some(false)) => {
             *out += &Marker::Add.header(path);
             write_added(out, added)
         }
         (SectionOperation::Copy { .. }, _) => Err(Unsaid::Copy),
-        // It goes with the file.
+        // The mode is deleted with the file.
         (SectionOperation::Delete(_), _) => {
             *out += &Marker::Delete.header(path);
             Ok(())
@@ -112,7 +112,7 @@ fn write_added(out: &mut String, added: &AddedLines<'_>) -> Result<(), Unsaid> {
 
 fn write_hunk(out: &mut String, hunk: &Hunk<'_>) -> Result<(), Unsaid> {
     check(hunk.endings)?;
-    // At the top of an empty file it could stand, and what file it will be applied to is not known here.
+    // It could insert into an empty file, but the file is not known here.
     if hunk.old_lines().next().is_none() {
         return Err(Unsaid::NoContext);
     }
@@ -143,7 +143,7 @@ fn check(endings: LineEndings) -> Result<(), Unsaid> {
     if endings == LineEndings::Framing { Err(Unsaid::LineEnding) } else { Ok(()) }
 }
 
-/// Writes a line as it shall be read: in an envelope whose lines end in line feeds a carriage return is the file's.
+/// Writes a line. In an envelope whose lines end in line feeds, a carriage return belongs to the file.
 fn push(out: &mut String, sign: char, line: &[u8], crlf: bool) -> Result<(), Unsaid> {
     let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0')).ok_or(Unsaid::Bytes)?;
     out.push(sign);

@@ -23,186 +23,137 @@ pub struct ParseError {
     pub seen: Option<String>,
 }
 
-/// What is wrong with a text that should be a patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ParseErrorKind {
-    /// The text is not UTF-8.
-    NotUtf8,
-    /// The text has a NUL character.
-    Nul,
-    /// There is no text.
-    Empty,
-    /// The first marker is missing.
-    NoBegin,
-    /// The last marker is missing.
-    NoEnd,
-    /// There is other text before the first marker.
-    TextBefore,
-    /// There is other text after the last marker.
-    TextAfter,
-    /// A second patch follows.
-    SecondEnvelope,
-    /// Blanks stand around a marker or before a header, and the options do not allow it.
-    Padded,
-    /// A heredoc or a Markdown fence is around the patch, and the options do not allow it.
-    Wrapped,
-    /// A line begins with `***` and is no header, or no header that can stand here.
-    UnknownHeader {
-        /// The header that was meant, if one is near.
-        closest: Option<&'static str>,
-    },
-    /// A header has no path.
-    NoPath,
-    /// A `*** Move File:` header does not have exactly one ` -> `.
-    NoArrow,
-    /// A line of a new file does not begin with `+`.
-    NoPlus,
-    /// A line of a hunk begins with something else than a blank, `-`, `+`.
-    NoPrefix,
-    /// An update has neither hunks nor a destination.
-    NoHunks,
-    /// A hunk has no lines.
-    EmptyHunk,
-    /// The first hunk of an update does not begin with `@@`, and the options do not allow it.
-    NoAt,
-    /// The `*** Environment ID:` line names no environment.
-    EnvironmentMissing,
-    /// There is a second `*** Environment ID:` line.
-    EnvironmentTwice,
-    /// The patch is meant for another environment than the options name.
-    OtherEnvironment {
-        /// The one that the patch names.
-        id: String,
-    },
-    /// There are no file operations.
-    NoSections,
-    /// There are more file operations than the options allow.
-    TooManySections {
-        /// The limit.
-        limit: usize,
-    },
-    /// Something else stands where a part of the patch should.
-    Unexpected,
-    /// The text should be a diff and names no file.
-    NoDiff,
-    /// A hunk of a diff stands below no file.
-    NoFile,
-    /// A file of a diff changes, and no hunk says how.
-    FileWithoutHunks,
-    /// The numbers of a hunk of a diff do not fit its lines, and neither do these tell where it ends.
-    HunkEnd,
-    /// A path of a diff cannot be read.
-    BadPath,
-    /// A mode of a git diff is not one of a file.
-    BadMode,
-    /// A diff of a merge, with more than two sides.
-    CombinedDiff,
-    /// A diff names a binary file, whose bytes are not in it or are in another form.
-    BinaryDiff {
-        /// The file, or the line that names it.
-        path: String,
-    },
-    /// A git diff changes a symbolic link.
-    Symlink {
-        /// The link.
-        path: String,
-    },
-    /// A git diff changes a submodule.
-    Submodule {
-        /// Its directory.
-        path: String,
-    },
-}
-
-impl ParseErrorKind {
-    /// A stable short name for programs.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::NotUtf8 => "not_utf8",
-            Self::Nul => "nul",
-            Self::Empty => "empty",
-            Self::NoBegin => "no_begin",
-            Self::NoEnd => "no_end",
-            Self::TextBefore => "text_before",
-            Self::TextAfter => "text_after",
-            Self::SecondEnvelope => "second_envelope",
-            Self::Padded => "padded",
-            Self::Wrapped => "wrapped",
-            Self::UnknownHeader { .. } => "unknown_header",
-            Self::NoPath => "no_path",
-            Self::NoArrow => "no_arrow",
-            Self::NoPlus => "no_plus",
-            Self::NoPrefix => "no_prefix",
-            Self::NoHunks => "no_hunks",
-            Self::EmptyHunk => "empty_hunk",
-            Self::NoAt => "no_at",
-            Self::EnvironmentMissing | Self::EnvironmentTwice | Self::OtherEnvironment { .. } => "environment",
-            Self::NoSections => "no_sections",
-            Self::TooManySections { .. } => "too_many_sections",
-            Self::Unexpected => "unexpected",
-            Self::NoDiff => "no_diff",
-            Self::NoFile => "no_file",
-            Self::FileWithoutHunks => "file_without_hunks",
-            Self::HunkEnd => "hunk_end",
-            Self::BadPath => "bad_path",
-            Self::BadMode => "bad_mode",
-            Self::CombinedDiff => "combined_diff",
-            Self::BinaryDiff { .. } => "binary_diff",
-            Self::Symlink { .. } => "symlink",
-            Self::Submodule { .. } => "submodule",
-        }
+crate::named! {
+    /// What is wrong with a text that should be a patch.
+    #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+    #[non_exhaustive]
+    pub error enum ParseErrorKind {
+        /// The text is not UTF-8.
+        #[error("the patch is not UTF-8")]
+        NotUtf8 = "not_utf8",
+        /// The text has a NUL character.
+        #[error("the patch has a NUL character")]
+        Nul = "nul",
+        /// There is no text.
+        #[error("the patch is empty")]
+        Empty = "empty",
+        /// The first marker is missing.
+        #[error("the patch does not begin with `*** Begin Patch`")]
+        NoBegin = "no_begin",
+        /// The last marker is missing.
+        #[error("the patch ends without `*** End Patch`")]
+        NoEnd = "no_end",
+        /// There is other text before the first marker.
+        #[error("there is other text before `*** Begin Patch`")]
+        TextBefore = "text_before",
+        /// There is other text after the last marker.
+        #[error("there is other text after `*** End Patch`")]
+        TextAfter = "text_after",
+        /// A second patch follows.
+        #[error("a second `*** Begin Patch` follows; send one patch at a time")]
+        SecondEnvelope = "second_envelope",
+        /// Blanks stand around a marker or before a header, and the options do not allow it.
+        #[error("blanks stand before or after a `***` line; it must begin and end without")]
+        Padded = "padded",
+        /// A heredoc or a Markdown fence is around the patch, and the options do not allow it.
+        #[error("the patch is wrapped in a heredoc or a Markdown fence")]
+        Wrapped = "wrapped",
+        /// A line begins with `***` and is no header, or no header that can stand here.
+        #[error("this `***` line is no header that can stand here{}", is_close(*closest))]
+        UnknownHeader {
+            /// The header that was meant, if one is near.
+            closest: Option<&'static str>,
+        } = "unknown_header",
+        /// A header has no path.
+        #[error("the header has no path")]
+        NoPath = "no_path",
+        /// A `*** Move File:` header does not have exactly one ` -> `.
+        #[error("the header needs two paths with one ` -> ` between them")]
+        NoArrow = "no_arrow",
+        /// A line of a new file does not begin with `+`.
+        #[error("every line of a new file must begin with `+`, empty ones too")]
+        NoPlus = "no_plus",
+        /// A line of a hunk begins with something else than a blank, `-`, `+`.
+        #[error("every line of a hunk must begin with a blank (context), `-` or `+`")]
+        NoPrefix = "no_prefix",
+        /// An update has neither hunks nor a destination.
+        #[error("the update has no hunks and no `*** Move to:`")]
+        NoHunks = "no_hunks",
+        /// A hunk has no lines.
+        #[error("the hunk has no lines")]
+        EmptyHunk = "empty_hunk",
+        /// The first hunk of an update does not begin with `@@`, and the options do not allow it.
+        #[error("the first hunk of an update must begin with `@@`")]
+        NoAt = "no_at",
+        /// The `*** Environment ID:` line names no environment.
+        #[error("the `*** Environment ID:` line names no environment")]
+        EnvironmentMissing = "environment",
+        /// There is a second `*** Environment ID:` line.
+        #[error("the patch names its environment twice")]
+        EnvironmentTwice = "environment",
+        /// The patch is meant for another environment than the options name.
+        #[error("the patch is meant for the environment `{}`", id.escape_debug())]
+        OtherEnvironment {
+            /// The one that the patch names.
+            id: String,
+        } = "environment",
+        /// There are no file operations.
+        #[error("the patch has no file operations")]
+        NoSections = "no_sections",
+        /// There are more file operations than the options allow.
+        #[error("the patch has more than {limit} file operation{}", if *limit == 1 { "" } else { "s" })]
+        TooManySections {
+            /// The limit.
+            limit: usize,
+        } = "too_many_sections",
+        /// Something else stands where a part of the patch should.
+        #[error("this is no part of a patch")]
+        Unexpected = "unexpected",
+        /// The text should be a diff and names no file.
+        #[error("this is no unified or git diff")]
+        NoDiff = "no_diff",
+        /// A hunk of a diff stands below no file.
+        #[error("the hunk belongs to no file")]
+        NoFile = "no_file",
+        /// A file of a diff changes, and no hunk says how.
+        #[error("the diff says that the file changes, and not how")]
+        FileWithoutHunks = "file_without_hunks",
+        /// The numbers of a hunk of a diff do not fit its lines, and neither do these tell where it ends.
+        #[error("the numbers of the hunk do not fit its lines, and this may be its end or not")]
+        HunkEnd = "hunk_end",
+        /// A path of a diff cannot be read.
+        #[error("the path cannot be read")]
+        BadPath = "bad_path",
+        /// A mode of a git diff is not one of a file.
+        #[error("this is no mode of a file")]
+        BadMode = "bad_mode",
+        /// A diff of a merge, with more than two sides.
+        #[error("the diff of a merge cannot be applied")]
+        CombinedDiff = "combined_diff",
+        /// A diff names a binary file, whose bytes are not in it or are in another form.
+        #[error("{path}: a binary change cannot be applied")]
+        BinaryDiff {
+            /// The file, or the line that names it.
+            path: String,
+        } = "binary_diff",
+        /// A git diff changes a symbolic link.
+        #[error("{path}: a change of a symbolic link cannot be applied")]
+        Symlink {
+            /// The link.
+            path: String,
+        } = "symlink",
+        /// A git diff changes a submodule.
+        #[error("{path}: a change of a submodule cannot be applied")]
+        Submodule {
+            /// Its directory.
+            path: String,
+        } = "submodule",
     }
 }
 
-impl fmt::Display for ParseErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotUtf8 => "the patch is not UTF-8",
-            Self::Nul => "the patch has a NUL character",
-            Self::Empty => "the patch is empty",
-            Self::NoBegin => "the patch does not begin with `*** Begin Patch`",
-            Self::NoEnd => "the patch ends without `*** End Patch`",
-            Self::TextBefore => "there is other text before `*** Begin Patch`",
-            Self::TextAfter => "there is other text after `*** End Patch`",
-            Self::SecondEnvelope => "a second `*** Begin Patch` follows; send one patch at a time",
-            Self::Padded => "blanks stand before or after a `***` line; it must begin and end without",
-            Self::Wrapped => "the patch is wrapped in a heredoc or a Markdown fence",
-            Self::UnknownHeader { closest: None } => "this `***` line is no header that can stand here",
-            Self::UnknownHeader { closest: Some(closest) } => {
-                return write!(f, "this `***` line is no header that can stand here; {closest} is close");
-            }
-            Self::NoPath => "the header has no path",
-            Self::NoArrow => "the header needs two paths with one ` -> ` between them",
-            Self::NoPlus => "every line of a new file must begin with `+`, empty ones too",
-            Self::NoPrefix => "every line of a hunk must begin with a blank (context), `-` or `+`",
-            Self::NoHunks => "the update has no hunks and no `*** Move to:`",
-            Self::EmptyHunk => "the hunk has no lines",
-            Self::NoAt => "the first hunk of an update must begin with `@@`",
-            Self::EnvironmentMissing => "the `*** Environment ID:` line names no environment",
-            Self::EnvironmentTwice => "the patch names its environment twice",
-            Self::OtherEnvironment { id } => {
-                return write!(f, "the patch is meant for the environment `{}`", id.escape_debug());
-            }
-            Self::NoSections => "the patch has no file operations",
-            Self::TooManySections { limit } => {
-                let plural = if *limit == 1 { "" } else { "s" };
-                return write!(f, "the patch has more than {limit} file operation{plural}");
-            }
-            Self::Unexpected => "this is no part of a patch",
-            Self::NoDiff => "this is no unified or git diff",
-            Self::NoFile => "the hunk belongs to no file",
-            Self::FileWithoutHunks => "the diff says that the file changes, and not how",
-            Self::HunkEnd => "the numbers of the hunk do not fit its lines, and this may be its end or not",
-            Self::BadPath => "the path cannot be read",
-            Self::BadMode => "this is no mode of a file",
-            Self::CombinedDiff => "the diff of a merge cannot be applied",
-            Self::BinaryDiff { path } => return write!(f, "{path}: a binary change cannot be applied"),
-            Self::Symlink { path } => return write!(f, "{path}: a change of a symbolic link cannot be applied"),
-            Self::Submodule { path } => return write!(f, "{path}: a change of a submodule cannot be applied"),
-        })
-    }
+/// The end of the message about a line that is no header: the header that was meant, if one is near.
+fn is_close(closest: Option<&str>) -> String {
+    closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()
 }
 
 impl fmt::Display for ParseError {

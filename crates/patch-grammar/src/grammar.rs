@@ -18,30 +18,18 @@ mod generated {
 
 pub(crate) use generated::{PatchParser, Rule};
 
-/// A sub-language that is exported for constrained decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// Everything a model should write.
-    Whole,
-    /// What codex-trained models write.
-    Codex,
-}
-
-impl Dialect {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Whole, Self::Codex];
-
-    /// Its short name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Codex => "codex",
-        }
+crate::named! {
+    /// A sub-language that is exported for constrained decoding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Dialect {
+        /// Everything a model should write.
+        Whole = "whole",
+        /// What codex-trained models write.
+        Codex = "codex",
     }
 }
 
-/// Tells whether `text` is a sentence of `dialect`.
+/// Returns whether `text` is a sentence of `dialect`.
 ///
 /// Every sentence of either dialect is also accepted by [`parse`](crate::parse()), which tolerates
 /// more.
@@ -54,7 +42,7 @@ pub fn recognizes(dialect: Dialect, text: &str) -> bool {
     PatchParser::parse(rule, text).is_ok()
 }
 
-/// What a person or a model calls this part of a patch; `None` for parts that are never expected
+/// Returns the name of a part of a patch for people and models; `None` for parts that are never expected
 /// by name.
 pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
     Some(match rule {

@@ -1,4 +1,6 @@
-//! The walk from pest's pairs to the tree.
+//! Makes the tree from pest's pairs.
+
+use std::ops::Range;
 
 use pest_itself::iterators::{Pair, Pairs};
 
@@ -33,7 +35,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Self { warnings, ..Self::from_line(text, 0, 1, endings, options) }
     }
 
-    /// A walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
+    /// Starts a walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
     pub(crate) fn from_line(
         text: &'p str,
         base: usize,
@@ -41,18 +43,18 @@ impl<'p, 'o> Lowering<'p, 'o> {
         endings: LineEndings,
         options: &'o ParseOptions,
     ) -> Self {
-        let (sections, warnings) = (Vec::new(), Vec::new());
+        let (sections, warnings) = Default::default();
         Self { text, base, options, endings, environment: false, sections, warnings, counted: base, line }
     }
 
-    /// Takes what the grammar found in the text from byte `base` on, and gives the byte where that ends.
+    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte where they end.
     pub(crate) fn part(&mut self, base: usize, pairs: Pairs<'_, Rule>) -> Result<usize, ParseError> {
         self.base = base;
         let mut end = base;
         for pair in pairs {
-            let start = base + pair.as_span().start();
-            // Pest's last pair is empty, and need not be where the others end.
-            end = end.max(base + pair.as_span().end());
+            let Range { start, end: pair_end } = self.range(&pair);
+            // Pest's last pair is empty, and may be somewhere else.
+            end = end.max(pair_end);
             match pair.as_rule() {
                 Rule::accepted_add | Rule::accepted_delete | Rule::accepted_update | Rule::accepted_move => {
                     if self.sections.len() == self.options.max_sections {
@@ -75,18 +77,18 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(end)
     }
 
-    /// The patch of all parts, the last of which ends at byte `end`.
+    /// Returns the patch of all parts, the last of which ends at byte `end`.
     pub(crate) fn finish(self, end: usize) -> Result<Patch<'p>, ParseError> {
         if self.sections.is_empty() {
             return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
         }
         let Self { text, sections, mut warnings, .. } = self;
         warnings.sort_by_key(|warning| warning.line);
-        Ok(Patch { text: text.as_bytes(), owner: None, sections, warnings, notes: Vec::new(), reversed: false })
+        Ok(Patch { text: text.as_bytes(), sections, warnings, ..Patch::default() })
     }
 
     pub(crate) fn section(&mut self, pair: Pair<'_, Rule>) -> Result<Section<'p>, ParseError> {
-        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let span = self.range(&pair);
         let rule = pair.as_rule();
         self.refuse_padding(span.start)?;
         let mut inner = pair.into_inner();
@@ -102,9 +104,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
         let mut added = AddedLines::empty(self.endings);
         let mut hunks = Vec::new();
         while let Some(pair) = inner.next() {
-            let start = self.base + pair.as_span().start();
+            let range = self.range(&pair);
+            let start = range.start;
             match pair.as_rule() {
-                Rule::add_lines => added.text = &self.text.as_bytes()[start..self.base + pair.as_span().end()],
+                Rule::add_lines => added.text = &self.text.as_bytes()[range],
                 Rule::accepted_no_newline => added.no_newline = true,
                 Rule::accepted_move_to => {
                     self.refuse_padding(start)?;
@@ -148,22 +151,17 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 
     fn hunk(&mut self, pair: Pair<'_, Rule>) -> Hunk<'p> {
-        let span = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+        let span = self.range(&pair);
         let mut hunk = Hunk {
             opened: pair.as_rule() == Rule::accepted_hunk,
-            headers: Vec::new(),
-            lines: Vec::new(),
-            separators: 0,
-            end_of_file: false,
             endings: self.endings,
-            old_start: None,
-            new_start: None,
             line: self.line_at(span.start),
             span,
+            ..Hunk::default()
         };
         let mut inner = pair.into_inner();
         while let Some(pair) = inner.next() {
-            let range = self.base + pair.as_span().start()..self.base + pair.as_span().end();
+            let range = self.range(&pair);
             match pair.as_rule() {
                 Rule::accepted_at => {
                     let header = self.header(range);
@@ -187,7 +185,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         hunk
     }
 
-    /// The two paths of `old -> new`.
+    /// Returns the two paths of `old -> new`.
     fn arrow(&self, rest: &Spanned<'p>, start: usize) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
         const ARROW: &str = " -> ";
         let error = || self.error(start, ParseErrorKind::NoArrow, "`*** Move File: old -> new`");
@@ -205,12 +203,13 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
     }
 
-    fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
-        self.trimmed(self.base + pair.as_span().start()..self.base + pair.as_span().end())
+    /// Returns the byte range of a pair in the text.
+    fn range(&self, pair: &Pair<'_, Rule>) -> Range<usize> {
+        self.base + pair.as_span().start()..self.base + pair.as_span().end()
     }
 
-    /// The text after `@@` and one blank. Its indentation stays: it tells `def f` from a method `f`.
-    fn header(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+    /// Returns the text after `@@` and one blank. It keeps its indentation, which tells a function `f` from a method `f`.
+    fn header(&mut self, range: Range<usize>) -> Spanned<'p> {
         let line = self.line_at(range.start);
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
         let start = range.start + text.len().min("@@ ".len());
@@ -218,9 +217,10 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text: &self.text[start..end], span: start..end, line }
     }
 
-    /// The part of the text without blanks around it.
-    fn trimmed(&mut self, range: std::ops::Range<usize>) -> Spanned<'p> {
+    /// Returns the text of a pair, without blanks around it.
+    fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
         const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+        let range = self.range(pair);
         let line = self.line_at(range.start);
         let part = &self.text[range.clone()];
         let text = part.trim_matches(BLANKS);
@@ -228,7 +228,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text, span: start..start + text.len(), line }
     }
 
-    /// The 1-based line of a byte; bytes are asked for in ascending order.
+    /// Returns the 1-based line of a byte; bytes are asked for in ascending order.
     fn line_at(&mut self, offset: usize) -> u32 {
         if offset > self.counted {
             let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.counted..offset]).count();
@@ -257,7 +257,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Err(self.error(start, kind, expected))
     }
 
-    /// Blanks before a header: a warning, or an error when the options do not allow them.
+    /// Warns about blanks before a header, or refuses them when the options do not allow them.
     fn refuse_padding(&mut self, start: usize) -> Result<(), ParseError> {
         if self.text[start..].starts_with("***") {
             return Ok(());
@@ -275,7 +275,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 }
 
-/// What the line endings of a patch mean: its first line is that of `*** Begin Patch`.
+/// Returns what the line endings of a patch mean: its first line is that of `*** Begin Patch`.
 pub(crate) fn endings(body: &str) -> LineEndings {
     let first = body.split_inclusive('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     if first.ends_with("\r\n") { LineEndings::Framing } else { LineEndings::Stated }

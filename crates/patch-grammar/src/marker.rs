@@ -1,60 +1,33 @@
-//! The marker lines of the envelope, for all that writes or recognises them.
+//! The marker lines of the envelope, for the code that writes or recognises them.
 
-/// A marker line, or what a header has before its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are the markers")]
-pub enum Marker {
-    Begin,
-    End,
-    Add,
-    Delete,
-    Update,
-    Move,
-    MoveTo,
-    EndOfFile,
-    Environment,
+crate::named! {
+    /// A marker line, or the part of a header before its path. The name of a marker is its text, with the colon where a path follows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "they are the markers")]
+    pub enum Marker {
+        Begin = "*** Begin Patch",
+        End = "*** End Patch",
+        Add = "*** Add File:",
+        Delete = "*** Delete File:",
+        Update = "*** Update File:",
+        Move = "*** Move File:",
+        MoveTo = "*** Move to:",
+        EndOfFile = "*** End of File",
+        Environment = "*** Environment ID:",
+    }
 }
 
 /// The line after a line of a file that has no line feed.
 pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Begin,
-        Self::End,
-        Self::Add,
-        Self::Delete,
-        Self::Update,
-        Self::Move,
-        Self::MoveTo,
-        Self::EndOfFile,
-        Self::Environment,
-    ];
-
-    /// Its text, with the colon where a path follows.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Begin => "*** Begin Patch",
-            Self::End => "*** End Patch",
-            Self::Add => "*** Add File:",
-            Self::Delete => "*** Delete File:",
-            Self::Update => "*** Update File:",
-            Self::Move => "*** Move File:",
-            Self::MoveTo => "*** Move to:",
-            Self::EndOfFile => "*** End of File",
-            Self::Environment => "*** Environment ID:",
-        }
-    }
-
-    /// The marker that a line begins with.
+    /// Returns the marker that a line begins with.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|marker| line.starts_with(marker.as_str()))
     }
 
-    /// How messages show it.
+    /// Returns the form that messages show.
     pub(crate) const fn symbol(self) -> &'static str {
         match self {
             Self::Begin => "`*** Begin Patch`",
@@ -69,20 +42,20 @@ impl Marker {
         }
     }
 
-    /// The header line with this path.
+    /// Returns the header line with this path.
     #[must_use]
     pub fn header(self, path: &str) -> String {
         format!("{} {path}\n", self.as_str())
     }
 }
 
-/// A whole patch with these sections.
+/// Returns a whole patch with these sections.
 #[must_use]
 pub fn envelope(sections: &str) -> String {
     format!("{}\n{sections}{}\n", Marker::Begin.as_str(), Marker::End.as_str())
 }
 
-/// Opens a hunk.
+/// Writes the `@@` line of a hunk.
 pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push_str("@@");
     if let Some(header) = header {

@@ -1,4 +1,6 @@
-//! From text to tree: what may stand around the patch, then the grammar, then the walk.
+//! Parses a patch: removes what may stand around it, applies the grammar, and makes the tree.
+
+use std::str::Utf8Error;
 
 use pest_itself::Parser as _;
 
@@ -20,16 +22,10 @@ mod tests;
 /// [`ParseErrorKind::NotUtf8`] and [`ParseErrorKind::Nul`], each with the place of the first bad
 /// byte.
 pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
-    let (text, bad) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text, None),
-        Err(error) => {
-            let valid = &bytes[..error.valid_up_to()];
-            (std::str::from_utf8(valid).expect("checked up to here"), Some(error.valid_up_to()))
-        }
-    };
-    let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), bad) {
+    let (text, error) = valid_part(bytes);
+    let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), error) {
         (Some(at), _) => (ParseErrorKind::Nul, at, "\\0".to_owned()),
-        (None, Some(at)) => (ParseErrorKind::NotUtf8, at, format!("\\x{:02x}", bytes[at])),
+        (None, Some(_)) => (ParseErrorKind::NotUtf8, text.len(), format!("\\x{:02x}", bytes[text.len()])),
         (None, None) => return Ok(text),
     };
     let before = &text[..at];
@@ -42,6 +38,17 @@ pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
         expected: vec!["UTF-8 text"],
         seen: Some(seen),
     })
+}
+
+/// Returns the part of `bytes` before the first one that is not UTF-8, and what is wrong there.
+pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let valid = &bytes[..error.valid_up_to()];
+            (std::str::from_utf8(valid).expect("checked up to here"), Some(error))
+        }
+    }
 }
 
 /// Parses one patch.
@@ -59,10 +66,10 @@ pub fn parse<'p>(text: &'p str, options: &ParseOptions) -> Result<Patch<'p>, Par
     }
 }
 
-/// Reads some sections after the others. `None` when anything is wrong, which only the whole text tells in full.
+/// Reads a few sections at a time. Returns `None` when anything is wrong: only the whole text gives the full error.
 ///
-/// Pest keeps a token for each beginning and end of a rule: of 100 000 updates 130 MB, of sixteen nothing that counts. What a rule
-/// matches depends on nothing before it, so that the parts are those that the rule for the whole has.
+/// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to nothing for sixteen. The match of a
+/// rule does not depend on the text before it, so the parts are the same as those of the rule for the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Patch<'p>> {
     let end = peeled.body.end;
     let mut lowering = Lowering::new(text, peeled, options);

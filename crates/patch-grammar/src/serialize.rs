@@ -1,181 +1,69 @@
-//! A patch as data: the tree of its sections, each part with its byte range in the text.
+//! A patch as data: the tree of its sections, each part with its byte range in the text. Most fields are serialized by attributes
+//! of the tree; the others here.
 
 use std::ops::Range;
 
-use serde::ser::SerializeStruct as _;
-use serde::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
 
-use crate::ast::{AddedLines, Hunk, Line, LineKind, Patch, Section, SectionOperation, Spanned};
+use crate::ast::{AddedLines, Hunk, Patch, Spanned};
 
 /// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start, end]`;
 /// lines count from 1. A line that is not UTF-8 is a list of its bytes.
 impl Serialize for Patch<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut tree = serializer.serialize_struct("Patch", 2)?;
-        tree.serialize_field("sections", &Sections(&self.sections))?;
+        tree.serialize_field("sections", &self.sections)?;
         let warnings: Vec<_> = self.warnings.iter().map(ToString::to_string).collect();
         tree.serialize_field("warnings", &warnings)?;
         tree.end()
     }
 }
 
-/// Sections that are made data one by one: all of them together would take more memory than the text.
-struct Sections<'a>(&'a [Section<'a>]);
-
-impl Serialize for Sections<'_> {
+/// Writes `lines` and `noNewline`.
+impl Serialize for AddedLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(SectionTree::of))
+        let mut added = serializer.serialize_struct("AddedLines", 2)?;
+        added.serialize_field("lines", &self.lines().map(Text).collect::<Vec<_>>())?;
+        added.serialize_field("noNewline", &self.no_newline)?;
+        added.end()
     }
 }
 
-#[derive(Serialize)]
-struct SectionTree<'p> {
-    path: SpannedTree<'p>,
-    line: u32,
-    span: [usize; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    executable: Option<bool>,
-    #[serde(flatten)]
-    operation: OperationTree<'p>,
+/// Writes the `path` of a section, and the `line` that it stands in.
+pub(crate) fn path_and_line<S: Serializer>(path: &Spanned<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(Some(2))?;
+    fields.serialize_entry("path", path)?;
+    fields.serialize_entry("line", &path.line)?;
+    fields.end()
 }
 
-#[derive(Serialize)]
-#[serde(tag = "operation", rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum OperationTree<'p> {
-    Add {
-        lines: Vec<Text<'p>>,
-        no_newline: bool,
-    },
-    Delete {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        hunks: Option<Vec<HunkTree<'p>>>,
-    },
-    Update {
-        move_to: Option<SpannedTree<'p>>,
-        hunks: Vec<HunkTree<'p>>,
-    },
-    Copy {
-        to: SpannedTree<'p>,
-        hunks: Vec<HunkTree<'p>>,
-    },
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HunkTree<'p> {
-    line: u32,
-    span: [usize; 2],
-    headers: Vec<SpannedTree<'p>>,
-    end_of_file: bool,
-    separators: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old_start: Option<u32>,
-    lines: Vec<LineTree<'p>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LineTree<'p> {
-    kind: &'static str,
-    text: Text<'p>,
-    line: u32,
-    /// Only where the patch says so.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    crlf: bool,
-    no_newline: bool,
+/// Writes the `hunks` that delete a file, where there are any.
+pub(crate) fn deleted<S: Serializer>(hunks: &Option<Vec<Hunk<'_>>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(None)?;
+    if let Some(hunks) = hunks {
+        fields.serialize_entry("hunks", hunks)?;
+    }
+    fields.end()
 }
 
 /// A line: a text, or its bytes where it is not UTF-8.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Text<'p> {
-    Utf8(&'p str),
-    Bytes(&'p [u8]),
-}
+struct Text<'p>(&'p [u8]);
 
-impl<'p> Text<'p> {
-    fn of(line: &'p [u8]) -> Self {
-        std::str::from_utf8(line).map_or(Self::Bytes(line), Self::Utf8)
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        text(self.0, serializer)
     }
 }
 
-#[derive(Serialize)]
-struct SpannedTree<'p> {
-    text: &'p str,
-    span: [usize; 2],
-}
-
-impl<'p> SectionTree<'p> {
-    fn of(section: &Section<'p>) -> Self {
-        let Section { path, operation, executable, span } = section;
-        let operation = match operation {
-            SectionOperation::Add(added) => {
-                let AddedLines { text: _, endings: _, no_newline } = *added;
-                OperationTree::Add { lines: added.lines().map(Text::of).collect(), no_newline }
-            }
-            SectionOperation::Delete(hunks) => {
-                OperationTree::Delete { hunks: hunks.as_ref().map(|hunks| hunks.iter().map(HunkTree::of).collect()) }
-            }
-            SectionOperation::Update { move_to, hunks } => OperationTree::Update {
-                move_to: move_to.as_ref().map(SpannedTree::of),
-                hunks: hunks.iter().map(HunkTree::of).collect(),
-            },
-            SectionOperation::Copy { to, hunks } => {
-                OperationTree::Copy { to: SpannedTree::of(to), hunks: hunks.iter().map(HunkTree::of).collect() }
-            }
-        };
-        let executable = *executable;
-        Self { path: SpannedTree::of(path), line: section.line(), span: ends(span), executable, operation }
+pub(crate) fn text<S: Serializer>(line: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    match std::str::from_utf8(line) {
+        Ok(text) => text.serialize(serializer),
+        Err(_) => line.serialize(serializer),
     }
 }
 
-impl<'p> HunkTree<'p> {
-    fn of(hunk: &Hunk<'p>) -> Self {
-        // Whether `@@` opened it can be seen in its byte range, and what the line endings mean in the lines.
-        let Hunk {
-            opened: _,
-            headers,
-            lines,
-            separators,
-            end_of_file,
-            endings: _,
-            old_start,
-            new_start: _,
-            span,
-            line,
-        } = hunk;
-        Self {
-            line: *line,
-            span: ends(span),
-            headers: headers.iter().map(SpannedTree::of).collect(),
-            end_of_file: *end_of_file,
-            separators: *separators,
-            old_start: *old_start,
-            lines: lines.iter().map(LineTree::of).collect(),
-        }
-    }
-}
-
-impl<'p> LineTree<'p> {
-    fn of(line: &Line<'p>) -> Self {
-        let Line { text, crlf, line, kind, no_newline } = *line;
-        let kind = match kind {
-            LineKind::Context => "context",
-            LineKind::Delete => "delete",
-            LineKind::Insert => "insert",
-        };
-        Self { kind, text: Text::of(text), line, crlf, no_newline }
-    }
-}
-
-impl<'p> SpannedTree<'p> {
-    fn of(spanned: &Spanned<'p>) -> Self {
-        Self { text: spanned.text, span: ends(&spanned.span) }
-    }
-}
-
-fn ends(span: &Range<usize>) -> [usize; 2] {
-    [span.start, span.end]
+pub(crate) fn ends<S: Serializer>(span: &Range<usize>, serializer: S) -> Result<S::Ok, S::Error> {
+    [span.start, span.end].serialize(serializer)
 }
 
 #[cfg(test)]

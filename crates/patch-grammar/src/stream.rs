@@ -1,4 +1,4 @@
-//! A patch that is still arriving: events as its lines and sections complete.
+//! Reads a patch that is still arriving: sends events as its lines and sections complete.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::grammar::{PatchParser, Rule};
 use crate::lower::{self, Lowering};
 use crate::marker::Marker;
 use crate::options::ParseOptions;
-use crate::parse::{decode, parse};
+use crate::parse::{decode, parse, valid_part};
 use crate::wrapper;
 
-/// How much there may be around a patch: a heredoc and a fence.
+/// The most wrappers around a patch: a heredoc and a fence.
 const MAX_WRAPPERS: usize = 2;
 
-/// How many lines that look wrong are looked at. One is enough, where the parser agrees.
+/// The most lines that look wrong for which the parser is asked. One is enough, if the parser agrees.
 const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// What happened in the text since it was last added to.
+/// An event that a chunk of the text completes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamEvent {
@@ -55,7 +55,7 @@ pub enum StreamEvent {
         /// How many lines it deletes so far.
         deleted: usize,
     },
-    /// A section is complete, and parses: [`PatchStream::section`] gives it.
+    /// A section is complete, and parses: [`PatchStream::section`] returns it.
     Finished {
         /// The section's index.
         section: usize,
@@ -64,7 +64,7 @@ pub enum StreamEvent {
         /// How many lines it deletes.
         deleted: usize,
     },
-    /// The text is over, and is a patch: [`PatchStream::patch`] gives it.
+    /// The text has ended, and is a patch: [`PatchStream::patch`] returns it.
     Ended {
         /// The number of its lines.
         line: u32,
@@ -84,17 +84,13 @@ pub enum StreamOperation {
 }
 
 impl StreamOperation {
-    const ALL: [Self; 4] = [Self::Add, Self::Delete, Self::Update, Self::Move];
-
-    fn header(self) -> &'static str {
-        let marker = match self {
-            Self::Add => Marker::Add,
-            Self::Delete => Marker::Delete,
-            Self::Update => Marker::Update,
-            Self::Move => Marker::Move,
-        };
-        marker.as_str()
-    }
+    /// All of them, with their headers.
+    const HEADERS: [(Self, Marker); 4] = [
+        (Self::Add, Marker::Add),
+        (Self::Delete, Marker::Delete),
+        (Self::Update, Marker::Update),
+        (Self::Move, Marker::Move),
+    ];
 
     fn rule(self) -> Rule {
         match self {
@@ -127,15 +123,15 @@ impl StreamOperation {
 /// assert_eq!(stream.patch()?.sections.len(), 2);
 /// # Ok::<(), patch_grammar::ParseError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PatchStream {
     options: ParseOptions,
     text: String,
     /// The beginning of a character.
     partial: Vec<u8>,
-    /// Where the first line that was not looked at begins, and its 1-based number.
+    /// Where the first line that was not looked at begins, and how many lines stand before it.
     at: usize,
-    line: u32,
+    lines: u32,
     /// Up to where its line feed was looked for.
     searched: usize,
     /// Where the first marker stands.
@@ -170,23 +166,7 @@ impl PatchStream {
     /// Waits for the text.
     #[must_use]
     pub fn new(options: ParseOptions) -> Self {
-        Self {
-            options,
-            text: String::new(),
-            partial: Vec::new(),
-            at: 0,
-            line: 1,
-            searched: 0,
-            begin: None,
-            sections: Vec::new(),
-            open: false,
-            ended: false,
-            counted: (0, 0),
-            wrappers: 0,
-            checks: 0,
-            failed: None,
-            undecodable: false,
-        }
+        Self { options, ..Self::default() }
     }
 
     /// The text so far, without the beginning of a character.
@@ -203,21 +183,15 @@ impl PatchStream {
         }
         let mut bytes = std::mem::take(&mut self.partial);
         bytes.extend_from_slice(chunk);
-        let (valid, rest) = match std::str::from_utf8(&bytes) {
-            Ok(text) => (text, None),
-            Err(error) => {
-                let (valid, rest) = bytes.split_at(error.valid_up_to());
-                (std::str::from_utf8(valid).expect("checked up to here"), Some((rest, error.error_len().is_some())))
-            }
-        };
+        let (valid, error) = valid_part(&bytes);
+        let rest = &bytes[valid.len()..];
         let nul = memchr::memchr(0, valid.as_bytes());
         self.text.push_str(&valid[..nul.unwrap_or(valid.len())]);
         self.complete_lines(&mut events);
-        match (nul, rest) {
+        match (nul, error) {
             (Some(_), _) => self.undecodable(b"\0", &mut events),
-            (None, Some((rest, true))) => self.undecodable(rest, &mut events),
-            (None, Some((rest, false))) => self.partial = rest.to_vec(),
-            (None, None) => {}
+            (None, Some(error)) if error.error_len().is_some() => self.undecodable(rest, &mut events),
+            _ => self.partial = rest.to_vec(),
         }
         events
     }
@@ -248,7 +222,7 @@ impl PatchStream {
                     let part = &self.sections[section];
                     events.push(StreamEvent::Finished { section, inserted: part.inserted, deleted: part.deleted });
                 }
-                events.push(StreamEvent::Ended { line: self.line.saturating_sub(1).max(1) });
+                events.push(StreamEvent::Ended { line: self.lines.max(1) });
             }
             Err(error) => self.fail(error, &mut events),
         }
@@ -293,8 +267,8 @@ impl PatchStream {
 
     /// Looks at the line that ends at `end`.
     fn complete_line(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
-        let (start, number) = (self.at, self.line);
-        (self.at, self.line) = (end, number + 1);
+        let (start, number) = (self.at, self.lines + 1);
+        (self.at, self.lines) = (end, number);
         if self.failed.is_some() || self.ended {
             return;
         }
@@ -334,8 +308,8 @@ impl PatchStream {
         if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
             return self.check_so_far(end, false, events);
         }
-        let header = |operation: &StreamOperation| trimmed.strip_prefix(operation.header());
-        let Some(operation) = StreamOperation::ALL.into_iter().find(|operation| header(operation).is_some()) else {
+        let header = |(operation, marker): (_, Marker)| Some((operation, trimmed.strip_prefix(marker.as_str())?));
+        let Some((operation, rest)) = StreamOperation::HEADERS.into_iter().find_map(header) else {
             // Of an unfinished last line the parser says what it is.
             if line.ends_with('\n') && !self.may_stand(line) && self.checks < MAX_CHECKS {
                 self.checks += 1;
@@ -343,7 +317,7 @@ impl PatchStream {
             }
             return;
         };
-        let rest = header(&operation).unwrap_or_default().trim_matches(BLANKS).to_owned();
+        let rest = rest.trim_matches(BLANKS).to_owned();
         self.finish_section(start, events);
         if self.failed.is_some() {
             return;
@@ -364,19 +338,16 @@ impl PatchStream {
     fn look_for_begin(&mut self, range: Range<usize>, number: u32, events: &mut Vec<StreamEvent>) {
         let line = &self.text[range.clone()];
         let trimmed = line.trim_matches(BLANKS);
-        let fail = |kind| diagnose::at(&self.text, range.start, kind, vec![Marker::Begin.symbol()]);
-        let error = if trimmed == Marker::Begin.as_str() {
+        if trimmed == Marker::Begin.as_str() {
             self.begin = Some((range.start, number));
-            return;
         } else if trimmed.is_empty() || line.trim() == Marker::Begin.as_str() || !line.ends_with('\n') {
-            return;
+            // The parser says what is wrong with a marker that has other blanks around it, and with an unfinished line.
         } else if wrapper::may_open(trimmed) && self.options.strip_wrappers && self.wrappers < MAX_WRAPPERS {
             self.wrappers += 1;
-            return;
         } else {
-            fail(ParseErrorKind::NoBegin)
-        };
-        self.fail(error, events);
+            let expected = vec![Marker::Begin.symbol()];
+            self.fail(diagnose::at(&self.text, range.start, ParseErrorKind::NoBegin, expected), events);
+        }
     }
 
     /// Whether a line that is no header, and not of the content of a section, may stand where it does.

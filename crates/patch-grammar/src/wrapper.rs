@@ -1,4 +1,4 @@
-//! What people and programs put around a patch: blank lines, a heredoc, a Markdown fence.
+//! Removes what people and programs put around a patch: blank lines, a heredoc, a Markdown fence.
 //!
 //! Looks at the first and the last lines only; the grammar reads what is between.
 
@@ -11,7 +11,7 @@ use crate::marker::Marker;
 const BEGIN: &str = Marker::Begin.as_str();
 const END: &str = Marker::End.as_str();
 
-/// A text without what is around the patch.
+/// The patch without what is around it.
 #[derive(Debug)]
 pub(crate) struct Peeled {
     /// The byte range that the grammar reads.
@@ -92,13 +92,13 @@ fn last_line(text: &str, range: &Range<usize>) -> Range<usize> {
     range.start + start..range.end
 }
 
-/// Whether a line can open a heredoc or a fence.
+/// Returns whether a line can open a heredoc or a fence.
 pub(crate) fn may_open(line: &str) -> bool {
     let line = line.trim();
     heredoc_tag(line).is_some() || line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// Recognises a heredoc or a fence around `body` and gives what is inside.
+/// Recognises a heredoc or a fence around `body` and returns what is inside.
 fn unwrap_once(text: &str, body: &Range<usize>) -> Option<(WarningKind, Range<usize>)> {
     let (first, last) = (first_line(text, body), last_line(text, body));
     if first == last {
@@ -115,7 +115,7 @@ fn unwrap_once(text: &str, body: &Range<usize>) -> Option<(WarningKind, Range<us
     (fence >= 3 && closes).then_some((WarningKind::Fence, inner))
 }
 
-/// The tag of `<<TAG`, `<<-TAG`, `<<'TAG'` and `<<"TAG"`.
+/// Returns the tag of `<<TAG`, `<<-TAG`, `<<'TAG'` and `<<"TAG"`.
 fn heredoc_tag(line: &str) -> Option<&str> {
     let tag = line.strip_prefix("<<")?;
     let tag = tag.strip_prefix('-').unwrap_or(tag).trim_start();

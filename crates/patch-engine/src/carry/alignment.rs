@@ -21,13 +21,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How many lines without a match a path may have. That is a second and a half of work for one core.
+use crate::lines::split;
+
+/// The most lines without a match that a path may have. That is a second and a half of work for one core.
 const MAX_COST: isize = 8192;
 
-/// How often the files may be compared, altogether. It takes files that repeat themselves to do so more than once.
+/// How often the files may be compared altogether. Only files that repeat themselves are compared more than once.
 const MAX_PASSES: usize = 8;
 
-/// Bytes that may be compared besides, so that small files always are.
+/// Bytes that may be compared in addition, so that small files are always compared in full.
 const FREE_BYTES: usize = 1 << 30;
 
 /// Lines that stand one after the other in both files, and are matched in every minimal alignment.
@@ -44,7 +46,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Where in the current file a byte of the run is. The end of the run belongs to it.
+    /// Returns the place of a byte of the run in the current file. The end of the run counts as part of it.
     pub(super) fn current(&self, byte: usize) -> usize {
         self.current_byte + (byte - self.bytes.start)
     }
@@ -53,7 +55,7 @@ impl Run {
         self.lines.start as isize - self.current_line as isize
     }
 
-    /// What of the run is between two lines of the base.
+    /// Returns the part of the run between two lines of the base.
     fn within(self, from: Point, to: Point) -> Option<Self> {
         let lines = self.lines.start.max(from.line as usize)..self.lines.end.min(to.line as usize);
         let bytes = self.bytes.start.max(from.base as usize)..self.bytes.end.min(to.base as usize);
@@ -66,7 +68,7 @@ impl Run {
     }
 }
 
-/// The runs of lines that are matched in every minimal alignment, in file order; `None` when the files differ too much
+/// Returns the runs of lines that are matched in every minimal alignment, in file order; `None` when the files differ too much
 /// to find out.
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
     /// A smaller cost is not worth a cut.
@@ -74,7 +76,7 @@ pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
     certain_in_pieces(base, current, WORTH_CUTTING, KEPT)
 }
 
-/// The same; files are cut where some path costs at least `worth_cutting`, and about `kept` points are kept at a time.
+/// Returns the same; files are cut where some path costs at least `worth_cutting`, and about `kept` points are kept at a time.
 pub(super) fn certain_in_pieces(base: &[u8], current: &[u8], worth_cutting: isize, kept: usize) -> Option<Vec<Run>> {
     let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
     if !fits(base) || !fits(current) {
@@ -159,8 +161,8 @@ impl Files<'_> {
         point.base as usize == self.base.len() && point.current as usize == self.current.len()
     }
 
-    /// The further of the two points that one step leads to: past a line of the base from `below`, past a line of the
-    /// current file from `above`. With it, how many bytes that line has.
+    /// Returns the further of the two points that one step leads to: past a line of the base from `below`, or past a line of the
+    /// current file from `above`; and how many bytes that line has.
     ///
     /// A point from which no step is left is on an edge of the grid, where the points behind it lead nowhere at a
     /// lower cost.
@@ -181,7 +183,7 @@ impl Files<'_> {
         }
     }
 
-    /// The last of the points that matches lead to, and how many bytes were compared.
+    /// Returns the last point that matches lead to, and how many bytes were compared.
     #[inline]
     fn follow(&self, from: Point) -> (Point, usize) {
         let (base, current) = (&self.base[from.base as usize..], &self.current[from.current as usize..]);
@@ -198,10 +200,10 @@ impl Files<'_> {
         (to, same)
     }
 
-    /// Some path, maybe not a cheapest one: as soon as enough lines match, it goes on from there. `None` when it costs too
-    /// much.
+    /// Finds some path, perhaps not a cheapest one: as soon as enough lines match, it goes on from there. Returns `None` when it costs
+    /// too much.
     ///
-    /// What is given of it are its longer rows of matches, and those at both ends of the files, which may be empty.
+    /// Only the longer rows of matches are returned, and those at both ends of the files, which may be empty.
     fn rough_path(&self, left: &mut usize) -> Option<Vec<Snake>> {
         /// So many lines are unlikely to match by accident.
         const ENOUGH: u32 = 16;
@@ -248,7 +250,7 @@ impl Files<'_> {
     /// cheap, and either could go the way of the other. A match in this part that one cheapest path of the whole lacks is
     /// lacking in one of the piece too, and the reverse.
     fn pieces(&self, snakes: &[Snake], worth_cutting: isize) -> Vec<Piece> {
-        /// Many pieces take less time themselves, and more for the cuts.
+        /// More pieces take less time themselves, but more time to cut.
         const PIECES: isize = 8;
         let end = snakes[snakes.len() - 1];
         let mut pieces = Vec::new();
@@ -279,7 +281,7 @@ impl Files<'_> {
         pieces
     }
 
-    /// Whether there are more than `cost` unique pairs among the first `middle` snakes, and among the others.
+    /// Returns whether there are more than `cost` unique pairs among the first `middle` snakes, and among the others.
     fn can_be_cut(&self, snakes: &[Snake], middle: usize, cost: usize) -> bool {
         let (first, last) = (snakes[0].from, snakes[snakes.len() - 1].to);
         let mut counts: HashMap<&[u8], [u32; 2], foldhash::fast::RandomState> = HashMap::default();
@@ -290,27 +292,17 @@ impl Files<'_> {
             let (from, to) = (from as usize, to as usize);
             let from = memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
             let to = memchr::memchr_iter(b'\n', &file[to..]).nth(cost).map_or(file.len(), |feed| to + feed + 1);
-            for line in lines(&file[from..to]) {
+            for line in split(&file[from..to]) {
                 counts.entry(line).or_default()[nth] += 1;
             }
         }
         let unique = |snake: &Snake| {
             let matches = &self.base[snake.from.base as usize..snake.to.base as usize];
-            lines(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
+            split(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
         };
         let (above, below) = snakes.split_at(middle);
         [above, below].iter().all(|snakes| snakes.iter().map(unique).sum::<usize>() > cost)
     }
-}
-
-/// Lines with their terminators.
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (line, behind) = rest.split_at(first_line(rest));
-        rest = behind;
-        (!line.is_empty()).then_some(line)
-    })
 }
 
 /// A row of matches of the rough path, and what that path costs before it.
@@ -346,7 +338,7 @@ impl Front {
         self.points.get(nth).copied().flatten()
     }
 
-    /// The point where the next cost begins on a diagonal, and how many bytes the line has that was passed.
+    /// Returns the point where the next cost begins on a diagonal, and how many bytes the passed line has.
     #[inline]
     fn next(&self, files: Files<'_>, diagonal: isize) -> Option<(Point, usize)> {
         files.start(self.get(diagonal - 1), self.get(diagonal + 1))
@@ -380,7 +372,7 @@ impl Block {
         Self { first, before, waves: Vec::new(), reached: Vec::new() }
     }
 
-    /// What is reached at a cost of the block on a diagonal.
+    /// Returns what is reached at a cost of the block on a diagonal.
     fn reach(&self, cost: usize, diagonal: isize) -> Option<&Reach> {
         let nth = cost - self.first;
         let (lowest, first) = self.waves[nth];
@@ -389,7 +381,7 @@ impl Block {
         self.reached[first..end].get(nth).filter(|reach| reach.is_some())
     }
 
-    /// Up to which line a diagonal is reached at the cost before one of the block.
+    /// Returns the line up to which a diagonal is reached at the cost before one of the block.
     fn reached_before(&self, cost: usize, diagonal: isize) -> Option<u32> {
         if cost == self.first {
             return self.before.get(diagonal).map(|point| point.line);
@@ -400,8 +392,8 @@ impl Block {
 
 /// The furthest points for each cost, up to the cost of the end.
 ///
-/// The last block of them is kept. Those before it are made again, when a path has come back to them, from the points of
-/// the cost before: so what is kept does not grow with the square of the cost.
+/// Only the last block of them is kept. When a path comes back to an earlier block, that one is made again from the points of
+/// the cost before it: so the memory does not grow with the square of the cost.
 struct Waves<'f> {
     files: Files<'f>,
     bound: Bound,
@@ -413,7 +405,7 @@ struct Waves<'f> {
 }
 
 impl<'f> Waves<'f> {
-    /// Some path has to cost what `bound` says. A block ends with the cost at which it has `kept` points.
+    /// Some path must have the cost of `bound`. A block ends with the cost at which it has `kept` points.
     fn new(files: Files<'f>, bound: Bound, kept: usize, left: &mut usize) -> Option<Self> {
         let block = Block::new(0, Front::default());
         let mut waves = Self { files, bound, earlier: Vec::new(), block, end: START, diagonal: 0 };
@@ -432,7 +424,7 @@ impl<'f> Waves<'f> {
         unreachable!("BUG: no path is as cheap as one that was found")
     }
 
-    /// Adds one cost more to the block, and gives the end with its diagonal as soon as it is reached. `None` when there is
+    /// Adds the next cost to the block, and returns the end with its diagonal as soon as it is reached. Returns `None` when there is
     /// too much to compare.
     fn next(
         &mut self,
@@ -465,13 +457,13 @@ impl<'f> Waves<'f> {
         Some(None)
     }
 
-    /// Makes the block before the one that is kept again, if there is one.
+    /// Makes the block before the kept one again, if there is one.
     fn go_back(&mut self) -> bool {
         let Some((first, before)) = self.earlier.pop() else { return false };
         let (mut last, mut front) = (before.clone(), Front::default());
         let later = std::mem::replace(&mut self.block, Block::new(first, before)).first;
         for cost in first..later {
-            // It was compared once before.
+            // These lines were compared before, so they do not count again.
             let end = self.next(cost as isize, &last, &mut front, &mut usize::MAX.clone());
             assert_eq!(end, Some(None), "BUG: the end is not in the last block");
             std::mem::swap(&mut last, &mut front);
@@ -479,7 +471,7 @@ impl<'f> Waves<'f> {
         true
     }
 
-    /// The matches that both outermost cheapest paths have.
+    /// Returns the matches that both outermost cheapest paths have.
     fn common_runs(mut self) -> Vec<Run> {
         let cost = self.block.first + self.block.waves.len() - 1;
         let path = |side| Path { side, at: self.end, diagonal: self.diagonal, cost: Some(cost), runs: Vec::new() };
@@ -564,40 +556,33 @@ impl Path {
         }
     }
 
-    /// Goes back to a point of this diagonal, by matches.
+    /// Goes back to a point of this diagonal, by matches, which stand before those that were found already.
     fn back_to(&mut self, from: Point) {
-        add(&mut self.runs, self.diagonal, from, self.at);
-        self.at = from;
+        let to = std::mem::replace(&mut self.at, from);
+        let (lines, bytes) = (from.line as usize..to.line as usize, from.base as usize..to.base as usize);
+        let current_line = (lines.start as isize - self.diagonal) as usize;
+        let mut run = Run { lines, bytes, current_line, current_byte: from.current as usize };
+        if let Some(next) =
+            self.runs.pop_if(|next| next.lines.start == run.lines.end && next.diagonal() == self.diagonal)
+        {
+            (run.lines.end, run.bytes.end) = (next.lines.end, next.bytes.end);
+        }
+        self.runs.push(run);
     }
 }
 
-/// Puts matches before those that were found already.
-fn add(runs: &mut Vec<Run>, diagonal: isize, from: Point, to: Point) {
-    let (line, byte) = (from.line as usize, from.base as usize);
-    let (current_line, current_byte) = ((line as isize - diagonal) as usize, from.current as usize);
-    match runs.last_mut() {
-        Some(run) if run.lines.start == to.line as usize && run.diagonal() == diagonal => {
-            (run.lines.start, run.bytes.start, run.current_line, run.current_byte) =
-                (line, byte, current_line, current_byte);
-        }
-        _ => {
-            runs.push(Run { lines: line..to.line as usize, bytes: byte..to.base as usize, current_line, current_byte })
-        }
-    }
-}
-
-/// How many bytes the first line of a text has.
+/// Returns the length in bytes of the first line of a text.
 fn first_line(text: &[u8]) -> usize {
     memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1)
 }
 
-/// The beginning of the line that ends at byte `to`.
+/// Returns the beginning of the line that ends at byte `to`.
 fn line_start(file: &[u8], to: u32) -> u32 {
     memchr::memrchr(b'\n', &file[..to as usize - 1]).map_or(0, |at| at + 1) as u32
 }
 
-/// How many bytes the last line has, if both texts end in the same one. The longer line is not searched to its beginning:
-/// it may be asked for often.
+/// Returns the length in bytes of the last line, if both texts end in the same one. The longer line is not searched to its
+/// beginning, since this may be called often for it.
 fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     let mut window = 64;
     loop {
@@ -619,8 +604,8 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes two texts have in common at their beginnings, when these are few and end no line: the most frequent case by
-/// far, and answered with a few instructions.
+/// Counts the bytes that two texts have in common at their beginnings, when these are few and contain no line feed: the most frequent
+/// case by far, which takes a few instructions.
 #[inline]
 fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     const FEEDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
@@ -628,7 +613,7 @@ fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     for (nth, (one, other)) in words.take(8).enumerate() {
         let word = u64::from_le_bytes(*one);
         let differ = word ^ u64::from_le_bytes(*other);
-        // The lowest bit that is set belongs to the first line feed; above it there may be bits for nothing.
+        // The lowest set bit belongs to the first line feed; higher bits may be set for other bytes.
         let no_feed = word ^ FEEDS;
         let feeds = no_feed.wrapping_sub(0x0101_0101_0101_0101) & !no_feed & 0x8080_8080_8080_8080;
         let same = differ.trailing_zeros() / 8;
@@ -642,7 +627,7 @@ fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     None
 }
 
-/// How many bytes two texts have in common at their beginnings.
+/// Counts the bytes that two texts have in common at their beginnings.
 fn common(one: &[u8], other: &[u8]) -> usize {
     /// A whole block is compared with one call; smaller ones at first, since most texts soon differ.
     const LARGEST: usize = 4096;
@@ -659,7 +644,7 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     at
 }
 
-/// The first byte in which two texts of one length differ.
+/// Returns the first byte in which two texts of one length differ.
 fn first_difference(one: &[u8], other: &[u8]) -> usize {
     let (mut first, mut last) = (0, one.len());
     while last - first > 8 {
@@ -669,7 +654,7 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
     first + one[first..last].iter().zip(&other[first..last]).take_while(|(left, right)| left == right).count()
 }
 
-/// Into how many pieces two files are cut.
+/// Returns into how many pieces two files are cut.
 #[cfg(test)]
 pub(super) fn pieces(base: &[u8], current: &[u8], worth_cutting: isize) -> usize {
     let files = Files { base, current };

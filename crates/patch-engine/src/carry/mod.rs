@@ -50,7 +50,7 @@ use alignment::{Run, certain};
 /// An edit, carried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// What is replaced in the current file. What is there already is not among it.
+    /// The replacements in the current file, without changes that are there already.
     pub splices: Splices,
     /// Where the hunks went, ascending; those that change nothing are left out.
     pub hunks: Vec<CarriedHunk>,
@@ -70,7 +70,7 @@ pub struct CarriedHunk {
 }
 
 impl CarriedHunk {
-    /// The note of a plan about it.
+    /// Makes the note for a plan.
     pub(crate) fn note(self, path: &str) -> PlanNote {
         let Self { hunk, from, to, already_there } = self;
         PlanNote::Carried { path: path.to_owned(), hunk, from, to, already_there }
@@ -84,9 +84,9 @@ pub struct Conflict {
     pub hunks: Vec<usize>,
     /// What the author of the edit saw.
     pub base: Excerpt,
-    /// What is there now.
+    /// The current lines.
     pub current: Excerpt,
-    /// What the edit makes of the base.
+    /// The base after the edit.
     pub wanted: Excerpt,
 }
 
@@ -101,7 +101,7 @@ pub struct Excerpt {
 
 /// Carries an edit of `base` to `current`.
 ///
-/// No file is touched. The edit is one that [`edit`](fn@crate::edit) gave for `base`.
+/// No file is touched. The edit is one that [`edit`](fn@crate::edit) returned for `base`.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub struct Excerpt {
 ///
 /// # Panics
 ///
-/// When the edit is none of `base`: when it replaces what is behind the end.
+/// When the edit was not made for `base`: when it reaches beyond the end.
 pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Conflict>> {
     let changes = changes(base, edit);
     if changes.is_empty() {
@@ -136,8 +136,8 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
     carrier.done()
 }
 
-/// The edit that makes `wanted` of `base`. It replaces whatever not every minimal alignment of the two keeps, so that none
-/// is chosen; each replaced stretch counts as a hunk.
+/// Returns the edit that turns `base` into `wanted`. It replaces every line that some minimal alignment of the two does not keep, so
+/// that no alignment is chosen; each replaced stretch counts as a hunk.
 #[must_use]
 pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
     let mut splices = Splices::new();
@@ -167,7 +167,7 @@ struct Change {
     lines: Range<usize>,
 }
 
-/// The changes of an edit, in file order. Between two of them there is at least one line.
+/// Returns the changes of an edit, in file order. Between two of them there is at least one line.
 fn changes(base: &[u8], edit: &Edit) -> Vec<Change> {
     let line_start = |at: usize| memchr::memrchr(b'\n', &base[..at]).map_or(0, |feed| feed + 1);
     let starts_line = |at: usize| at == 0 || base[at - 1] == b'\n';
@@ -196,12 +196,12 @@ fn changes(base: &[u8], edit: &Edit) -> Vec<Change> {
     changes
 }
 
-/// The end of the line that byte `at` is in.
+/// Returns the end of the line that byte `at` is in.
 fn line_end(file: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &file[at..]).map_or(file.len(), |feed| at + feed + 1)
 }
 
-/// How many lines whole lines are.
+/// Counts whole lines.
 fn line_count(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count() + usize::from(!text.is_empty() && !text.ends_with(b"\n"))
 }
@@ -224,7 +224,7 @@ struct Carrier<'c> {
     splices: Splices,
     hunks: BTreeMap<usize, CarriedHunk>,
     conflicts: Vec<Conflict>,
-    /// How many lines longer the edit makes the base before the change in question.
+    /// How many lines the edit adds to the base before the current change.
     grown: isize,
 }
 
@@ -255,7 +255,7 @@ impl Carrier<'_> {
     }
 
     /// Decides about the first of some changes, which has no certain place, and about those that are enclosed with it.
-    /// Gives back how many these are.
+    /// Returns how many these are.
     fn enclose(&mut self, changes: &[Change]) -> usize {
         let first = &changes[0];
         let from = match self.runs.partition_point(|run| run.bytes.start < first.bytes.start).checked_sub(1) {
@@ -294,7 +294,7 @@ impl Carrier<'_> {
         count
     }
 
-    /// What the edit makes of the base between two places.
+    /// Returns the base between two places after the edit.
     fn wanted(&self, from: Bound, to: Bound, splices: Range<usize>) -> Vec<u8> {
         let (mut wanted, mut at) = (Vec::new(), from.byte);
         for splice in &self.edit.splices.as_slice()[splices] {
@@ -306,7 +306,7 @@ impl Carrier<'_> {
         wanted
     }
 
-    /// The hunks that some changes come from.
+    /// Returns the hunks that some changes come from.
     fn hunks_of(&self, changes: &[Change]) -> Vec<usize> {
         let splices = changes.iter().flat_map(|change| change.splices.clone());
         let mut hunks: Vec<usize> = splices.flat_map(|splice| self.edit.sources[splice].iter().copied()).collect();
@@ -315,7 +315,7 @@ impl Carrier<'_> {
         hunks
     }
 
-    /// Takes down that changes go between two places, or are there.
+    /// Records that changes go between two places, or are already there.
     fn note(&mut self, changes: &[Change], from: Bound, to: Bound, already_there: bool) {
         let (above, below) = (usize::from(from.byte > 0), usize::from(to.byte < self.base.len()));
         let lines = from.line + 1 - above..=to.line + below;
@@ -330,7 +330,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// Takes down that changes are in conflict with what was changed between two places. Lines that are the same in all
+    /// Records that changes conflict with the current lines between two places. Lines that are the same in all
     /// three texts are left out at both ends.
     fn conflict(&mut self, changes: &[Change], from: Bound, to: Bound, wanted: &[u8]) {
         let base = &self.base[from.byte..to.byte];
@@ -360,12 +360,12 @@ impl Carrier<'_> {
 /// The run of an empty base.
 const EMPTY: Run = Run { lines: 0..0, bytes: 0..0, current_line: 0, current_byte: 0 };
 
-/// A place in a run.
+/// Returns a place in a run.
 fn bound(run: &Run, line: usize, byte: usize) -> Bound {
     Bound { line, byte, current_line: run.current_line + (line - run.lines.start), current_byte: run.current(byte) }
 }
 
-/// How many bytes three texts have in common, as whole lines, at their beginnings, and in the rest at their ends.
+/// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the rest at their ends.
 fn common_lines(texts: [&[u8]; 3]) -> (usize, usize) {
     let same = |mut lines: [&mut dyn Iterator<Item = &[u8]>; 3]| {
         let mut len = 0;

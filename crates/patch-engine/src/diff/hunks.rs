@@ -1,11 +1,12 @@
 //! The hunks of unified diffs.
 
+use std::io::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_deadline, group_diff_ops};
 
-use crate::lines::is_binary;
+use crate::lines::{is_binary, split};
 use crate::plan::Splice;
 
 /// How many lines of context a diff shows.
@@ -14,7 +15,7 @@ const CONTEXT: usize = 3;
 /// How long lines are compared for the smallest diff.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
-/// Fewer lines are compared in no time, however they differ.
+/// Fewer lines are compared quickly, however they differ.
 const LINES_WORTH_A_CLOCK: usize = 1000;
 
 /// Writes the hunks between two files; `None` when one is binary.
@@ -34,7 +35,7 @@ pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()
     Some(())
 }
 
-/// The lines in which two files differ, as replacements in the first.
+/// Returns the lines in which two files differ, as replacements in the first.
 pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     let (old, new) = (lines(before), lines(after));
     let mut splices: Vec<Splice> = Vec::new();
@@ -58,7 +59,7 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     splices
 }
 
-/// Compares lines. Past a deadline the result is right still, but coarser: a large file that has nothing in common with
+/// Compares lines. After a deadline the result is still right, but coarser: a large file that has nothing in common with
 /// its old version would take minutes otherwise.
 fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Range<usize>) -> Vec<DiffOp> {
     // There is no clock in a browser.
@@ -70,8 +71,8 @@ fn compared(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Ra
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so that
 /// the rest of a large file is only counted.
 ///
-/// The lines around a stretch are its context whatever they are. Compared with the rest they could be taken for what
-/// was inserted, and the hunk would have nothing after it, which for git says that the file ends there.
+/// The lines around a stretch are always its context. Compared with the rest they could be taken for inserted
+/// lines, and the hunk would have no context after it, which tells git that the file ends there.
 pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
@@ -109,32 +110,25 @@ pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]
     Some(())
 }
 
-/// The beginning of the line that stands `count` lines before the one at `at`.
+/// Returns the beginning of the line that is `count` lines before the one at `at`.
 fn back(source: &[u8], at: usize, count: usize) -> usize {
     let mut ends = memchr::memrchr_iter(b'\n', &source[..at]);
     // The first line feed ends the line before, unless `at` is in the middle of a line.
     ends.nth(count).map_or(0, |end| end + 1)
 }
 
-/// The end of the line that stands `count` lines after the one that ends at `at`.
+/// Returns the end of the line that is `count` lines after the one that ends at `at`.
 fn forth(source: &[u8], at: usize, count: usize) -> usize {
     memchr::memchr_iter(b'\n', &source[at..]).nth(count).map_or(source.len(), |end| at + end + 1)
 }
 
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(16);
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', bytes) {
-        lines.push(&bytes[from..=end]);
-        from = end + 1;
-    }
-    if from < bytes.len() {
-        lines.push(&bytes[from..]);
-    }
+    lines.extend(split(bytes));
     lines
 }
 
-/// Writes the one hunk of a file that appears or goes away.
+/// Writes the one hunk of a created or deleted file.
 fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     let ends = memchr::memchr_iter(b'\n', bytes);
     let open = bytes.last() != Some(&b'\n');
@@ -153,15 +147,15 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     }
 }
 
-/// Writes the line that opens a hunk: on each side, how many lines stand before it and how many it has.
+/// Writes the header of a hunk: on each side, how many lines are before it and how many it has.
 fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize)) {
     let mut range = |words: &str, (before, count): (usize, usize)| {
-        out.extend_from_slice(words.as_bytes());
-        push_number(out, if count == 0 { before } else { before + 1 });
-        if count != 1 {
-            out.push(b',');
-            push_number(out, count);
+        let first = if count == 0 { before } else { before + 1 };
+        match count {
+            1 => write!(out, "{words}{first}"),
+            _ => write!(out, "{words}{first},{count}"),
         }
+        .expect("a vector takes what is written")
     };
     range("@@ -", old);
     range(" +", new);
@@ -221,18 +215,4 @@ fn widen(ops: &mut Vec<DiffOp>, above: usize, (old_index, new_index, below): (us
         Some(DiffOp::Equal { len, .. }) => *len += below,
         _ => ops.push(DiffOp::Equal { old_index, new_index, len: below }),
     }
-}
-
-fn push_number(out: &mut Vec<u8>, mut number: usize) {
-    let mut digits = [0; 20];
-    let mut from = digits.len();
-    loop {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[from..]);
 }

@@ -26,7 +26,7 @@ pub(crate) struct Side<'a> {
     pub(crate) mode: u32,
 }
 
-/// The mode of a file as git has it: of the permissions only whether the owner may run it.
+/// Returns the mode of a file as git records it: of the permissions only whether the owner may run it.
 pub(crate) fn git_mode(mode: u32) -> &'static str {
     match mode {
         _ if mode & LINK == LINK => "120000",
@@ -35,7 +35,7 @@ pub(crate) fn git_mode(mode: u32) -> &'static str {
     }
 }
 
-/// What stands before the paths: of the old side, of the new side, and in the lines of a rename.
+/// The prefixes of the paths: on the old side, on the new side, and in the lines of a rename.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefixes<'a> {
     old: &'a str,
@@ -43,10 +43,10 @@ pub(crate) struct Prefixes<'a> {
     rename: &'a str,
 }
 
-/// As git has it.
+/// Git's own prefixes.
 pub(crate) const GIT: Prefixes<'static> = Prefixes { old: "a/", new: "b/", rename: "" };
 
-/// Writes the lines of git's form that stand before the hunks.
+/// Writes the lines of git's form that precede the hunks.
 pub(crate) fn header(
     out: &mut Vec<u8>,
     prefixes: Prefixes<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn header(
     }
 }
 
-/// Writes the names of one file, and its hunks, which `hunks` writes if they can be shown.
+/// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the file is binary.
 pub(crate) fn body(
     out: &mut Vec<u8>,
     prefixes: Prefixes<'_>,
@@ -100,7 +100,7 @@ pub(crate) fn body(
         out.extend_from_slice(sign);
         let from = out.len();
         name(out, prefix, side);
-        // As git has it: patch(1) takes a name to end where a blank is, unless a tabulator follows.
+        // As git does: for patch(1) a name ends at a blank, unless a tab follows it.
         let end: &[u8] = if out[from..].contains(&b' ') { b"\t\n" } else { b"\n" };
         out.extend_from_slice(end);
     };
@@ -123,7 +123,7 @@ pub(crate) fn body(
 }
 
 impl Images<'_> {
-    /// The unified diff of one change, in git's form, so that `git apply` takes it. A file that is not text is named as
+    /// Returns the unified diff of one change in git's form, which `git apply` takes. A file that is not text is named as
     /// binary.
     ///
     /// # Errors
@@ -144,8 +144,8 @@ impl Images<'_> {
         self.write_named(change, GIT, true, out)
     }
 
-    /// A plain unified diff of one change, without git's own lines: `None` when it is more than such a diff could say,
-    /// as of a move without an edit, or to the place of another file.
+    /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff cannot express it,
+    /// as for a move without an edit, or to the place of another file.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Images<'_> {
         Ok(out.starts_with(b"--- ").then_some(out))
     }
 
-    /// The same diff with `prefix`, a directory and its `/`, before all paths and nothing else.
+    /// Returns the same diff with `prefix`, a directory and its `/`, as the only prefix of all paths.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Images<'_> {
         Ok(out)
     }
 
-    /// The unified diffs of all changes.
+    /// Returns the unified diffs of all changes.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Images<'_> {
         Ok(out)
     }
 
-    /// How many lines a change inserts and deletes.
+    /// Counts the lines that a change inserts and deletes.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Images<'_> {
         Ok(line_counts(&self.diff(change)?))
     }
 
-    /// Whether the diff of a change can be made without reading a file.
+    /// Returns whether the diff of a change can be made without reading a file.
     #[must_use]
     pub fn is_in_memory(&self, change: &Change) -> bool {
         let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
@@ -202,7 +202,7 @@ impl Images<'_> {
             && (change.replaces.is_none() || kept(change.last_path()))
     }
 
-    /// About how many bytes are compared for the diff of a change.
+    /// Estimates how many bytes are compared for the diff of a change.
     #[must_use]
     pub fn compared(&self, change: &Change) -> u64 {
         let size = |path| self.plan.pre_image(path).map_or(0, |(_, image)| image.metadata.size);
@@ -215,7 +215,7 @@ impl Images<'_> {
         }
     }
 
-    /// A length that the diff of a change has at least, as far as is known without making it.
+    /// Returns a lower bound for the length of a change's diff, without making it.
     #[must_use]
     pub fn least_diff(&self, change: &Change) -> usize {
         let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
@@ -227,7 +227,7 @@ impl Images<'_> {
         }
     }
 
-    /// What a path was before.
+    /// Returns the old side of a path.
     fn side<'s>(&self, path: &'s RelPath) -> Option<Side<'s>> {
         let (_, PreImage { metadata, .. }) = self.plan.pre_image(path)?;
         let mode = metadata.kept_mode() | kind_bits(metadata.kind == FileKind::Symlink);
@@ -242,7 +242,7 @@ impl Images<'_> {
         out: &mut Vec<u8>,
     ) -> Result<(), fs_guard::Error> {
         let to = change.last_path();
-        // What goes stands first, as git wants it: its path is the new one of something else.
+        // The deletion comes first, as git wants it: another file gets the path.
         if let (Some(_), Some(lost)) = (change.replaces, self.side(to)) {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
@@ -279,7 +279,7 @@ impl Images<'_> {
     }
 }
 
-/// How many lines a diff in git's form inserts and deletes.
+/// Counts the lines that a diff in git's form inserts and deletes.
 #[must_use]
 pub fn line_counts(diff: &[u8]) -> (usize, usize) {
     let (mut inserted, mut deleted, mut in_hunk) = (0, 0, false);
@@ -296,15 +296,15 @@ pub fn line_counts(diff: &[u8]) -> (usize, usize) {
     (inserted, deleted)
 }
 
-/// The bits of a mode that tell a symbolic link.
+/// Returns the type bits of a symbolic link, or none.
 pub(crate) fn kind_bits(link: bool) -> u32 {
     if link { LINK } else { 0 }
 }
 
 impl Workspace {
-    /// The unified diff of what a finished transaction did, as far as its bytes are still known: what
-    /// was there before is in the store, what came after is in the file itself or was displaced by a
-    /// later transaction.
+    /// Returns the unified diff of what a finished transaction did, as far as its bytes are still known. The old
+    /// files are in the store; the new ones are in place, or a later transaction has displaced
+    /// them.
     ///
     /// # Errors
     ///
@@ -321,7 +321,8 @@ impl Workspace {
             let (old, new) = (state(&record.before), state(&record.after));
             let before = match &record.before {
                 Some(state) if state.size <= MAX_FILE_SIZE => kept_bytes(&store.slot(id, record.slot)?),
-                _ => None,
+                Some(_) => None,
+                None => Some(Vec::new()),
             };
             let after = match &record.after {
                 Some(state) => {
@@ -340,11 +341,10 @@ impl Workspace {
                 }
                 None => Some(Vec::new()),
             };
-            let same =
-                record.before.as_ref().map(|state| state.sha256) == record.after.as_ref().map(|state| state.sha256);
+            let sha256 = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
+            let same = sha256(&record.before) == sha256(&record.after);
             header(&mut out, GIT, old, new, same);
             if !same {
-                let before = if record.before.is_some() { before } else { Some(Vec::new()) };
                 body(&mut out, GIT, old, new, |out| whole(out, &before?, &after?));
             }
         }
@@ -352,7 +352,7 @@ impl Workspace {
     }
 }
 
-/// The bytes of a displaced file, or the target of a link; `None` when they cannot be read.
+/// Reads a displaced file, or the target of a link; `None` when it cannot be read.
 fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
     match spot.metadata().ok()??.kind {
         FileKind::Symlink => spot.read_link().ok(),

@@ -1,9 +1,9 @@
-//! The one way to a plan: an overlay over the files of a workspace, in which changes are made one after the other.
+//! The only way to make a plan: an overlay over the files of a workspace, in which changes are made one after the other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fs_guard::{Access, FileKind, Hasher, Metadata, RelPath, Sha256};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::disk::{Disk, load};
@@ -18,10 +18,10 @@ use crate::locate::Placed;
 use crate::options::Options;
 use crate::reject::{Checked, Problem, Reject, Rejects};
 
-/// More files than this are not deleted in one go.
+/// The most files that one plan deletes with a directory.
 pub const MAX_DELETED: usize = 10_000;
 
-/// Makes a plan of changes that are made one after the other, each to what those before it leave.
+/// Makes a plan of changes, each of which is made to the result of the ones before it.
 ///
 /// It reads files and writes none. The rules of the guard and of [`Options`] are applied to each change. A patch, the
 /// operations of tools, undo and restore all use it.
@@ -44,15 +44,15 @@ pub const MAX_DELETED: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct PlanBuilder<'o> {
-    files: Files,
+    pub(crate) files: Files,
     options: &'o Options,
     entries: HashMap<RelPath, Entry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
     folded: HashMap<String, RelPath>,
-    /// What was read of a path before it was asked for.
-    offered: Option<(RelPath, Disk)>,
+    /// A file that was read ahead; taken when its path is asked for.
+    pub(crate) offered: Option<(RelPath, Disk)>,
     create_dirs: Vec<RelPath>,
     /// The directories to be created, each with a file that needs it.
     directories: HashMap<RelPath, RelPath>,
@@ -74,7 +74,7 @@ pub(crate) struct Entry {
     state: State,
     /// Its bytes are counted as kept.
     kept: bool,
-    /// A section about it was rejected; what follows about it would only repeat that.
+    /// A section about it was rejected; further rejects about it would only repeat that.
     pub(crate) rejected: bool,
 }
 
@@ -99,7 +99,7 @@ impl Entry {
         Self { disk, state: State::AsOnDisk, kept: false, rejected: false }
     }
 
-    /// Whether there is something now.
+    /// Returns whether a file exists at this path now.
     pub(crate) fn exists(&self) -> bool {
         match self.state {
             State::AsOnDisk => self.disk.is_some(),
@@ -154,16 +154,15 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When the guard refuses it, or it is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
-        let mut load = || {
-            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
-            if !self.entry(&path, Access::Update)?.exists() {
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Update)?;
+            if !builder.entry(&path, Access::Update)?.exists() {
                 return Ok(None);
             }
-            let New { post, .. } = self.current(&path)?;
-            let bytes = self.source(&path, &post)?;
+            let New { post, .. } = builder.current(&path)?;
+            let bytes = builder.source(&path, &post)?;
             Ok(Some(Loaded { path, bytes, sha256: post.sha256 }))
-        };
-        load().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        })
     }
 
     /// Plans a file with these bytes.
@@ -173,16 +172,15 @@ impl<'o> PlanBuilder<'o> {
     /// When something is there (and the options do not replace it), the guard refuses the path, or a directory is
     /// missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
-        let create = || {
-            let target = self.files.check(path, Access::Create).map_err(Problem::Guard)?;
-            let replaced = self.make_way(&target)?;
+        self.at(path, |builder| {
+            let target = builder.files.check(path, Access::Create)?;
+            let replaced = builder.make_way(&target)?;
             let sha256 = Sha256::of(&bytes);
-            self.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
-        };
-        create().map_err(|problem| Reject::of(path, problem).among(&self.files))
+            builder.put(&target, Image::kept(bytes, sha256), mode_in_place_of(&replaced), replaced)
+        })
     }
 
-    /// Plans replacements in a file. Nothing is planned when it comes out the same.
+    /// Plans replacements in a file. Nothing is planned when the result is the same.
     ///
     /// # Errors
     ///
@@ -192,20 +190,17 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// When a replacement reaches beyond the end of the file.
     pub fn update(&mut self, path: &str, splices: Splices) -> Result<(), Reject> {
-        let update = || {
-            let path = self.files.check(path, Access::Update).map_err(Problem::Guard)?;
-            self.entry(&path, Access::Update)?;
-            let new = self.current(&path)?;
-            let source = self.source(&path, &new.post)?;
-            let mut hasher = Hasher::new();
-            splices.hash(&source, 0, &mut hasher);
-            let size = splices.size_of(source.len()) as u64;
-            let new = self.edited(&path, new, &source, splices, hasher.finish(), size)?;
-            self.write(&path, new);
-            self.settle(&path);
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Update)?;
+            builder.entry(&path, Access::Update)?;
+            let new = builder.current(&path)?;
+            let source = builder.source(&path, &new.post)?;
+            let (sha256, size) = splices.outcome(&source);
+            let new = builder.edited(&path, new, &source, splices, sha256, size)?;
+            builder.write(&path, new);
+            builder.settle(&path);
             Ok(())
-        };
-        update().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        })
     }
 
     /// Plans an edit of `base`, an earlier version of a file, [carried](crate::carry) to the file as it is now.
@@ -216,7 +211,7 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Panics
     ///
-    /// When the edit is none of `base`.
+    /// When the edit was not made for `base`.
     pub fn carry(&mut self, path: &str, base: &[u8], edit: &Edit) -> Result<(), Rejects> {
         let file = self.load(path)?.ok_or_else(|| Reject::of(path, Problem::Missing).among(&self.files))?;
         let Carried { splices, hunks } = carry(base, &file.bytes, edit).map_err(|conflicts| {
@@ -233,21 +228,20 @@ impl<'o> PlanBuilder<'o> {
         Ok(())
     }
 
-    /// Plans that a file or link goes away.
+    /// Plans the deletion of a file or link.
     ///
     /// # Errors
     ///
     /// When nothing is there, or the guard refuses it.
     pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
-        let mut remove = || {
-            let path = self.files.check(path, Access::Delete).map_err(Problem::Guard)?;
-            self.entry(&path, Access::Delete)?;
-            self.take_away(&path)
-        };
-        remove().map_err(|problem| Reject::of(path, problem).among(&self.files))
+        self.at(path, |builder| {
+            let path = builder.files.check(path, Access::Delete)?;
+            builder.entry(&path, Access::Delete)?;
+            builder.take_away(&path)
+        })
     }
 
-    /// Plans that a directory goes away with all that is in it; or a file or link, if that is there.
+    /// Plans the deletion of a directory and everything in it, or of a file or link.
     ///
     /// # Errors
     ///
@@ -273,35 +267,33 @@ impl<'o> PlanBuilder<'o> {
         Ok(())
     }
 
-    /// Plans that a file gets another path.
+    /// Plans to move a file.
     ///
     /// # Errors
     ///
     /// When there is no file, something is at the new path (and the options do not replace it), or the guard refuses
     /// one of the paths.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
-        let mut source = || {
-            let path = self.files.check(from, Access::Delete).map_err(Problem::Guard)?;
-            self.check_file(&path, Access::Delete)?;
-            Ok((path.clone(), self.current(&path)?))
-        };
-        let (path, new) = source().map_err(|problem| Reject::of(from, problem).among(&self.files))?;
-        let mut target = || {
-            let target = self.files.check(to, Access::Create).map_err(Problem::Guard)?;
+        let (path, new) = self.at(from, |builder| {
+            let path = builder.files.check(from, Access::Delete)?;
+            builder.check_file(&path, Access::Delete)?;
+            Ok((path.clone(), builder.current(&path)?))
+        })?;
+        let (target, replaced) = self.at(to, |builder| {
+            let target = builder.files.check(to, Access::Create)?;
             if target == path {
                 return Err(Problem::SamePath);
             }
-            let replaced = self.make_way(&target)?;
+            let replaced = builder.make_way(&target)?;
             Ok((target, replaced))
-        };
-        let (target, replaced) = target().map_err(|problem| Reject::of(to, problem).among(&self.files))?;
+        })?;
         self.move_to(&path, &target, new, replaced.is_some());
         self.settle(&path);
         self.settle(&target);
         Ok(())
     }
 
-    /// Ends with the plan of all changes together.
+    /// Returns the plan of all changes together.
     ///
     /// # Errors
     ///
@@ -311,30 +303,21 @@ impl<'o> PlanBuilder<'o> {
         let notes = std::mem::take(&mut self.notes);
         Ok(self.plan(0, Vec::new(), notes))
     }
+
+    /// Makes a change; a problem becomes the reject of `path`.
+    fn at<T>(&mut self, path: &str, change: impl FnOnce(&mut Self) -> Checked<T>) -> Result<T, Reject> {
+        change(self).map_err(|problem| Reject::of(path, problem).among(&self.files))
+    }
 }
 
-/// What patches, undo and restore need beside that.
+/// What patches, undo and restore need in addition.
 impl<'o> PlanBuilder<'o> {
-    pub(crate) fn files(&self) -> &Files {
-        &self.files
-    }
-
-    /// Hands over what was read of a path, for the case that it is asked for.
-    pub(crate) fn offer(&mut self, offered: Option<(RelPath, Disk)>) {
-        self.offered = offered;
-    }
-
-    /// Whether what was offered was not needed.
-    pub(crate) fn is_offered(&self) -> bool {
-        self.offered.is_some()
-    }
-
-    /// The overlay's entry of a path that was looked at before.
+    /// Returns the overlay's entry for a path that was looked at before.
     pub(crate) fn known(&mut self, path: &RelPath) -> Option<&mut Entry> {
         self.entries.get_mut(path)
     }
 
-    /// The overlay's entry, read from disk when it is asked for first.
+    /// Returns the overlay's entry for a path, which is read from disk the first time.
     pub(crate) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut Entry> {
         if !self.entries.contains_key(path) {
             self.check_spelling(path)?;
@@ -352,19 +335,19 @@ impl<'o> PlanBuilder<'o> {
             };
             self.insert(path, disk);
         } else if let Some(disk) = &self.entries[path].disk {
-            // The rules differ by what is done: a link may be deleted and not be read.
+            // The rules depend on the access: a link may be deleted but not read.
             let access = if access == Access::Create { Access::Update } else { access };
-            self.files.check_pre_image(path, &disk.metadata, access).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &disk.metadata, access)?;
         }
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }
 
-    /// Takes over what is at a path.
+    /// Adds an entry for a path.
     pub(crate) fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
         self.entries.insert(path.clone(), Entry::new(disk));
     }
 
-    /// The file that is at a path now.
+    /// Returns the file at a path after the changes so far.
     pub(crate) fn current(&self, path: &RelPath) -> Checked<New> {
         let Entry { disk, state, .. } = &self.entries[path];
         match (state, disk) {
@@ -374,7 +357,7 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// The file that was at a path before all changes; of one that a change made, what is there now.
+    /// Returns the file that was at a path before all changes, or, where a change created it, the current one.
     pub(crate) fn original(&self, path: &RelPath) -> Checked<New> {
         match &self.entries[path].disk {
             Some(disk) if disk.metadata.kind == FileKind::File => Ok(as_on_disk(path, disk)),
@@ -382,7 +365,7 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// The bytes of a file that is at `path` now.
+    /// Returns the bytes of the file that is at `path` after the changes so far.
     pub(crate) fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
         let from = match &file.image {
             Image::Kept(bytes) => return Ok(Arc::clone(bytes)),
@@ -394,7 +377,7 @@ impl<'o> PlanBuilder<'o> {
         Ok(from.1.apply(&self.on_disk(&from.0, path)?).into())
     }
 
-    /// The bytes of a file as it is before the commit, read again where they are not kept.
+    /// Returns the bytes of a file before the commit, which are read again where they are not kept.
     fn on_disk(&mut self, from: &RelPath, asked: &RelPath) -> Checked<Arc<Vec<u8>>> {
         let limit = self.options.max_file_size;
         let Some(disk) = self.entries.get_mut(from).and_then(|entry| entry.disk.as_mut()) else {
@@ -403,11 +386,8 @@ impl<'o> PlanBuilder<'o> {
         if let Some(bytes) = &disk.bytes {
             return Ok(Arc::clone(bytes));
         }
-        if disk.metadata.size > limit {
-            let (path, size) = (asked.to_string(), disk.metadata.size);
-            return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
-        }
-        let (bytes, metadata) = self.files.read(from, limit).map_err(Problem::Guard)?;
+        check_size(asked, disk.metadata.size, limit)?;
+        let (bytes, metadata) = self.files.read(from, limit)?;
         if Sha256::of(&bytes) != disk.sha256 {
             return Err(Problem::Guard(fs_guard::Error::Changed { path: asked.to_string() }));
         }
@@ -417,7 +397,7 @@ impl<'o> PlanBuilder<'o> {
         Ok(bytes)
     }
 
-    /// A file with replacements made.
+    /// Returns a file with replacements made.
     pub(crate) fn edited(
         &self,
         path: &RelPath,
@@ -427,16 +407,16 @@ impl<'o> PlanBuilder<'o> {
         sha256: Sha256,
         size: u64,
     ) -> Checked<New> {
-        self.check_size(path, size)?;
+        check_size(path, size, self.options.max_file_size)?;
         let image = match base.post.image {
             Image::OnDisk(from) => Image::Spliced(from, splices),
-            // The ranges are those of what an earlier change left.
+            // The ranges refer to the result of an earlier change.
             _ => Image::Kept(splices.apply(source).into()),
         };
         Ok(New { post: PostImage { image, sha256, size, ..base.post }, ..base })
     }
 
-    /// Puts a file with new bytes where nothing is, or what is replaced was seen.
+    /// Writes a file with new bytes; [`make_way`](Self::make_way) gave what it replaces.
     pub(crate) fn put(
         &mut self,
         path: &RelPath,
@@ -444,7 +424,7 @@ impl<'o> PlanBuilder<'o> {
         mode: Mode,
         replaced: Option<Option<Metadata>>,
     ) -> Checked<()> {
-        self.check_size(path, size)?;
+        check_size(path, size, self.options.max_file_size)?;
         let post = PostImage {
             image,
             sha256,
@@ -459,7 +439,7 @@ impl<'o> PlanBuilder<'o> {
         Ok(())
     }
 
-    /// Puts a file that an earlier transaction displaced where `disk` is now.
+    /// Replaces `disk` by a file that an earlier transaction displaced.
     pub(crate) fn restore(&mut self, path: &RelPath, disk: Option<Disk>, post: Option<PostImage>) {
         self.insert(path, disk);
         match post {
@@ -469,33 +449,32 @@ impl<'o> PlanBuilder<'o> {
         self.settle(path);
     }
 
-    /// Gives a directory permissions of its own, if it is created; with `always` it is, whether a file needs it or not.
+    /// Sets the permissions of a directory, if it is created; with `always` it is created even if no file needs it.
     pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
         if always || self.directories.contains_key(&path) {
             self.restored_dirs.push(NewDir { path, mode: Some(mode) });
         }
     }
 
-    /// Has a directory removed, if it is empty in the end; the innermost first.
+    /// Removes a directory at the end, if it is empty then. Inner directories come first.
     pub(crate) fn remove_dir(&mut self, path: RelPath) {
         self.remove_dirs.push(path);
     }
 
-    /// Has the directories created that a path lacks.
+    /// Creates the missing parent directories of a path.
     pub(crate) fn create_parents(&mut self, path: &RelPath) -> Checked<()> {
-        for directory in self.parents_missing(path)? {
-            self.need_dir(directory, path);
-        }
+        let missing = self.parents_missing(path)?;
+        self.need_dirs(missing, path);
         Ok(())
     }
 
-    /// Notes that this undoes a transaction, whose journal names the paths.
+    /// Notes that the plan undoes a transaction, whose journal names the paths.
     pub(crate) fn undoes(&mut self, id: TransactionId, partial: bool, authentic: bool) {
         self.undo_of = Some(Undone { id, partial });
         self.authority = Authority::Journal { authentic };
     }
 
-    /// Checks that there is a regular file: that which is to be edited or moved.
+    /// Checks that there is a regular file to edit or move.
     pub(crate) fn check_file(&mut self, path: &RelPath, access: Access) -> Checked<()> {
         let entry = self.entry(path, access)?;
         if !entry.exists() {
@@ -504,20 +483,20 @@ impl<'o> PlanBuilder<'o> {
         if let Some(disk) = &entry.disk
             && disk.metadata.kind != FileKind::File
         {
-            // A link may be deleted and not moved: the error of the guard has where it leads.
+            // A link may be deleted but not moved: the guard's error says where it leads.
             let metadata = disk.metadata.clone();
-            self.files.check_pre_image(path, &metadata, Access::Update).map_err(Problem::Guard)?;
+            self.files.check_pre_image(path, &metadata, Access::Update)?;
             let (path, kind) = (path.to_string(), metadata.kind);
             return Err(Problem::Guard(fs_guard::Error::NotAFile { path, kind }));
         }
         Ok(())
     }
 
-    /// Gives a file another path.
+    /// Moves a file to another path.
     pub(crate) fn move_to(&mut self, from: &RelPath, to: &RelPath, new: New, replaces: bool) {
         self.set(from, State::Absent);
         let New { mut post, origin } = new;
-        // A file made by this very plan did not move: it appears where it ends up.
+        // A file that this plan creates did not move: it appears at its last path.
         post.attributes_of = post.attributes_of.or_else(|| replaces.then(|| to.clone()));
         self.write(to, New { post, origin });
     }
@@ -538,7 +517,7 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Checks that a file may appear at `path`, and gives what it replaces: `Some(None)` is a file of this plan's own.
+    /// Checks that a file may be created at `path`, and returns what it replaces; `Some(None)` is a file that this plan created.
     pub(crate) fn make_way(&mut self, path: &RelPath) -> Checked<Option<Option<Metadata>>> {
         let overwrite = self.options.overwrite;
         let entry = self.entry(path, Access::Create)?;
@@ -567,7 +546,7 @@ impl<'o> PlanBuilder<'o> {
             return Ok(None);
         }
         if self.entries[path].disk.is_none()
-            && let Some(existing) = self.files.collision(path).map_err(Problem::Guard)?
+            && let Some(existing) = self.files.collision(path)?
         {
             return Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }));
         }
@@ -577,13 +556,11 @@ impl<'o> PlanBuilder<'o> {
         {
             return Err(Problem::MissingParent { directory: outermost.to_string() });
         }
-        for directory in missing {
-            self.need_dir(directory, path);
-        }
+        self.need_dirs(missing, path);
         Ok(None)
     }
 
-    /// Takes away what is at a path that was looked at.
+    /// Deletes the file or link at a path that was looked at.
     pub(crate) fn take_away(&mut self, path: &RelPath) -> Checked<()> {
         if !self.entries[path].exists() {
             return Err(Problem::Missing);
@@ -608,19 +585,21 @@ impl<'o> PlanBuilder<'o> {
         entry.state = state;
     }
 
-    fn need_dir(&mut self, directory: RelPath, path: &RelPath) {
-        if self.directories.insert(directory.clone(), path.clone()).is_none() {
-            self.create_dirs.push(directory);
+    fn need_dirs(&mut self, missing: Vec<RelPath>, path: &RelPath) {
+        for directory in missing {
+            if self.directories.insert(directory.clone(), path.clone()).is_none() {
+                self.create_dirs.push(directory);
+            }
         }
     }
 
-    /// Whether the directory of `path` is one that the plan makes: then nothing is there yet.
+    /// Returns whether the plan creates the directory of `path`: then nothing is in it yet.
     fn is_in_new_directory(&self, path: &RelPath) -> bool {
         !self.directories.is_empty() && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
     }
 
-    /// The directories that have to be made for `path`, outermost first: those that are missing, and
-    /// those in whose place a file is taken away.
+    /// Returns the directories that have to be created for `path`, outermost first: the missing ones, and
+    /// those whose path a deleted file had.
     fn parents_missing(&self, path: &RelPath) -> Checked<Vec<RelPath>> {
         let gone = |above: &RelPath| {
             matches!(self.entries.get(above), Some(Entry { state: State::Absent, disk: Some(_), .. }))
@@ -628,7 +607,7 @@ impl<'o> PlanBuilder<'o> {
         let mut above = path.ancestors().skip_while(|above| !gone(above)).peekable();
         match above.peek() {
             Some(_) => Ok(above.collect()),
-            None => self.files.parents_missing(path).map_err(Problem::Guard),
+            None => Ok(self.files.parents_missing(path)?),
         }
     }
 
@@ -645,14 +624,6 @@ impl<'o> PlanBuilder<'o> {
         })
     }
 
-    fn check_size(&self, path: &RelPath, size: u64) -> Checked<()> {
-        let limit = self.options.max_file_size;
-        if size > limit {
-            return Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit }));
-        }
-        Ok(())
-    }
-
     /// Refuses two paths of one plan that a file system may take for the same.
     fn check_spelling(&mut self, path: &RelPath) -> Checked<()> {
         let folded = fs_guard::fold(path.as_str()).into_owned();
@@ -662,7 +633,7 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Ends with a plan, whatever it comes to.
+    /// Returns the plan, also when it changes nothing.
     pub(crate) fn plan(mut self, hunk_count: usize, placed: Vec<(usize, Placed)>, mut notes: Vec<PlanNote>) -> Plan {
         let mut transitions = Vec::with_capacity(self.order.len());
         let mut removals = Vec::new();
@@ -679,7 +650,7 @@ impl<'o> PlanBuilder<'o> {
             match state {
                 State::Written(New { post, origin }) => {
                     let origin = origin.filter(|origin| *origin != path);
-                    // Where a file moved away, another one that is the same is not the one that was there.
+                    // Where a file moved away, an equal one in its place is a new file.
                     let stays = origin.is_none() && !moved.contains(&path);
                     if stays && before.as_ref().is_some_and(|before| is_same(before, &post)) {
                         notes.push(PlanNote::Unchanged { path: path.to_string() });
@@ -693,7 +664,7 @@ impl<'o> PlanBuilder<'o> {
             }
         }
         transitions.append(&mut removals);
-        // What follows is as large, and needs none of these.
+        // The maps below are as large, and these are not needed any more.
         (self.entries, self.folded) = (HashMap::new(), HashMap::new());
         if self.undo_of.is_some() {
             infer_moves(&transitions, &mut origins);
@@ -722,7 +693,7 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// The directories to be made, a directory before what is in it: for files that stay, and those that come back.
+    /// Returns the directories to be created, outer ones first: for the files of the plan, and those that are restored.
     fn created(&mut self, transitions: &[Transition]) -> Vec<NewDir> {
         let appearing = transitions.iter().filter(|transition| transition.after.is_some());
         let needed: HashSet<RelPath> = appearing.flat_map(|transition| transition.path.ancestors()).collect();
@@ -738,7 +709,14 @@ impl<'o> PlanBuilder<'o> {
     }
 }
 
-/// A file as it is.
+fn check_size(path: &RelPath, size: u64, limit: u64) -> Checked<()> {
+    match size > limit {
+        true => Err(Problem::Guard(fs_guard::Error::TooLarge { path: path.to_string(), size, limit })),
+        false => Ok(()),
+    }
+}
+
+/// Returns a file that is not changed.
 fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
     New {
         post: PostImage {
@@ -754,20 +732,20 @@ fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
     }
 }
 
-/// The mode of a new file: that of the file it replaces, if it does.
+/// Returns the mode of a new file: that of the file it replaces, if there is one.
 pub(crate) fn mode_in_place_of(replaced: &Option<Option<Metadata>>) -> Mode {
     let kept = replaced.iter().flatten().next().map(|seen| Mode::Exactly(seen.kept_mode()));
     kept.unwrap_or(Mode::Default { executable: false })
 }
 
-/// Whether a file is to be what it is.
+/// Returns whether a post-image is the same as the pre-image.
 fn is_same(before: &PreImage, post: &PostImage) -> bool {
     let mode = post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
     before.sha256 == post.sha256 && mode && (before.metadata.kind == FileKind::Symlink) == post.link
 }
 
-/// A file that goes and comes with the same bytes at another path has moved: a journal does not record moves, so
-/// one that changed the file counts as two.
+/// Takes a deleted file and a created one with the same bytes for a move. A journal does not record moves, so
+/// a move that also changed the file counts as two changes.
 fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>) {
     let goes = transitions.iter().filter(|transition| transition.after.is_none());
     let mut goes: Vec<(&RelPath, Option<Sha256>)> = goes.map(|gone| (&gone.path, gone.before())).collect();
@@ -780,7 +758,7 @@ fn infer_moves(transitions: &[Transition], origins: &mut HashMap<usize, RelPath>
     }
 }
 
-/// The transitions as a person counts.
+/// Returns the changes as a person counts them.
 fn changes(
     transitions: &[Transition],
     before: &HashMap<RelPath, usize>,
@@ -796,7 +774,7 @@ fn changes(
             (None, _, None) if moves_away => continue,
             (None, _, None) => ChangeKind::Delete,
             (None, None, _) => ChangeKind::Create,
-            // What was there has another path now.
+            // The old file has moved to another path.
             (None, Some(_), _) if moves_away => ChangeKind::Create,
             (None, Some(_), _) => ChangeKind::Update,
         };
@@ -817,7 +795,7 @@ fn changes(
     changes
 }
 
-/// Everything beneath the directory `dir`, and the directories, innermost first; `all` is the one that goes as a whole.
+/// Collects the files beneath the directory `dir`, and its directories, innermost first; `all` is the directory that is deleted.
 fn collect(
     files_of: &Files,
     all: &RelPath,

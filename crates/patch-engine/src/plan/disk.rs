@@ -1,4 +1,4 @@
-//! Reading what is at a path.
+//! Reads the file or link at a path.
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 
@@ -6,22 +6,22 @@ use super::image::PreImage;
 use crate::files::{Files, Unhashed};
 use crate::reject::{Checked, Problem};
 
-/// Files up to this size are read whole when they are deleted or moved, as a diff will want their bytes.
+/// Files up to this size are read whole when they are deleted or moved, as a diff will need their bytes.
 const SMALL: u64 = 1 << 20;
 
-/// What is on disk.
+/// A file or link on disk.
 pub(crate) type Disk = PreImage;
 
-/// Reads what is at a path; files that are not changed and not small are only hashed.
+/// Reads the file or link at a path; large files that are not changed are only hashed.
 pub(crate) fn load(files: &Files, path: &RelPath, access: Access, max_file_size: u64) -> Checked<Option<Disk>> {
     match load_unhashed(files, path, access, max_file_size)? {
         None => Ok(None),
         Some((metadata, Some(bytes))) => Ok(Some(Disk { metadata, sha256: Sha256::of(&bytes), bytes: Some(bytes) })),
-        Some((metadata, None)) => hashed(files, path, metadata).map_err(Problem::Guard).map(Some),
+        Some((metadata, None)) => Ok(Some(hashed(files, path, metadata)?)),
     }
 }
 
-/// Reads what is at a path; no bytes of links, and of files that are not changed and not small.
+/// Reads the file or link at a path, without the bytes of links and of large files that are not changed.
 pub(crate) fn load_unhashed(
     files: &Files,
     path: &RelPath,
@@ -31,7 +31,7 @@ pub(crate) fn load_unhashed(
     // The options decide whether an existing file may be replaced; the guard checks it as one that changes.
     let access = if access == Access::Create { Access::Update } else { access };
     let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
-    let found = files.inspect_and_read(path, access, wanted, max_file_size).map_err(Problem::Guard)?;
+    let found = files.inspect_and_read(path, access, wanted, max_file_size)?;
     match found {
         Some((Metadata { kind: kind @ (FileKind::Directory | FileKind::Other), .. }, _)) => {
             Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind }))
@@ -40,8 +40,8 @@ pub(crate) fn load_unhashed(
     }
 }
 
-/// Reads what is at a path, whatever the policy is: a directory or a special file counts as nothing that
-/// could be read, and is given with what is seen of it.
+/// Reads the file or link at a path, whatever the policy is. A directory or a special file cannot be read: its
+/// metadata is returned as the error.
 pub(crate) fn look(files: &Files, path: &RelPath) -> Result<Option<Result<Disk, Metadata>>, fs_guard::Error> {
     let Some(metadata) = files.metadata(path)? else { return Ok(None) };
     Ok(Some(match metadata.kind {
@@ -54,7 +54,7 @@ pub(crate) fn look(files: &Files, path: &RelPath) -> Result<Option<Result<Disk, 
     }))
 }
 
-/// The hash of a file that is not read into memory, or of a link's target.
+/// Hashes a file without reading it into memory, or a link's target.
 fn hashed(files: &Files, path: &RelPath, metadata: Metadata) -> Result<Disk, fs_guard::Error> {
     if metadata.kind == FileKind::Symlink {
         let target = files.read_link(path)?;

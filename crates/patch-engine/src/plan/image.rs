@@ -1,4 +1,4 @@
-//! One path's change: what is there before, and what shall be after.
+//! The change of one path: the file before, and the file after.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ pub struct Transition {
     pub(crate) path: RelPath,
     /// What planning saw there; `None` when nothing was there.
     pub(crate) before: Option<PreImage>,
-    /// What shall be there; `None` when the path goes away.
+    /// The planned file; `None` when the path is deleted.
     pub(crate) after: Option<PostImage>,
 }
 
 impl Transition {
-    /// The path.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &RelPath {
         &self.path
     }
 
-    /// The hash of what planning saw there; `None` when nothing was there.
+    /// Returns the hash of what planning saw there; `None` when nothing was there.
     #[must_use]
     pub fn before(&self) -> Option<Sha256> {
         self.before.as_ref().map(|before| before.sha256)
     }
 
-    /// The hash of what shall be there; `None` when the path goes away.
+    /// Returns the hash of the planned file; `None` when the path is deleted.
     #[must_use]
     pub fn after(&self) -> Option<Sha256> {
         self.after.as_ref().map(|after| after.sha256)
     }
 
-    /// The length in bytes of the file that shall be there; `None` when the path goes away, or shall be a link.
+    /// Returns the length in bytes of the planned file; `None` when the path is deleted, or becomes a link.
     #[must_use]
     pub fn after_size(&self) -> Option<u64> {
         self.after.as_ref().filter(|after| !after.link).map(|after| after.size)
@@ -59,7 +59,7 @@ pub(crate) struct PreImage {
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
 }
 
-/// A file (or symbolic link) as it shall be.
+/// A file (or symbolic link) after the change.
 #[derive(Debug, Clone)]
 pub(crate) struct PostImage {
     /// Where the bytes come from.
@@ -71,7 +71,7 @@ pub(crate) struct PostImage {
     pub(crate) mode: Mode,
     /// It is a symbolic link, and the bytes are its target.
     pub(crate) link: bool,
-    /// All of it is written anew, and not as an edit of what was there.
+    /// The whole file is rewritten, and not edited.
     pub(crate) rewritten: bool,
     /// The existing file whose owner, extended attributes and ACLs carry over: the path itself for
     /// an update, the source for a move.
@@ -91,7 +91,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The bits, where no umask has a say.
+    /// Returns the bits, if they do not depend on the umask.
     pub(crate) fn exact(self) -> Option<u32> {
         match self {
             Self::Exactly(mode) => Some(mode),
@@ -99,7 +99,7 @@ impl Mode {
         }
     }
 
-    /// The bits to create the file with.
+    /// Returns the bits to create the file with.
     pub(crate) fn requested(self) -> u32 {
         match self {
             Self::Exactly(mode) => mode,
@@ -108,7 +108,7 @@ impl Mode {
         }
     }
 
-    /// The bits under the usual umask, for display.
+    /// Returns the bits under the usual umask, for display.
     pub(crate) fn shown(self) -> u32 {
         match self {
             Self::Exactly(mode) => mode,
@@ -116,11 +116,11 @@ impl Mode {
         }
     }
 
-    /// The same as git has it: it looks at the owner's right to run the file and at nothing else.
+    /// Sets the right to run the file as git does, which looks at the owner's right only.
     pub(crate) fn with_executable(self, executable: bool) -> Self {
         match self {
             Self::Exactly(mode) if (mode & 0o100 != 0) == executable => self,
-            // Who may read it may run it.
+            // Whoever may read it may run it.
             Self::Exactly(mode) if executable => Self::Exactly(mode | 0o100 | (mode & 0o444) >> 2),
             Self::Exactly(mode) => Self::Exactly(mode & !0o111),
             Self::Default { .. } => Self::Default { executable },
@@ -135,16 +135,16 @@ pub(crate) enum Image {
     Kept(Arc<Vec<u8>>),
     /// They are lines of the patch, whose text is in memory.
     Lines(SharedLines),
-    /// They are those that this path had before the commit.
+    /// They are the bytes of this path before the commit.
     OnDisk(RelPath),
-    /// They are those that this path had before the commit, with some ranges replaced.
+    /// They are the bytes of this path before the commit, with some ranges replaced.
     Spliced(RelPath, Splices),
     /// An earlier transaction displaced them.
     Stored(TransactionId, u32),
 }
 
 impl Image {
-    /// Bytes in memory, with their hash and their length.
+    /// Makes an image of bytes in memory, with their hash and their length.
     pub(crate) fn kept(bytes: impl Into<Arc<Vec<u8>>>, sha256: Sha256) -> (Self, Sha256, u64) {
         let bytes = bytes.into();
         let size = bytes.len() as u64;

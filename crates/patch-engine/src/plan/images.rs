@@ -1,4 +1,4 @@
-//! The one answer to the question which bytes a file has before and after.
+//! Returns the bytes that a file has before and after a plan.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::image::{Image, Transition};
 use super::{Change, Plan};
 use crate::files::Files;
 
-/// Which bytes a change has before or after.
+/// The bytes of a plan's files before and after.
 ///
-/// They are read again where they are not in memory, and have to have the hash that the plan states.
-/// `committed` is the transaction that carried the plan out: what it displaced is in its folder since.
+/// Bytes that are not in memory are read again, and have to have the hash that the plan states.
+/// `committed` is the transaction that carried the plan out: the files that it displaced are in its folder.
 ///
 /// [`Plan::images`] gives them before the commit, [`Report::images`](crate::Report::images) after it.
 #[derive(Debug, Clone, Copy)]
@@ -21,30 +21,30 @@ pub struct Images<'p> {
     pub(crate) committed: Option<TransactionId>,
 }
 
-/// A file that has not the bytes that the plan was made for.
+/// Makes the error for a file that has changed since planning.
 fn changed(path: &RelPath) -> fs_guard::Error {
     fs_guard::Error::Changed { path: path.as_str().into() }
 }
 
 impl Plan {
-    /// The bytes of its files, and their diffs, as long as it is not committed.
+    /// Returns the bytes of its files, and their diffs, as long as it is not committed.
     #[must_use]
     pub fn images(&self) -> Images<'_> {
         Images { plan: self, committed: None }
     }
 
-    /// The same after a transaction has carried it out: what that displaced is in its folder of the trash.
+    /// Returns the same after a transaction has carried it out: the displaced files are in its folder of the trash.
     #[must_use]
     pub fn images_after(&self, transaction: TransactionId) -> Images<'_> {
         Images { plan: self, committed: Some(transaction) }
     }
 
-    /// Whether the files of a change are as the plan wants them.
+    /// Returns whether the files of a change are as the plan wants them.
     #[must_use]
     pub fn is_done(&self, change: &Change) -> bool {
         let Transition { path, after, .. } = self.transition_of(change);
         match after {
-            Some(after) => is_on_disk(&self.files, path, after.sha256),
+            Some(after) => on_disk(&self.files, path, after.sha256).is_some(),
             None => self.files.metadata(path).is_ok_and(|seen| seen.is_none()),
         }
     }
@@ -56,9 +56,9 @@ impl Plan {
 pub struct ChangedFile {
     /// The path.
     pub path: RelPath,
-    /// The hash of what is there before; `None` when nothing is.
+    /// The hash of the file before; `None` when there is none.
     pub before: Option<Sha256>,
-    /// What is there afterwards; `None` when it goes away.
+    /// The file afterwards; `None` when it is deleted.
     pub after: Option<Content>,
 }
 
@@ -74,7 +74,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// What it is, without its bytes.
+    /// Returns its kind, mode and size.
     pub(crate) fn entry(&self) -> Entry {
         let size = self.bytes.len() as u64;
         if self.link { Entry::link(size) } else { Entry { kind: FileKind::File, mode: self.mode, size } }
@@ -82,8 +82,8 @@ impl Content {
 }
 
 impl<'p> Images<'p> {
-    /// What is at each path that changes afterwards: those that appear or are replaced in the order of the patch, then
-    /// those that go away.
+    /// Returns the result at each path that changes: created and replaced files in the order of the patch, then
+    /// deleted ones.
     ///
     /// # Errors
     ///
@@ -101,13 +101,13 @@ impl<'p> Images<'p> {
         self.plan.transitions.iter().map(file).collect()
     }
 
-    /// The plan.
+    /// Returns the plan.
     #[must_use]
     pub fn plan(&self) -> &'p Plan {
         self.plan
     }
 
-    /// The bytes of a changed file before; empty where it is created.
+    /// Returns the old bytes of a changed file; empty where it is created.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// The bytes of a changed file after; empty where it is deleted.
+    /// Returns the new bytes of a changed file; empty where it is deleted.
     ///
     /// # Errors
     ///
@@ -131,19 +131,19 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// The bytes that a path of the plan had before.
+    /// Returns the old bytes of a path of the plan.
     pub(crate) fn before(&self, path: &RelPath) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let (index, image) = self.plan.pre_image(path).ok_or_else(|| changed(path))?;
         if let Some(bytes) = &image.bytes {
             return Ok(Arc::clone(bytes));
         }
         let slot = |id| self.stored(id, index, image.sha256, image.metadata.size);
-        // After the commit the path may have the same bytes again, but the folder is where they went.
+        // After the commit the path may have the same bytes again, but the folder has the displaced file.
         let found = self.committed.and_then(slot);
         found.or_else(|| on_disk(&self.plan.files, path, image.sha256)).ok_or_else(|| changed(path))
     }
 
-    /// The bytes that a transition leaves.
+    /// Returns the new bytes of a transition.
     pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
@@ -160,7 +160,7 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// A displaced file, if it is there and has these bytes.
+    /// Reads a displaced file, if it is there and has this hash.
     fn stored(&self, id: TransactionId, slot: usize, sha256: Sha256, size: u64) -> Option<Arc<Vec<u8>>> {
         let store = Store::open(self.plan.files.directory()?, KeyPlace::Nowhere).ok()??;
         let spot = store.slot(id, u32::try_from(slot).ok()?).ok()?;
@@ -172,12 +172,7 @@ impl<'p> Images<'p> {
     }
 }
 
-/// Whether a file or link with these bytes is at a path.
-pub(super) fn is_on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> bool {
-    on_disk(files, path, sha256).is_some()
-}
-
-/// The file at a path, if it has these bytes.
+/// Reads the file at a path, or the target of the link, if it has this hash.
 fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
     let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {

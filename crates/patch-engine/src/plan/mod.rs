@@ -1,7 +1,7 @@
 //! What a commit will do, as a value that cannot be altered.
 //!
-//! A patch, one operation on a file, undo, redo and a restore from the trash all come to a [`Plan`], so that what is
-//! shown, approved, logged and committed is the same value. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
+//! A patch, one operation on a file, undo, redo and a restore from the trash all become a [`Plan`], so that the same value
+//! is shown, approved, logged and committed. Only a [`PlanBuilder`](builder::PlanBuilder) makes one.
 
 pub(crate) mod builder;
 pub(crate) mod disk;
@@ -51,11 +51,11 @@ pub(crate) use image::{Image, Mode, PostImage, PreImage};
 /// ```
 #[derive(Debug)]
 pub struct Plan {
-    /// What it was made for: read again where bytes are wanted that are not in memory.
+    /// The files that it was made for; read again for bytes that are not in memory.
     files: Files,
     authority: Authority,
     transitions: Vec<Transition>,
-    /// The transition of each path that there was something at.
+    /// The transition of each path that existed.
     before: HashMap<RelPath, usize>,
     create_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
@@ -67,12 +67,12 @@ pub struct Plan {
     carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
-/// On what authority the paths of a plan may be touched.
+/// The authority by which the paths of a plan may be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Authority {
     /// The guard's policy.
     Policy,
-    /// A journal's: its paths were checked when they were patched. One that is `authentic` is this program's own.
+    /// A journal: its paths were checked when they were patched. An `authentic` one is this program's own.
     Journal {
         /// It is signed.
         authentic: bool,
@@ -96,76 +96,76 @@ pub(crate) struct Undone {
 }
 
 impl Plan {
-    /// The paths that change: those that appear or are replaced in the order of the patch, then those that go away.
+    /// Returns the paths that change: created and replaced files in the order of the patch, then deleted ones.
     #[must_use]
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }
 
-    /// The same as a person counts: a move is one change.
+    /// Returns the changes as a person counts them: a move is one change.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Directories to be created, outermost first.
+    /// Iterates over the directories to be created, outermost first.
     pub fn create_dirs(&self) -> impl Iterator<Item = &RelPath> {
         self.create_dirs.iter().map(|dir| &dir.path)
     }
 
-    /// Directories that go when they are empty in the end, innermost first.
+    /// Returns the directories that are removed if they are empty in the end, innermost first.
     #[must_use]
     pub fn remove_dirs(&self) -> &[RelPath] {
         &self.remove_dirs
     }
 
-    /// The transaction that it undoes; `None` for a patch, an operation and a restore.
+    /// Returns the transaction that it undoes; `None` for a patch, an operation and a restore.
     #[must_use]
     pub fn undo_of(&self) -> Option<TransactionId> {
         self.undo_of.map(|undone| undone.id)
     }
 
-    /// How many hunks the patch has.
+    /// Returns how many hunks the patch has.
     #[must_use]
     pub fn hunk_count(&self) -> usize {
         self.hunk_count
     }
 
-    /// Where each hunk went, with its 0-based section.
+    /// Returns where each hunk went, with its 0-based section.
     #[must_use]
     pub fn placed(&self) -> &[(usize, Placed)] {
         &self.placed
     }
 
-    /// What was overlooked, and what a reader should know.
+    /// Returns what was overlooked, and what a reader should know.
     #[must_use]
     pub fn notes(&self) -> &[PlanNote] {
         &self.notes
     }
 
-    /// The files that had changed since their author saw them, as the author takes them to be afterwards: what was seen, with the
-    /// change. What others made of the rest of the file is not in it.
+    /// Returns the files that had changed since their author saw them, as the author expects them to be afterwards: the version that
+    /// the author saw, with the change. The changes of others are not in it.
     #[must_use]
     pub fn carried_bases(&self) -> &[(RelPath, Arc<Vec<u8>>)] {
         &self.carried_bases
     }
 
-    /// Tells whether carrying it out changes nothing at all.
+    /// Returns whether carrying it out changes nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
     }
 
-    /// The transition that makes the new file of a change, or removes the old one of a deletion.
+    /// Returns the transition that makes the new file of a change, or removes the old one of a deletion.
     #[must_use]
     pub fn transition_of(&self, change: &Change) -> &Transition {
         &self.transitions[change.transition]
     }
 
-    /// A hash of all that carrying it out does: what was approved is what is committed when both have the same.
+    /// Returns a hash of everything that carrying it out does: a plan with the same digest as the approved one does the same.
     #[must_use]
     pub fn digest(&self) -> Sha256 {
-        // Every field is named, so that one that is added has to be decided on.
+        // Every field is named, so that a new one cannot be forgotten.
         let Self {
             files,
             authority,
@@ -224,14 +224,14 @@ impl Plan {
         self.undo_of
     }
 
-    /// What was at a path, with the index of its transition.
+    /// Returns the pre-image of a path, with the index of its transition.
     pub(crate) fn pre_image(&self, path: &RelPath) -> Option<(usize, &PreImage)> {
         let &index = self.before.get(path)?;
         Some((index, self.transitions[index].before.as_ref()?))
     }
 }
 
-/// Hashes values with their lengths, so that none runs on into the next.
+/// Hashes values with their lengths, so that their boundaries count.
 struct Digest(Hasher);
 
 impl Digest {
@@ -261,7 +261,7 @@ impl Digest {
             None => self.bytes(b""),
         }
         let Some(after) = after else { return self.bytes(b"") };
-        // What the image comes to is in its hash; `rewritten` is for the approval only.
+        // The hash covers the image; `rewritten` is for the approval only.
         let PostImage { image, sha256, size, mode, link, rewritten: _, attributes_of } = after;
         self.bytes(&sha256.0);
         self.number(*size);
@@ -280,7 +280,7 @@ impl Digest {
     }
 }
 
-/// One change as a person counts.
+/// One change as a person counts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
@@ -294,43 +294,32 @@ pub struct Change {
     pub before: Option<Sha256>,
     /// Its hash after.
     pub after: Option<Sha256>,
-    /// The hash of another file that is lost, as this one moves to its path. One that moves away itself is not.
+    /// The hash of another file that is lost because this one moves to its path. A file that moves away itself is not lost.
     pub replaces: Option<Sha256>,
     /// The index of the transition that makes the new file, or removes the old one of a deletion.
     pub transition: usize,
 }
 
 impl Change {
-    /// The path that the file has in the end; of a deleted one, that it had.
+    /// Returns the path of the file afterwards; for a deleted file, its old path.
     #[must_use]
     pub fn last_path(&self) -> &RelPath {
         self.to_path.as_ref().unwrap_or(&self.path)
     }
 }
 
-/// What happens to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
-    /// It appears.
-    Create,
-    /// Its bytes change.
-    Update,
-    /// It goes away.
-    Delete,
-    /// It has another path, and maybe other bytes.
-    Move,
-}
-
-impl ChangeKind {
-    /// The stable name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Delete => "delete",
-            Self::Move => "move",
-        }
+patch_grammar::named! {
+    /// What happens to a file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ChangeKind {
+        /// It is created.
+        Create = "create",
+        /// Its bytes change.
+        Update = "update",
+        /// It is deleted.
+        Delete = "delete",
+        /// It gets another path, and perhaps other bytes.
+        Move = "move",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of a new file, of the lines that a patch adds, and lines that are kept in the text of their patch.
+//! Makes the bytes of new files from the lines that a patch adds, which may stay in the text of the patch.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::options::AddNewline;
 /// How much of a file is made at a time.
 const PIECE: usize = 1 << 16;
 
-/// The bytes of a new file.
+/// Makes the bytes of a new file.
 pub(crate) fn added(added: &AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
     let mut bytes = Vec::new();
     let Ok(()) = added_in_pieces(added, rule, usize::MAX, |all| {
@@ -23,7 +23,7 @@ pub(crate) fn added(added: &AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
     bytes
 }
 
-/// Gives the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last has what is left, if only nothing.
+/// Passes the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last piece has the rest, and may be empty.
 pub(crate) fn added_in_pieces<E>(
     added: &AddedLines<'_>,
     rule: AddNewline,
@@ -43,10 +43,10 @@ pub(crate) fn added_in_pieces<E>(
             rest = later;
         }
         piece.extend_from_slice(rest);
-        // It stays in the piece until the next line comes: the last one may have to go.
+        // It stays in the piece until the next line follows: the last one may have to be removed.
         piece.push(b'\n');
     }
-    // What a diff says of the last line holds, whatever the rule.
+    // A diff states how the last line ends, whatever the rule.
     let joined = rule == AddNewline::Joined && added.endings != LineEndings::Exact;
     if added.no_newline || (joined && last.is_empty()) {
         piece.pop();
@@ -54,7 +54,7 @@ pub(crate) fn added_in_pieces<E>(
     take(&mut piece)
 }
 
-/// The lines of a new file as they stand in the text of a patch, which is kept for them and not copied.
+/// The lines of a new file in the text of a patch, which is kept in memory for them instead of a copy.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedLines {
     owner: Arc<Vec<u8>>,
@@ -65,19 +65,19 @@ pub(crate) struct SharedLines {
 }
 
 impl SharedLines {
-    /// The lines of a section. `None` where the text of the patch has no owner.
+    /// Shares the lines of a section. Returns `None` where the text of the patch has no owner.
     pub(crate) fn of(patch: &Patch<'_>, added: &AddedLines<'_>, rule: AddNewline) -> Option<Self> {
         let &AddedLines { text, endings, no_newline } = added;
         let (owner, range) = patch.shared(text)?;
         Some(Self { owner, range, endings, no_newline, rule })
     }
 
-    /// All bytes of the file.
+    /// Returns all bytes of the file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         added(&self.lines(), self.rule)
     }
 
-    /// Whether the file is text, as [`is_binary`] has it.
+    /// Returns whether the file is text, by [`is_binary`].
     pub(crate) fn is_text(&self) -> bool {
         let mut text = true;
         let _ = self.pieces(|first| {
@@ -87,12 +87,12 @@ impl SharedLines {
         text
     }
 
-    /// Gives the bytes of the file to `take`, piece by piece.
+    /// Passes the bytes of the file to `take`, piece by piece.
     pub(crate) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         added_in_pieces(&self.lines(), self.rule, PIECE, |piece| take(piece))
     }
 
-    /// The hash and the length of the file.
+    /// Returns the hash and the length of the file.
     pub(crate) fn hash(&self) -> (Sha256, u64) {
         let (mut hasher, mut size) = (Hasher::new(), 0);
         let Ok(()) = self.pieces(|piece| {

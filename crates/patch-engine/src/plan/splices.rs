@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fs_guard::Hasher;
+use fs_guard::{Hasher, Sha256};
 
 /// `source[start..end]` becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Splices {
         Self::default()
     }
 
-    /// The same, with room for so many.
+    /// Makes a list with room for `count` replacements.
     pub(crate) fn with_capacity(count: usize) -> Self {
         Self(Vec::with_capacity(count))
     }
@@ -42,13 +42,13 @@ impl Splices {
         self.0.push(Splice { start: range.start, end: range.end, text });
     }
 
-    /// The end of the last range: a source has to be that long.
+    /// Returns the end of the last range: a source has to be that long.
     #[must_use]
     pub fn end(&self) -> usize {
         self.0.last().map_or(0, |last| last.end)
     }
 
-    /// Whether nothing is replaced.
+    /// Returns whether nothing is replaced.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -60,14 +60,14 @@ impl Splices {
         &self.0
     }
 
-    /// How many bytes are replaced and inserted.
+    /// Counts the bytes that are replaced and inserted.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(|splice| splice.end - splice.start + splice.text.len()).sum()
     }
 
-    /// The result in pieces, from byte `from` of `source` on: what stays and what is new, in turn. No replacement
-    /// begins before `from`. No piece is empty.
+    /// Iterates over the result from byte `from` of `source` on: unchanged and new pieces in turn, none of them empty. No
+    /// replacement begins before `from`.
     pub fn pieces<'s>(&'s self, source: &'s [u8], from: usize) -> impl Iterator<Item = &'s [u8]> {
         let ends = std::iter::once(from).chain(self.0.iter().map(|splice| splice.end));
         let starts = self.0.iter().map(|splice| splice.start).chain(std::iter::once(source.len()));
@@ -76,7 +76,7 @@ impl Splices {
         stays.zip(new).flat_map(|(stays, new)| [stays, new]).filter(|piece| !piece.is_empty())
     }
 
-    /// The whole file after the replacements.
+    /// Returns the whole file after the replacements.
     #[must_use]
     pub fn apply(&self, source: &[u8]) -> Vec<u8> {
         let mut result = Vec::with_capacity(self.size_of(source.len()));
@@ -84,13 +84,20 @@ impl Splices {
         result
     }
 
-    /// The size of the result, of a file of `source` bytes.
+    /// Returns the size of the result for a file of `source` bytes.
     #[must_use]
     pub fn size_of(&self, source: usize) -> usize {
         self.0.iter().fold(source, |size, splice| size + splice.text.len() - (splice.end - splice.start))
     }
 
-    /// Adds the result to a hash that has the bytes before `from`.
+    /// Returns the hash and the size of the result.
+    pub(crate) fn outcome(&self, source: &[u8]) -> (Sha256, u64) {
+        let mut hasher = Hasher::new();
+        self.hash(source, 0, &mut hasher);
+        (hasher.finish(), self.size_of(source.len()) as u64)
+    }
+
+    /// Adds the result from byte `from` on to a hash of the bytes before it.
     pub(crate) fn hash(&self, source: &[u8], from: usize, hasher: &mut Hasher) {
         self.pieces(source, from).for_each(|piece| hasher.update(piece));
     }

@@ -1,6 +1,6 @@
-//! Paths as diffs write them.
+//! Reads and writes paths as diffs have them.
 
-/// Writes `prefix` and `path` as git does: in quotes, with escapes, when they have characters that would confuse.
+/// Writes `prefix` and `path` as git does: in quotes and with escapes, when they have special characters.
 pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     let plain = |byte: &u8| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\');
     if prefix.as_bytes().iter().all(plain) && path.as_bytes().iter().all(plain) {
@@ -19,8 +19,8 @@ pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     out.push(b'"');
 }
 
-/// Takes the quotes and escapes off the name that `text` begins with, which is quoted; gives what follows too. `None`
-/// when the quotes or an escape are not whole.
+/// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the rest. Returns `None`
+/// when a quote or an escape is incomplete.
 pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::with_capacity(rest.len());
@@ -60,8 +60,8 @@ pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// A path that may not be UTF-8; `None`: no file.
 pub(super) type RawPath = Option<Vec<u8>>;
 
-/// Takes the prefixes off the two names of a file, `None` where one is no file. Without a `count` those that git writes;
-/// `None` when a name has fewer parts than that.
+/// Removes `count` leading parts of the two names of a file, which are `None` where there is no file; without a `count`, the
+/// prefixes that git writes. Returns `None` when a name has too few parts.
 pub(super) fn stripped(old: Option<&[u8]>, new: Option<&[u8]>, count: Option<usize>) -> Option<(RawPath, RawPath)> {
     let each = |count: usize| {
         let strip = |name: Option<&[u8]>| match name {
@@ -73,9 +73,9 @@ pub(super) fn stripped(old: Option<&[u8]>, new: Option<&[u8]>, count: Option<usi
     each(count.unwrap_or_else(|| usize::from(has_prefixes(old, new))))
 }
 
-/// Whether the names have the prefixes that git writes. It never writes the same before both.
+/// Returns whether the names have the prefixes that git writes, which are never the same on both sides.
 fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
-    /// What `diff.mnemonicPrefix` makes of `a/` and `b/`: for the index, the work tree, a commit, an object, and two
+    /// The letters that `diff.mnemonicPrefix` writes for `a/` and `b/`: for the index, the work tree, a commit, an object, and two
     /// files.
     const MNEMONIC: [&[u8; 2]; 6] = [b"iw", b"ci", b"cw", b"ow", b"oi", b"12"];
     match (old, new) {
@@ -92,7 +92,7 @@ fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
     }
 }
 
-/// A name without its first `count` parts; slashes that follow each other are one.
+/// Removes the first `count` parts of a name; consecutive slashes count as one.
 pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     for _ in 0..count {
         let slash = name.iter().position(|&byte| byte == b'/')?;
@@ -102,8 +102,8 @@ pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// The path of a `diff --git` line, `rest` of which follows the words, if both names are of one file. A rename has two,
-/// and other lines for them.
+/// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are the same. A rename has two names,
+/// and its own lines for them.
 pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
     let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count)? {
         (Some(old), Some(new)) if old == new => Some(old),
@@ -121,7 +121,7 @@ pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>
         return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0);
     }
     match count {
-        // Prefixes of one letter, or none: both names are of one length.
+        // With prefixes of one letter, or none, both names have the same length.
         None => {
             let middle = rest.len() / 2;
             (rest.get(middle) == Some(&b' ')).then(|| same(&rest[..middle], &rest[middle + 1..]))?

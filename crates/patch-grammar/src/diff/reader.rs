@@ -1,4 +1,4 @@
-//! The lines of a diff, one file after the other.
+//! Reads the lines of a diff, one file after the other.
 
 use std::ops::Range;
 
@@ -27,18 +27,18 @@ impl<'t> Lines<'t> {
         self.starts.len() - 1
     }
 
-    /// The bytes of a line; for `len()` the end of the text.
+    /// Returns the byte range of a line; for `len()`, the end of the text.
     pub(crate) fn range(&self, at: usize) -> Range<usize> {
         let end = self.starts.len() - 1;
         self.starts[at.min(end)]..self.starts[(at + 1).min(end)]
     }
 
-    /// A line with its terminator; nothing beyond the last.
+    /// Returns a line with its terminator; nothing beyond the last.
     fn whole(&self, at: usize) -> &'t [u8] {
         &self.text[self.range(at)]
     }
 
-    /// A line without its terminator.
+    /// Returns a line without its terminator.
     fn get(&self, at: usize) -> &'t [u8] {
         let line = self.whole(at);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -46,13 +46,13 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// Whether a file begins at line `at`, of which `line` gives the lines.
+/// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     line(at).starts_with(b"diff --git ") || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
 }
 
-/// Where the files that begin at line `at` end, with nothing but empty lines between them. Where something is wrong, that
-/// is the end of the text: every reader finds the same.
+/// Returns the end of the files that begin at line `at`, with only empty lines between them. After an error that
+/// is the end of the text, so that every reader finds the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
     (reader.at, reader.quiet) = (at, true);
@@ -128,7 +128,7 @@ pub(super) struct Failure {
 
 const BODY: &str = "a blank, `-` or `+` at the beginning of the line";
 
-/// Goes through the lines.
+/// Reads the files of a diff.
 #[derive(Debug)]
 pub(super) struct Reader<'l, 't> {
     lines: &'l Lines<'t>,
@@ -151,11 +151,11 @@ struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// Its time says that there was no file.
+    /// Its time stamp says that there was no file.
     epoch: bool,
 }
 
-/// What the lines of git's form say that stand before the hunks.
+/// The contents of git's own lines before the hunks.
 #[derive(Default)]
 struct GitHeader {
     old_mode: Option<bool>,
@@ -200,7 +200,7 @@ impl<'l, 't> Reader<'l, 't> {
         }
     }
 
-    /// The next file; text before it is passed over.
+    /// Reads the next file; text before it is ignored.
     pub(super) fn file(&mut self) -> Result<Option<File>, Failure> {
         while self.at < self.lines.len() {
             let line = self.lines.get(self.at);
@@ -235,7 +235,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(None)
     }
 
-    /// A file of a plain unified diff.
+    /// Reads a file of a plain unified diff.
     fn plain_file(&mut self) -> Result<File, Failure> {
         let first = self.at;
         let (old, new) = self.names()?;
@@ -253,7 +253,7 @@ impl<'l, 't> Reader<'l, 't> {
         self.finish(first, path, operation, None, hunks)
     }
 
-    /// A file of a git diff.
+    /// Reads a file of a git diff.
     fn git_file(&mut self) -> Result<File, Failure> {
         let first = self.at;
         const WORDS: &[u8] = b"diff --git ";
@@ -323,7 +323,7 @@ impl<'l, 't> Reader<'l, 't> {
         self.finish(first, path, operation, executable, hunks)
     }
 
-    /// The lines between `diff --git` and the hunks.
+    /// Reads the lines between `diff --git` and the hunks.
     fn git_header(&mut self, shown: &str) -> Result<GitHeader, Failure> {
         let mut head = GitHeader::default();
         loop {
@@ -361,7 +361,7 @@ impl<'l, 't> Reader<'l, 't> {
         }
     }
 
-    /// The name that stands in a line from a byte on.
+    /// Reads the name in a line from a byte on.
     fn header_name(&mut self, at: usize, (within, text): (usize, &[u8])) -> Result<RawName, Failure> {
         let start = self.lines.range(at).start + within;
         let span = start..start + text.len();
@@ -373,7 +373,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
 
-    /// Whether the mode is that of a file that its owner may run.
+    /// Reads the mode of a file: whether its owner may run it.
     fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<bool, Failure> {
         const EXPECTED: &str = "100644 or 100755";
         let mode = std::str::from_utf8(text).ok().and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
@@ -386,7 +386,7 @@ impl<'l, 't> Reader<'l, 't> {
         Err(Failure { within, ..self.failure(at, kind, EXPECTED) })
     }
 
-    /// The `--- ` and `+++ ` lines.
+    /// Reads the `--- ` and `+++ ` lines.
     fn names(&mut self) -> Result<(RawName, RawName), Failure> {
         let old = self.side_name()?;
         Ok((old, self.side_name()?))
@@ -404,7 +404,7 @@ impl<'l, 't> Reader<'l, 't> {
                 let (name, after) = found.ok_or_else(bad)?;
                 (name, rest.len() - after.len())
             }
-            // A time may follow, and after a name with blanks git writes the tabulator alone.
+            // A time stamp may follow; after a name with blanks, git writes a tab alone.
             false => {
                 let length = memchr::memchr(b'\t', rest).unwrap_or(rest.len());
                 (self.unescaped(&rest[..length], line), length)
@@ -415,14 +415,14 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text, span: start..start + length, line, epoch })
     }
 
-    /// The names of the two sides. `named` is what the `diff --git` line calls both.
+    /// Returns the names of the two sides. `named` is the name of both in the `diff --git` line.
     fn without_prefixes(
         &self,
         old: &RawName,
         new: &RawName,
         named: Option<&[u8]>,
     ) -> Result<(Option<Name>, Option<Name>), Failure> {
-        // The name of one side does not tell whether it has a prefix, and those of the first line do.
+        // One name alone does not show whether it has a prefix; the two names of the first line do.
         let bare = |name: &RawName| match (&name.text, named) {
             (Some(text), Some(named)) if self.strip.is_none() => {
                 let prefix = text.strip_suffix(named)?;
@@ -443,7 +443,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok((self.name(&name(old, left), 0)?, self.name(&name(new, right), 0)?))
     }
 
-    /// A name without `count` parts, as text.
+    /// Returns a name without `count` parts, as text.
     fn name(&self, raw: &RawName, count: usize) -> Result<Option<Name>, Failure> {
         let Some(bytes) = &raw.text else { return Ok(None) };
         let within = raw.span.start - self.lines.range(raw.line).start;
@@ -455,7 +455,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
     }
 
-    /// A name that is not in quotes: there backslashes are no escapes, and git writes none that are meant.
+    /// Reads a name without quotes. Backslashes are no escapes there, and git quotes a name that really has one.
     fn unescaped(&mut self, name: &[u8], at: usize) -> Vec<u8> {
         let backslash = |&byte: &u8| byte == b'\\';
         if name.iter().any(backslash) && !self.warnings.iter().any(|warning| warning.kind == WarningKind::Backslashes) {
@@ -479,7 +479,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(File { path, operation, executable, hunks, span: self.lines.range(first).start..end })
     }
 
-    /// A new file has one hunk, and all of its lines are inserted.
+    /// Checks that a new file has one hunk, and inserts all of its lines.
     fn check_added(&self, hunks: &mut [HunkPart]) -> Result<(), Failure> {
         let Some((hunk, more)) = hunks.split_first_mut() else { return Ok(()) };
         if let Some(second) = more.first() {
@@ -503,7 +503,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(())
     }
 
-    /// The hunks of a file; there is at least one.
+    /// Reads the hunks of a file; there is at least one.
     fn hunks(&mut self) -> Result<Vec<HunkPart>, Failure> {
         let mut hunks = Vec::new();
         loop {
@@ -544,7 +544,7 @@ impl<'l, 't> Reader<'l, 't> {
             Some(numbers) => numbers.heading.clone(),
             None => heading_alone(line),
         };
-        // Who cannot count the lines did not count them from the top of the file either.
+        // An author who miscounted the lines did not count them from the top of the file either.
         let stated = numbers.as_ref().filter(|_| counted.is_some());
         Ok(HunkPart {
             old_start: stated.and_then(|numbers| u32::try_from(numbers.old.0).ok()),
@@ -559,7 +559,7 @@ impl<'l, 't> Reader<'l, 't> {
         })
     }
 
-    /// The end of the hunk whose lines begin here, if it has as many as its numbers say.
+    /// Returns the end of the hunk whose lines begin here, if it has as many as its numbers say.
     fn counted(&self, numbers: &Numbers) -> Option<usize> {
         let (mut old, mut new) = (numbers.old.1, numbers.new.1);
         let mut end = self.at;
@@ -578,7 +578,7 @@ impl<'l, 't> Reader<'l, 't> {
         ((old, new) == (0, 0) && !self.goes_on(end)).then_some(end)
     }
 
-    /// Whether a line after the last one that the numbers allow looks like one of the hunk all the same.
+    /// Returns whether the line after a hunk's last one still looks like a line of the hunk.
     fn goes_on(&self, at: usize) -> bool {
         let line = self.lines.get(at);
         matches!(line.first(), Some(b'+' | b'-' | b' '))
@@ -587,13 +587,13 @@ impl<'l, 't> Reader<'l, 't> {
             && !self.is_signature(at)
     }
 
-    /// The signature of a mail, with the lines after it, begins like a deleted line.
+    /// Returns whether a mail signature begins here, which looks like a deleted line.
     fn is_signature(&self, at: usize) -> bool {
         let next = self.lines.get(at + 1);
         matches!(self.lines.get(at), b"--" | b"-- ") && !matches!(next.first(), Some(b'+' | b'-' | b' ' | b'@'))
     }
 
-    /// The end of the hunk whose lines begin here, by what they look like; and how many empty ones stand at the end.
+    /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many empty ones are at the end.
     fn uncounted(&self) -> Result<(usize, usize), Failure> {
         const OTHERS: [&[u8]; 8] =
             [b"@@", b"diff ", b"Index: ", b"Only in ", b"Binary files ", b"GIT binary patch", b"commit ", b"From "];
@@ -624,7 +624,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 }
 
-/// What stands after the `@@` of a hunk: on each side its first line, and how many there are.
+/// The numbers after the `@@` of a hunk: on each side the first line, and how many there are.
 struct Numbers {
     old: (u64, u64),
     new: (u64, u64),
@@ -643,7 +643,7 @@ impl Numbers {
     }
 }
 
-/// A line and a count, which is 1 unless stated.
+/// Reads a line and a count, which is 1 unless stated.
 fn range(text: &[u8]) -> Option<((u64, u64), &[u8])> {
     let (first, rest) = digits(text)?;
     match rest.strip_prefix(b",") {
@@ -658,7 +658,7 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[length..]))
 }
 
-/// The text of a hunk's first line that has no numbers: what names a line of the file, if anything does.
+/// Returns the text of an `@@` line without numbers, if it can name a line of the file.
 fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
     let text = line.strip_prefix(b"@@")?;
     let text = text.strip_suffix(b"@@").unwrap_or(text);
@@ -668,7 +668,7 @@ fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
     names.then(|| start..start + text.len())
 }
 
-/// Whether a hash in an `index` line is that of a file without bytes, with SHA-1 or SHA-256.
+/// Returns whether a hash in an `index` line is that of an empty file, with SHA-1 or SHA-256.
 fn is_empty_blob(hash: &[u8]) -> bool {
     hash.starts_with(b"e69de29") || hash.starts_with(b"473a0f4")
 }
@@ -677,7 +677,7 @@ fn is_binary(line: &[u8]) -> bool {
     line.starts_with(b"Binary files ") && line.ends_with(b" differ")
 }
 
-/// The 1-based number of a line.
+/// Returns the 1-based number of a line.
 fn number(at: usize) -> u32 {
     u32::try_from(at + 1).unwrap_or(u32::MAX)
 }

@@ -85,6 +85,8 @@ pub(crate) struct Dfa {
     /// The next state for each state and symbol.
     pub(crate) next: Vec<Vec<usize>>,
     pub(crate) accepting: Vec<bool>,
+    /// How many symbols lead from each state to acceptance at least; `None` where none do.
+    pub(crate) distances: Vec<Option<usize>>,
 }
 
 impl Dfa {
@@ -92,23 +94,19 @@ impl Dfa {
         self.next.len()
     }
 
-    fn complement(mut self) -> Self {
-        for accepting in &mut self.accepting {
-            *accepting = !*accepting;
-        }
-        self
+    fn complement(&self) -> Self {
+        Self::new(self.next.clone(), self.accepting.iter().map(|accepting| !accepting).collect())
     }
 
-    /// How many symbols lead from each state to acceptance at least; `None` where none do.
-    pub(crate) fn distances(&self) -> Vec<Option<usize>> {
-        let mut before = vec![Vec::new(); self.len()];
-        for (state, next) in self.next.iter().enumerate() {
+    fn new(next: Vec<Vec<usize>>, accepting: Vec<bool>) -> Self {
+        let mut before = vec![Vec::new(); next.len()];
+        for (state, next) in next.iter().enumerate() {
             for &target in next {
                 before[target].push(state);
             }
         }
-        let mut distances = vec![None; self.len()];
-        let mut queue: VecDeque<_> = (0..self.len()).filter(|&state| self.accepting[state]).collect();
+        let mut distances = vec![None; next.len()];
+        let mut queue: VecDeque<_> = (0..next.len()).filter(|&state| accepting[state]).collect();
         for &state in &queue {
             distances[state] = Some(0);
         }
@@ -121,16 +119,16 @@ impl Dfa {
                 }
             }
         }
-        distances
+        Self { next, accepting, distances }
     }
 
     /// The shortest word from `state` to acceptance.
-    pub(crate) fn completion(&self, mut state: usize, distances: &[Option<usize>]) -> Option<Vec<usize>> {
+    pub(crate) fn completion(&self, mut state: usize) -> Option<Vec<usize>> {
         let mut word = Vec::new();
-        let mut distance = distances[state]?;
+        let mut distance = self.distances[state]?;
         while distance > 0 {
             distance -= 1;
-            let symbol = self.next[state].iter().position(|&target| distances[target] == Some(distance))?;
+            let symbol = self.next[state].iter().position(|&target| self.distances[target] == Some(distance))?;
             state = self.next[state][symbol];
             word.push(symbol);
         }
@@ -182,15 +180,15 @@ impl Dfa {
         None
     }
 
-    /// The same language with as few states as possible, numbered in the order of a walk.
-    fn minimal(&self) -> Self {
-        let mut block: Vec<usize> = self.accepting.iter().map(|&accepting| usize::from(accepting)).collect();
+    /// The automaton with these moves and as few states as possible, numbered in the order of a walk.
+    fn minimal(next: &[Vec<usize>], accepting: &[bool]) -> Self {
+        let mut block: Vec<usize> = accepting.iter().map(|&accepting| usize::from(accepting)).collect();
         let mut count = 0;
         loop {
             let mut seen: HashMap<(usize, Vec<usize>), usize> = HashMap::new();
-            block = (0..self.len())
+            block = (0..next.len())
                 .map(|state| {
-                    let targets = self.next[state].iter().map(|&target| block[target]).collect();
+                    let targets = next[state].iter().map(|&target| block[target]).collect();
                     let fresh = seen.len();
                     *seen.entry((block[state], targets)).or_insert(fresh)
                 })
@@ -209,7 +207,7 @@ impl Dfa {
         number[block[0]] = 0;
         let mut at = 0;
         while at < order.len() {
-            for &target in &self.next[member[order[at]]] {
+            for &target in &next[member[order[at]]] {
                 if number[block[target]] == usize::MAX {
                     number[block[target]] = order.len();
                     order.push(block[target]);
@@ -217,13 +215,8 @@ impl Dfa {
             }
             at += 1;
         }
-        Self {
-            next: order
-                .iter()
-                .map(|&b| self.next[member[b]].iter().map(|&target| number[block[target]]).collect())
-                .collect(),
-            accepting: order.iter().map(|&b| self.accepting[member[b]]).collect(),
-        }
+        let moves = |&b: &usize| next[member[b]].iter().map(|&target| number[block[target]]).collect();
+        Self::new(order.iter().map(moves).collect(), order.iter().map(|&b| accepting[member[b]]).collect())
     }
 }
 
@@ -261,6 +254,12 @@ impl Nfa {
     fn guard(&mut self, dfa: Rc<Dfa>, then: usize) -> Edge {
         self.guards.push(dfa);
         Edge::Guard(self.guards.len() - 1, then)
+    }
+
+    /// Adds a state from which only texts go on that `dfa` accepts.
+    fn guarded(&mut self, dfa: Rc<Dfa>, then: usize) -> usize {
+        let guard = self.guard(dfa, then);
+        self.state(vec![guard])
     }
 
     /// Adds a tree before the state `then`, and gives the state it begins in.
@@ -368,13 +367,13 @@ impl Nfa {
         };
 
         let first = close(vec![(start, Vec::new())]);
-        let mut dfa = Dfa { next: Vec::new(), accepting: vec![accepts(&first)] };
+        let (mut next, mut accepting) = (Vec::new(), vec![accepts(&first)]);
         let mut numbers = HashMap::from([(first.clone(), 0)]);
         // Most symbols lead from a subset to what was closed before.
         let mut closed: HashMap<Vec<Member>, usize> = HashMap::new();
         let mut subsets = vec![first];
-        while dfa.next.len() < subsets.len() {
-            let subset = subsets[dfa.next.len()].clone();
+        while next.len() < subsets.len() {
+            let subset = subsets[next.len()].clone();
             let mut row = Vec::with_capacity(symbols);
             for symbol in 0..symbols {
                 let mut open = Vec::new();
@@ -387,7 +386,7 @@ impl Nfa {
                     Some(&number) => number,
                     None => {
                         let number = *numbers.entry(close(open.clone())).or_insert_with_key(|target| {
-                            dfa.accepting.push(accepts(target));
+                            accepting.push(accepts(target));
                             subsets.push(target.clone());
                             subsets.len() - 1
                         });
@@ -397,17 +396,20 @@ impl Nfa {
                 };
                 row.push(number);
             }
-            dfa.next.push(row);
+            next.push(row);
         }
-        dfa.minimal()
+        Dfa::minimal(&next, &accepting)
     }
 }
 
 /// For each state: whether everything, or nothing, is accepted from there on.
 fn settled(dfa: &Dfa) -> Vec<Option<bool>> {
-    let accepting = dfa.distances();
-    let rejecting = dfa.clone().complement().distances();
-    accepting.iter().zip(&rejecting).map(|(yes, no)| (yes.is_none() != no.is_none()).then(|| no.is_none())).collect()
+    let rejecting = dfa.complement().distances;
+    dfa.distances
+        .iter()
+        .zip(&rejecting)
+        .map(|(yes, no)| (yes.is_none() != no.is_none()).then(|| no.is_none()))
+        .collect()
 }
 
 /// The language of a grammar with all its choices open.
@@ -482,32 +484,24 @@ impl PegBuilder<'_> {
                 self.add(nfa, left, right)
             }
             Peg::Choice(left, right) => {
-                let fails = self.fails(left);
-                let left = self.add(nfa, left, then);
                 let right = self.add(nfa, right, then);
-                let guard = nfa.guard(fails, right);
-                nfa.state(vec![Edge::Free(left), guard])
+                self.add_choice(nfa, left, then, right)
             }
-            Peg::Opt(inner) => {
-                let fails = self.fails(inner);
-                let first = self.add(nfa, inner, then);
-                let guard = nfa.guard(fails, then);
-                nfa.state(vec![Edge::Free(first), guard])
-            }
+            Peg::Opt(inner) => self.add_choice(nfa, inner, then, then),
             Peg::Rep(inner) => self.add_loop(nfa, inner, then).0,
             Peg::RepOnce(inner) => self.add_loop(nfa, inner, then).1,
-            Peg::PosPred(inner) => {
-                let succeeds = self.succeeds(inner);
-                let guard = nfa.guard(succeeds, then);
-                nfa.state(vec![guard])
-            }
-            Peg::NegPred(inner) => {
-                let fails = self.fails(inner);
-                let guard = nfa.guard(fails, then);
-                nfa.state(vec![guard])
-            }
+            Peg::PosPred(inner) => nfa.guarded(self.succeeds(inner), then),
+            Peg::NegPred(inner) => nfa.guarded(self.fails(inner), then),
             other => unreachable!("BUG: reading refuses {other:?}"),
         }
+    }
+
+    /// Adds `first`, and a way to the state `otherwise` where that fails.
+    fn add_choice(&mut self, nfa: &mut Nfa, first: &Peg, then: usize, otherwise: usize) -> usize {
+        let fails = self.fails(first);
+        let first = self.add(nfa, first, then);
+        let guard = nfa.guard(fails, otherwise);
+        nfa.state(vec![Edge::Free(first), guard])
     }
 
     /// Where the loop may end or go on, and where its body begins.
@@ -530,8 +524,7 @@ impl PegBuilder<'_> {
             "EOI" => {
                 let mut nothing = Nfa::new();
                 let more = nothing.state(vec![Edge::Free(END)]);
-                let guard = nfa.guard(Rc::new(nothing.determinise(more, self.alphabet.classes.len())), then);
-                nfa.state(vec![guard])
+                nfa.guarded(Rc::new(nothing.determinise(more, self.alphabet.classes.len())), then)
             }
             _ => {
                 let set = read::builtin(name).unwrap_or_else(|_| unreachable!("BUG: reading refuses {name}"));
@@ -560,6 +553,6 @@ impl PegBuilder<'_> {
     }
 
     fn fails(&mut self, peg: &Peg) -> Rc<Dfa> {
-        Rc::new(Dfa::clone(&self.succeeds(peg)).complement())
+        Rc::new(self.succeeds(peg).complement())
     }
 }

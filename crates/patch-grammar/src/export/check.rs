@@ -38,7 +38,6 @@ struct Tokens<'g> {
     alphabet: &'g Alphabet,
     names: Vec<String>,
     lexers: Vec<Dfa>,
-    to_end: Vec<Vec<Option<usize>>>,
     parser: Dfa,
 }
 
@@ -54,40 +53,31 @@ impl<'g> Tokens<'g> {
             Tree::Leaf(())
         });
         let names = grammar.terminals.iter().map(|terminal| format!("`{}`", terminal.name));
-        let named = grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.regex, alphabet));
+        let named = grammar.terminals.iter().map(|terminal| automaton::of_regex(&terminal.right, alphabet));
         let unnamed = literals.iter().map(|text| Tree::Leaf(Chars::Literal(text.clone())));
         let lexers: Vec<_> = named.chain(unnamed.map(|literal| automaton::of_regex(&literal, alphabet))).collect();
         Self {
             alphabet,
             names: names.chain(literals.iter().map(|text| format!("{text:?}"))).collect(),
-            to_end: lexers.iter().map(Dfa::distances).collect(),
             lexers,
             parser: automaton::of_tokens(grammar, &literals),
         }
     }
 
     fn check(&self) -> Result<(), Finding> {
-        let to_end = self.parser.distances();
         for (state, access) in self.parser.accesses().iter().enumerate() {
             let Some(access) = access else { continue };
-            let allowed: Vec<_> =
-                (0..self.names.len()).filter(|&token| to_end[self.parser.next[state][token]].is_some()).collect();
-            self.check_state(state, access, &allowed, &to_end)?;
+            self.check_state(state, access)?;
         }
         Ok(())
     }
 
     /// Runs the lexers of all tokens that may stand in a state side by side.
-    fn check_state(
-        &self,
-        state: usize,
-        access: &[usize],
-        allowed: &[usize],
-        to_end: &[Option<usize>],
-    ) -> Result<(), Finding> {
+    fn check_state(&self, state: usize, access: &[usize]) -> Result<(), Finding> {
+        let may_stand = |&token: &usize| self.parser.distances[self.parser.next[state][token]].is_some();
         // The state of each lexer that is still alive, and another token that has matched already.
         type Place = (Vec<(usize, usize)>, Option<usize>);
-        let first: Place = (allowed.iter().map(|&token| (token, 0)).collect(), None);
+        let first: Place = ((0..self.names.len()).filter(may_stand).map(|token| (token, 0)).collect(), None);
         let mut words: HashMap<Place, Vec<usize>> = HashMap::from([(first.clone(), Vec::new())]);
         let mut queue = VecDeque::from([first]);
         while let Some(place) = queue.pop_front() {
@@ -105,10 +95,10 @@ impl<'g> Tokens<'g> {
                     return Err(Finding::Overlaps {
                         longer: self.names[token].clone(),
                         shorter: self.names[shorter].clone(),
-                        sentence: self.sentence(access, &word, &[], after, to_end),
+                        sentence: self.sentence(access, &word, &[], after),
                     });
                 }
-                self.check_followers(access, &word, token, after, &alive, to_end)?;
+                self.check_followers(access, &word, token, after, &alive)?;
             }
             matched = matched.or(matching.first().copied());
             for class in 0..self.alphabet.classes.len() {
@@ -132,23 +122,22 @@ impl<'g> Tokens<'g> {
         token: usize,
         after: usize,
         alive: &[(usize, usize)],
-        to_end: &[Option<usize>],
     ) -> Result<(), Finding> {
         for follower in 0..self.names.len() {
             let beyond = self.parser.next[after][follower];
-            if to_end[beyond].is_none() {
+            if self.parser.distances[beyond].is_none() {
                 continue;
             }
             for class in 0..self.alphabet.classes.len() {
                 let begun = self.lexers[follower].next[0][class];
-                let Some(rest) = self.lexers[follower].completion(begun, &self.to_end[follower]) else { continue };
+                let Some(rest) = self.lexers[follower].completion(begun) else { continue };
                 if let Some(&(into, _)) = self.step(alive, class).first() {
                     let text: Vec<_> = [class].into_iter().chain(rest).collect();
                     return Err(Finding::RunsOn {
                         terminal: self.names[token].clone(),
                         into: self.names[into].clone(),
                         follower: self.names[follower].clone(),
-                        sentence: self.sentence(access, word, &text, beyond, to_end),
+                        sentence: self.sentence(access, word, &text, beyond),
                     });
                 }
             }
@@ -158,23 +147,16 @@ impl<'g> Tokens<'g> {
 
     fn step(&self, alive: &[(usize, usize)], class: usize) -> Vec<(usize, usize)> {
         let next = alive.iter().map(|&(token, at)| (token, self.lexers[token].next[at][class]));
-        next.filter(|&(token, at)| self.to_end[token][at].is_some()).collect()
+        next.filter(|&(token, at)| self.lexers[token].distances[at].is_some()).collect()
     }
 
     /// A whole sentence: tokens, text, text, and the shortest way to the end.
-    fn sentence(
-        &self,
-        access: &[usize],
-        word: &[usize],
-        follower: &[usize],
-        state: usize,
-        to_end: &[Option<usize>],
-    ) -> String {
-        let shortest = |&token: &usize| self.lexers[token].completion(0, &self.to_end[token]).unwrap_or_default();
+    fn sentence(&self, access: &[usize], word: &[usize], follower: &[usize], state: usize) -> String {
+        let shortest = |&token: &usize| self.lexers[token].completion(0).unwrap_or_default();
         let mut classes: Vec<usize> = access.iter().flat_map(shortest).collect();
         classes.extend(word);
         classes.extend(follower);
-        classes.extend(self.parser.completion(state, to_end).unwrap_or_default().iter().flat_map(shortest));
+        classes.extend(self.parser.completion(state).unwrap_or_default().iter().flat_map(shortest));
         spell(self.alphabet, &classes)
     }
 }

@@ -20,27 +20,19 @@ pub struct Grammar {
     /// The pest rule it starts with.
     pub(crate) start: String,
     /// The start rule first, then in the order in which they are reached.
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<Definition<Expr>>,
     /// In the order in which they are reached.
-    pub(crate) terminals: Vec<Terminal>,
+    pub(crate) terminals: Vec<Definition<Regex>>,
     /// The rules as pest has them, for the comparison.
     pub(crate) peg: BTreeMap<String, Peg>,
 }
 
-/// A rule of the parser.
+/// A rule of the parser, or a terminal: what the lexer takes at once.
 #[derive(Debug, Clone)]
-pub(crate) struct Rule {
+pub(crate) struct Definition<T> {
     pub(crate) name: String,
     pub(crate) doc: String,
-    pub(crate) expr: Expr,
-}
-
-/// A terminal: what the lexer takes at once.
-#[derive(Debug, Clone)]
-pub(crate) struct Terminal {
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) regex: Regex,
+    pub(crate) right: T,
 }
 
 /// The right side of a rule or a terminal.
@@ -90,7 +82,7 @@ impl Grammar {
     /// The start rule with all other rules expanded in it: its leaves are literals and terminals.
     pub(crate) fn expanded(&self) -> Expr {
         fn expanded(grammar: &Grammar, rule: usize) -> Expr {
-            grammar.rules[rule].expr.expand(&mut |leaf| match leaf {
+            grammar.rules[rule].right.expand(&mut |leaf| match leaf {
                 Symbol::Rule(index) => expanded(grammar, *index),
                 leaf => Tree::Leaf(leaf.clone()),
             })
@@ -102,7 +94,7 @@ impl Grammar {
     pub(crate) fn regex(&self) -> Regex {
         self.expanded().expand(&mut |leaf| match leaf {
             Symbol::Literal(text) => Tree::Leaf(Chars::Literal(text.clone())),
-            Symbol::Terminal(index) => self.terminals[*index].regex.clone(),
+            Symbol::Terminal(index) => self.terminals[*index].right.clone(),
             Symbol::Rule(_) => unreachable!("BUG: every rule is expanded"),
         })
     }

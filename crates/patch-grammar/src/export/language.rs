@@ -11,32 +11,28 @@ use super::grammar::Grammar;
 pub struct Language {
     alphabet: Alphabet,
     dfa: Dfa,
-    distances: Vec<Option<usize>>,
 }
 
 impl Grammar {
     /// Builds the automaton of the grammar's sentences.
     #[must_use]
     pub fn language(&self) -> Language {
-        let alphabet = Alphabet::new(automaton::sets_of(self));
-        let dfa = automaton::of_grammar(self, &alphabet);
-        Language::new(alphabet, dfa)
+        Language::new(self, automaton::of_grammar)
     }
 
     /// Builds the automaton of the texts that pest's parser accepts, with its order of choice and
     /// its greed. Where [`check`](Grammar::check) finds nothing the two are the same.
     #[must_use]
     pub fn peg_language(&self) -> Language {
-        let alphabet = Alphabet::new(automaton::sets_of(self));
-        let dfa = automaton::of_peg(self, &alphabet);
-        Language::new(alphabet, dfa)
+        Language::new(self, automaton::of_peg)
     }
 }
 
 impl Language {
-    fn new(alphabet: Alphabet, dfa: Dfa) -> Self {
-        let distances = dfa.distances();
-        Self { alphabet, dfa, distances }
+    fn new(grammar: &Grammar, automaton: fn(&Grammar, &Alphabet) -> Dfa) -> Self {
+        let alphabet = Alphabet::new(automaton::sets_of(grammar));
+        let dfa = automaton(grammar, &alphabet);
+        Self { alphabet, dfa }
     }
 
     /// The shortest sentence that is none of `other`; `None` if all are.
@@ -77,7 +73,7 @@ impl Language {
     /// How many characters are missing in `state` at least; `None` if no sentence goes through it.
     #[must_use]
     pub fn distance(&self, state: usize) -> Option<usize> {
-        self.distances[state]
+        self.dfa.distances[state]
     }
 
     /// The classes of characters that can stand next, and the state after each.
@@ -86,7 +82,7 @@ impl Language {
             .classes
             .iter()
             .zip(self.dfa.next[state].iter().copied())
-            .filter(|(_, target)| self.distances[*target].is_some())
+            .filter(|(_, target)| self.dfa.distances[*target].is_some())
     }
 
     /// One text for each move of the automaton, and whether it is a sentence: the shortest way to
@@ -97,12 +93,12 @@ impl Language {
         let mut cover = Vec::new();
         for (state, access) in self.dfa.accesses().iter().enumerate() {
             let Some(access) = access else { continue };
-            if self.distances[state].is_none() {
+            if self.dfa.distances[state].is_none() {
                 continue;
             }
             for (class, &target) in self.dfa.next[state].iter().enumerate() {
-                let right = self.distances[target].is_some();
-                let on = self.dfa.completion(if right { target } else { state }, &self.distances);
+                let right = self.dfa.distances[target].is_some();
+                let on = self.dfa.completion(if right { target } else { state });
                 let word: Vec<_> = access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
                 cover.push((spell(&self.alphabet, &word), right));
             }

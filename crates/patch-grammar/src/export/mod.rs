@@ -41,38 +41,25 @@ pub use language::Language;
 
 use crate::grammar::{Dialect, GRAMMAR};
 
-/// A notation for grammars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Pest's, as it is written; it holds both dialects and the tolerant language of the parser.
-    Pest,
-    /// Lark: OpenAI custom tools, llguidance, XGrammar, and the Python package lark.
-    Lark,
-    /// GBNF: llama.cpp. XGrammar reads it as well.
-    Gbnf,
-    /// XGrammar's EBNF: vLLM and SGLang.
-    Ebnf,
-    /// One regular expression that matches a whole patch. It ends without a line feed, which would
-    /// be a part of it.
-    Regex,
+crate::named! {
+    /// A notation for grammars. Its name is also the extension of its files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Format {
+        /// Pest's, as it is written; it holds both dialects and the tolerant language of the parser.
+        Pest = "pest",
+        /// Lark: OpenAI custom tools, llguidance, XGrammar, and the Python package lark.
+        Lark = "lark",
+        /// GBNF: llama.cpp. XGrammar reads it as well.
+        Gbnf = "gbnf",
+        /// XGrammar's EBNF: vLLM and SGLang.
+        Ebnf = "ebnf",
+        /// One regular expression that matches a whole patch. It ends without a line feed, which would
+        /// be a part of it.
+        Regex = "regex",
+    }
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Pest, Self::Lark, Self::Gbnf, Self::Ebnf, Self::Regex];
-
-    /// Its short name, which is also the ending of its files.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pest => "pest",
-            Self::Lark => "lark",
-            Self::Gbnf => "gbnf",
-            Self::Ebnf => "ebnf",
-            Self::Regex => "regex",
-        }
-    }
-
     /// Which engines the files are for, for their headers.
     #[cfg(feature = "export")]
     pub(crate) fn engines(self) -> &'static str {
@@ -112,7 +99,7 @@ pub fn file_name(format: Format, dialect: Dialect) -> String {
         Dialect::Codex if format != Format::Pest => "apply_patch_codex",
         _ => "apply_patch",
     };
-    format!("{stem}.{}", format.as_str())
+    format!("{stem}.{format}")
 }
 
 /// Makes the grammar of `dialect` in the notation of `format` from the pest grammar.

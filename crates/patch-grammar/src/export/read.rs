@@ -11,7 +11,7 @@ use pest_meta::parser::Rule as Meta;
 
 use super::charset::CharSet;
 use super::error::{Construct, ExportError};
-use super::grammar::{Chars, Expr, Grammar, Regex, Rule, Symbol, Terminal, Times, Tree};
+use super::grammar::{Chars, Definition, Expr, Grammar, Regex, Symbol, Times, Tree};
 
 impl Grammar {
     /// Reads the part of the pest grammar `text` that the rule `start` reaches.
@@ -74,11 +74,11 @@ struct Reader<'r> {
     /// The rules that are being read, to notice recursion.
     open: Vec<String>,
     /// A rule has its index before its right side is known.
-    rules: Vec<Option<Rule>>,
-    terminals: Vec<Terminal>,
+    rules: Vec<Option<Definition<Expr>>>,
+    terminals: Vec<Definition<Regex>>,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
     fn start(mut self, start: &str) -> Result<Grammar, ExportError> {
         let Some(pest) = self.pest.get(start) else {
             return Err(ExportError::NoSuchRule { rule: start.to_owned() });
@@ -114,21 +114,25 @@ impl Reader<'_> {
         self.open.push(name.to_owned());
         let expr = read(self)?;
         self.open.pop();
-        self.rules[index] = Some(Rule { name: name.to_owned(), doc: self.doc(name), expr });
+        self.rules[index] = Some(Definition { name: name.to_owned(), doc: self.doc(name), right: expr });
         Ok(Tree::Leaf(Symbol::Rule(index)))
+    }
+
+    /// The rule of the grammar that `from` names.
+    fn rule(&self, from: &str, name: &str) -> Result<&'r PegRule, ExportError> {
+        if self.open.iter().any(|open| open == name) {
+            return Err(unsupported(name, Construct::Recursion));
+        }
+        let builtin = || unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters));
+        self.pest.get(name).ok_or_else(builtin)
     }
 
     /// A reference from a rule.
     fn reference(&mut self, from: &str, name: &str) -> Result<Expr, ExportError> {
-        if self.open.iter().any(|open| open == name) {
-            return Err(unsupported(name, Construct::Recursion));
-        }
+        let pest = self.rule(from, name)?;
         if let Some(known) = self.names.get(name) {
             return Ok(Tree::Leaf(known.clone()));
         }
-        let Some(pest) = self.pest.get(name) else {
-            return Err(unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters)));
-        };
         if !is_terminal(pest) {
             let expr = &pest.expr;
             return self.rule_from(name, |reader| reader.expr(name, expr));
@@ -140,7 +144,7 @@ impl Reader<'_> {
             return Err(unsupported(name, Construct::EmptyTerminal));
         }
         let symbol = Symbol::Terminal(self.terminals.len());
-        self.terminals.push(Terminal { name: name.to_owned(), doc: self.doc(name), regex });
+        self.terminals.push(Definition { name: name.to_owned(), doc: self.doc(name), right: regex });
         self.names.insert(name.to_owned(), symbol.clone());
         Ok(Tree::Leaf(symbol))
     }
@@ -191,12 +195,7 @@ impl Reader<'_> {
                 concat(text.chars().map(|c| set_regex(rule, either_case(c))).collect::<Result<_, _>>()?)
             }
             Peg::Ident(name) => {
-                if self.open.iter().any(|open| open == name) {
-                    return Err(unsupported(name, Construct::Recursion));
-                }
-                let Some(helper) = self.pest.get(name) else {
-                    return Err(unsupported(rule, builtin(name).err().unwrap_or(Construct::BareCharacters)));
-                };
+                let helper = self.rule(rule, name)?;
                 self.open.push(name.clone());
                 let regex = self.regex(name, &helper.expr)?;
                 self.open.pop();

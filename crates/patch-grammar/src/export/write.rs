@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::charset::CharSet;
-use super::grammar::{Chars, Expr, Grammar, Regex, Symbol, Tree};
+use super::grammar::{Chars, Grammar, Regex, Symbol, Tree};
 
 /// What a file is generated from, in its header.
 const SOURCE: &str = "Generated from apply_patch.pest, which is the only definition. Do not edit.";
@@ -65,21 +65,7 @@ fn tree<L>(
     }
 }
 
-/// Writes the right side of a rule; `name` gives the names of rules and terminals.
-fn rule_expr(expr: &Expr, out: &mut String, name: &dyn Fn(&Symbol) -> String) {
-    tree(expr, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| match leaf {
-        Symbol::Literal(text) => quoted(text, out),
-        named => out.push_str(&name(named)),
-    });
-}
-
 fn lark(grammar: &Grammar) -> String {
-    // Lark starts at `start`, and distinguishes rules from terminals by their case.
-    let rule_name = |index: usize| match index {
-        0 => "start".to_owned(),
-        _ => grammar.rules[index].name.to_ascii_lowercase(),
-    };
-    let terminal_name = |index: usize| grammar.terminals[index].name.to_ascii_uppercase();
     let terminal = |regex_of: &Regex, out: &mut String| match regex_of {
         Tree::Leaf(Chars::Literal(text)) => quoted(text, out),
         other => {
@@ -88,18 +74,28 @@ fn lark(grammar: &Grammar) -> String {
             out.push('/');
         }
     };
-    document(grammar, Format::Lark, ("//", ": "), &rule_name, &terminal_name, &terminal)
+    // Lark distinguishes rules from terminals by their case.
+    let names = (str::to_ascii_lowercase as Rename, str::to_ascii_uppercase as Rename);
+    document(grammar, Format::Lark, ("//", ": "), "start", names, &terminal)
 }
 
-/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side.
+/// Makes the name that a rule or a terminal has in a notation.
+type Rename = fn(&str) -> String;
+
+/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side, and `start` is the name of the first
+/// rule.
 fn document(
     grammar: &Grammar,
     format: Format,
     signs: (&str, &str),
-    rule_name: &dyn Fn(usize) -> String,
-    terminal_name: &dyn Fn(usize) -> String,
+    start: &str,
+    (rule_name, terminal_name): (Rename, Rename),
     terminal: &dyn Fn(&Regex, &mut String),
 ) -> String {
+    let rule_name = |index: usize| match index {
+        0 => start.to_owned(),
+        _ => rule_name(&grammar.rules[index].name),
+    };
     let mut out = String::new();
     comment(&mut out, signs.0, SOURCE);
     comment(&mut out, signs.0, format.engines());
@@ -111,16 +107,16 @@ fn document(
     };
     for (index, rule) in grammar.rules.iter().enumerate() {
         begin(&mut out, &rule.doc, rule_name(index));
-        rule_expr(&rule.expr, &mut out, &|leaf| match leaf {
-            Symbol::Rule(index) => rule_name(*index),
-            Symbol::Terminal(index) => terminal_name(*index),
-            Symbol::Literal(_) => unreachable!("it has no name"),
+        tree(&rule.right, Bind::Alternative, (" ", " | "), &mut out, &|leaf, _, out| match leaf {
+            Symbol::Literal(text) => quoted(text, out),
+            Symbol::Rule(index) => out.push_str(&rule_name(*index)),
+            Symbol::Terminal(index) => out.push_str(&terminal_name(&grammar.terminals[*index].name)),
         });
         out.push('\n');
     }
-    for (index, it) in grammar.terminals.iter().enumerate() {
-        begin(&mut out, &it.doc, terminal_name(index));
-        terminal(&it.regex, &mut out);
+    for it in &grammar.terminals {
+        begin(&mut out, &it.doc, terminal_name(&it.name));
+        terminal(&it.right, &mut out);
         out.push('\n');
     }
     out
@@ -211,17 +207,12 @@ fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut Stri
 }
 
 fn bnf(grammar: &Grammar, format: Format) -> String {
-    // llama.cpp's names have no underscore.
-    let named = |name: &str| match format {
-        Format::Gbnf => name.to_ascii_lowercase().replace('_', "-"),
-        _ => name.to_ascii_lowercase(),
+    let name: Rename = match format {
+        // llama.cpp's names have no underscore.
+        Format::Gbnf => |name| name.to_ascii_lowercase().replace('_', "-"),
+        _ => str::to_ascii_lowercase,
     };
-    let rule_name = |index: usize| match index {
-        0 => "root".to_owned(),
-        _ => named(&grammar.rules[index].name),
-    };
-    let terminal_name = |index: usize| named(&grammar.terminals[index].name);
-    document(grammar, format, ("#", " ::= "), &rule_name, &terminal_name, &bnf_regex)
+    document(grammar, format, ("#", " ::= "), "root", (name, name), &bnf_regex)
 }
 
 fn bnf_regex(it: &Regex, out: &mut String) {

@@ -1,11 +1,12 @@
-//! New files: the lines that a patch adds, stored as the workspace wants new files to be.
+//! Reads the texts of files, and makes new files, which are stored as the workspace wants them.
 
 use encoding_rs::UTF_8;
 use fs_guard::{RelPath, Sha256};
-use patch_grammar::{AddedLines, LineEndings, Patch, SectionOperation};
+use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, SectionOperation};
 
 use crate::conventions::{Convention, Conventions};
-use crate::encoding;
+use crate::encoding::{self, FileText};
+use crate::files::Files;
 use crate::lines::BOM;
 use crate::options::Options;
 use crate::plan::shared_lines::{self, SharedLines};
@@ -20,32 +21,42 @@ pub(crate) struct Added {
     pub(crate) notes: Vec<PlanNote>,
 }
 
-/// Makes the new files of a patch.
+/// Reads and makes the texts of files, by the options and the conventions of the workspace.
 #[derive(Debug)]
-pub(crate) struct NewFiles<'a> {
-    options: &'a Options,
-    conventions: &'a Conventions<'a>,
+pub(crate) struct Texts<'a> {
+    pub(crate) options: &'a Options,
+    conventions: Conventions<'a>,
     /// The patch whose text the plan may keep, so that new files are not copied.
     shared: Option<&'a Patch<'a>>,
 }
 
-impl<'a> NewFiles<'a> {
-    pub(crate) fn new(patch: &'a Patch<'a>, options: &'a Options, conventions: &'a Conventions<'a>) -> Self {
+impl<'a> Texts<'a> {
+    pub(crate) fn new(files: &'a Files, patch: &'a Patch<'a>, options: &'a Options) -> Self {
         let added = |section: &patch_grammar::Section<'_>| match &section.operation {
             SectionOperation::Add(lines) => lines.text.len(),
             _ => 0,
         };
-        // A text that is mostly something else would be kept in vain.
+        // To keep a text that is mostly something else would waste memory.
         let shared = patch.sections.iter().map(added).sum::<usize>() >= patch.text.len() / 2;
-        Self { options, conventions, shared: shared.then_some(patch) }
+        Self { options, conventions: Conventions::new(files), shared: shared.then_some(patch) }
     }
 
-    /// Makes a new file of its lines, by the conventions of the workspace where the patch says nothing. `None` when its charset
-    /// cannot store them.
+    /// Returns the text of a file that hunks are applied to; `None` when it is binary.
+    pub(crate) fn of<'f>(&self, path: &RelPath, stored: &'f [u8], hunks: &[Hunk<'_>]) -> Option<FileText<'f>> {
+        // A diff has the bytes of the file as they are stored.
+        if hunks.iter().any(|hunk| hunk.endings == LineEndings::Exact) {
+            return FileText::of(stored, None);
+        }
+        let unicode = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !line.text.is_ascii());
+        self.options.encodings.text_by(&self.conventions, path, stored, unicode)
+    }
+
+    /// Makes a new file from its lines, by the conventions of the workspace where the patch says nothing. Returns `None` when its
+    /// charset cannot store them.
     pub(crate) fn make(&self, path: &RelPath, lines: &AddedLines<'_>) -> Option<Added> {
         let rule = self.options.add_newline;
         let mut notes = Vec::new();
-        // A diff says it all.
+        // A diff states every byte.
         let exact = lines.endings == LineEndings::Exact;
         let convention = if exact { Convention::default() } else { self.conventions.of(path) };
         let declared = self.options.encodings.of(path.as_str()).or(convention.charset);
@@ -97,7 +108,6 @@ mod tests {
     use patch_grammar::ParseOptions;
 
     use super::*;
-    use crate::files::Files;
     use crate::memory::MemoryTree;
 
     #[test]
@@ -117,16 +127,15 @@ mod tests {
             let mut tree = MemoryTree::new();
             tree.insert(".editorconfig", convention.as_bytes().to_vec());
             let files = Files::of_tree(Arc::new(tree), Policy::new(".kept"));
-            let conventions = Conventions::new(&files);
             let options = Options::default();
             let owner = Arc::new(format!("*** Begin Patch\n{text}*** End Patch\n").into_bytes());
             let patch = patch_grammar::parse(std::str::from_utf8(&owner).unwrap(), &ParseOptions::default()).unwrap();
             let patch = Patch { owner: Some(Arc::clone(&owner)), ..patch };
-            let new_files = NewFiles::new(&patch, &options, &conventions);
+            let texts = Texts::new(&files, &patch, &options);
             let made = patch.sections.iter().filter_map(|section| match &section.operation {
                 SectionOperation::Add(lines) => {
                     let path = files.check(section.path.text, Access::Create).unwrap();
-                    Some(matches!(new_files.make(&path, lines).unwrap().content.0, Image::Lines(_)))
+                    Some(matches!(texts.make(&path, lines).unwrap().content.0, Image::Lines(_)))
                 }
                 _ => None,
             });
