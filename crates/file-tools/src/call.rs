@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use patch_engine::Host;
 
 use crate::arguments;
-use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
@@ -16,34 +15,13 @@ use crate::hints::{self, Caller};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
-use crate::tools::create_file::CreateFileData;
-use crate::tools::delete_file::DeleteFileData;
-use crate::tools::edit_file::EditFileData;
-use crate::tools::edit_patch::EditPatchResult;
-use crate::tools::glob::GlobData;
-use crate::tools::list_directory::ListDirectoryData;
-use crate::tools::move_file::MoveFileData;
-use crate::tools::read_file::ReadFileData;
-use crate::tools::restore_file::RestoreFileData;
-use crate::tools::search_files::SearchFilesData;
-use crate::tools::undo::UndoData;
-use crate::tools::write_file::WriteFileData;
+use crate::tools::{
+    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file, restore_file,
+    search_files, undo, write_file,
+};
 
 /// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
 pub const MAX_RESULT: usize = 8 << 10;
-
-/// What the log calls a tool's change; nothing for one that only reads.
-fn operation(tool: Tool) -> Option<Operation> {
-    match tool {
-        Tool::ReadFile | Tool::ListDirectory | Tool::SearchFiles | Tool::Glob => None,
-        Tool::CreateFile | Tool::RestoreFile => Some(Operation::Create),
-        Tool::WriteFile | Tool::Undo => Some(Operation::Write),
-        Tool::EditFile => Some(Operation::Edit),
-        Tool::DeleteFile => Some(Operation::Delete),
-        Tool::MoveFile => Some(Operation::Move),
-        Tool::ApplyPatch | Tool::EditPatch => Some(Operation::Patch),
-    }
-}
 
 /// The arguments of a call, read or not: text is read once, as what the tool wants.
 #[derive(Debug, Clone, Copy)]
@@ -114,39 +92,30 @@ impl Arguments<'_> {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "they are the tools")]
 pub enum Data {
-    ReadFile(ReadFileData),
-    ListDirectory(ListDirectoryData),
-    SearchFiles(SearchFilesData),
-    Glob(GlobData),
-    CreateFile(CreateFileData),
-    WriteFile(WriteFileData),
-    EditFile(EditFileData),
-    DeleteFile(DeleteFileData),
-    RestoreFile(RestoreFileData),
-    MoveFile(MoveFileData),
+    ReadFile(read_file::ReadFileData),
+    ListDirectory(list_directory::ListDirectoryData),
+    SearchFiles(search_files::SearchFilesData),
+    Glob(glob::GlobData),
+    CreateFile(create_file::CreateFileData),
+    WriteFile(write_file::WriteFileData),
+    EditFile(edit_file::EditFileData),
+    DeleteFile(delete_file::DeleteFileData),
+    RestoreFile(restore_file::RestoreFileData),
+    MoveFile(move_file::MoveFileData),
     ApplyPatch(PatchData),
-    Undo(UndoData),
+    Undo(undo::UndoData),
 }
 
 /// The answer to a call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
 pub enum Reply {
     /// It did what it should.
     Success(Success<Data>),
     /// It failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
-    EditPatch(EditPatchResult, Option<FailureClass>),
-}
-
-impl Serialize for Reply {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Success(success) => success.serialize(serializer),
-            Self::Failure(failure) => failure.serialize(serializer),
-            Self::EditPatch(result, _) => result.serialize(serializer),
-        }
-    }
+    EditPatch(edit_patch::EditPatchResult),
 }
 
 impl Reply {
@@ -162,7 +131,7 @@ impl Reply {
         match self {
             Self::Success(_) => None,
             Self::Failure(failure) => Some(failure.error.class),
-            Self::EditPatch(_, class) => *class,
+            Self::EditPatch(result) => result.class,
         }
     }
 
@@ -172,7 +141,7 @@ impl Reply {
         match self {
             Self::Success(_) => None,
             Self::Failure(failure) => Some(&failure.error.message),
-            Self::EditPatch(result, _) => result.error.as_deref(),
+            Self::EditPatch(result) => result.error.as_deref(),
         }
     }
 
@@ -181,7 +150,7 @@ impl Reply {
     pub fn failed(tool: Tool, error: ToolError) -> Self {
         let error = error.addressed(Caller::Tool(tool));
         match tool {
-            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+            Tool::EditPatch => Self::EditPatch(edit_patch::EditPatchResult::failed(&error)),
             _ => Self::Failure(error.into()),
         }
     }
@@ -251,7 +220,7 @@ impl Session {
             Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
             Tool::EditPatch => self
                 .run(tool, args, host, Self::edit_patch)
-                .map_or_else(|error| Reply::failed(tool, error), |result| Reply::EditPatch(result, None)),
+                .map_or_else(|error| Reply::failed(tool, error), Reply::EditPatch),
         }
     }
 
@@ -283,14 +252,12 @@ impl Session {
                     .map(|args| arguments::problems(&tool.info().input_schema, &args));
                 let what = format!("the arguments of {} do not fit", tool.as_str());
                 let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
-                match operation(tool) {
-                    // A failed call, as far as the log is concerned.
-                    Some(operation) => {
-                        let failed: ToolResult<T> = self.changing(tool.as_str(), operation, host, |_| Err(error));
-                        failed.map(|success| success.data)
-                    }
-                    None => Err(error),
+                if tool.is_read_only() {
+                    return Err(error);
                 }
+                // A failed call, as far as the log is concerned.
+                let failed: ToolResult<T> = self.changing(tool, host, |_| Err(error));
+                failed.map(|success| success.data)
             }
         }
     }

@@ -176,11 +176,9 @@ fn schema<T: JsonSchema>() -> Value {
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.remove("$schema");
-            object.remove("title");
-            object.remove("format");
-            object.remove("minimum");
-            object.remove("default");
+            for word in ["$schema", "title", "format", "minimum", "default"] {
+                object.remove(word);
+            }
             // Of a type; that of a field says what it is there.
             if object.contains_key("properties") {
                 object.remove("description");

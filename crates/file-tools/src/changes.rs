@@ -4,57 +4,38 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use patch_engine::transaction::{Outcome, Recovered};
-use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report};
+use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report, line_counts};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::named::named;
+
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
-/// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
-pub enum DiffDetail {
-    #[default]
-    None,
-    Stat,
-    Full,
+named! {
+    /// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
+    pub enum DiffDetail {
+        #[default]
+        None = "none",
+        Stat = "stat",
+        Full = "full",
+    }
 }
 
 impl DiffDetail {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Stat, Self::Full];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Stat => "stat",
-            Self::Full => "full",
-        }
-    }
-
-    /// What is shown of a diff.
+    /// Returns what an answer shows of a diff.
     pub(crate) fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
         match self {
             Self::None => None,
             Self::Full => Some(capped(&diff())),
             Self::Stat => {
-                let diff = diff();
-                let lines = || diff.split(|&byte| byte == b'\n');
-                let count = |sign: u8| {
-                    let mut body = false;
-                    lines()
-                        .filter(|line| {
-                            body = body && !line.starts_with(b"diff --git ") || line.starts_with(b"@@ ");
-                            body && line.first() == Some(&sign)
-                        })
-                        .count()
-                };
-                Some(format!("+{} -{}", count(b'+'), count(b'-')))
+                let (inserted, deleted) = line_counts(&diff());
+                Some(format!("+{inserted} -{deleted}"))
             }
         }
     }

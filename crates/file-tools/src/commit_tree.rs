@@ -10,7 +10,7 @@ use patch_engine::{Entry, ErrorKind, Files, Tree};
 use serde_json::json;
 
 use crate::error::{FailureClass, ToolError};
-use crate::hints::Hint;
+use crate::hints::{Hint, ask};
 
 /// The files of a commit.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl CommitTree {
             let path = std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
             paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
         };
-        self.snapshot.walk(&mut visit).map_err(|error| git_error(&error))?;
+        self.snapshot.walk(&mut visit)?;
         Ok(paths)
     }
 
@@ -110,7 +110,6 @@ impl Tree for CommitTree {
 ///
 /// When there is no repository around it, or no such commit.
 pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
-    let git = |error| git_error(&error);
     let dir = fs_guard::real_path(dir)?;
     let open = |place: &Path| Repository::open(place, &OpenOptions::default());
     // One that cannot be used is not passed over for the one around it.
@@ -120,8 +119,8 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
         opened => Some((top, opened)),
     });
     let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
-    let repository = opened.map_err(git)?;
-    let found = repository.resolve(revision).map_err(git)?;
+    let repository = opened?;
+    let found = repository.resolve(revision)?;
     let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
     let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
@@ -152,38 +151,39 @@ pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -
     None
 }
 
-/// A failure of the repository.
-pub(crate) fn git_error(error: &git_tree::Error) -> ToolError {
-    let (class, kind) = match error.kind() {
-        git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
-        git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
-        git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
-        git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
-        git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
-            (FailureClass::Refused, ErrorKind::PermissionDenied)
+impl From<git_tree::Error> for ToolError {
+    fn from(error: git_tree::Error) -> Self {
+        let (class, kind) = match error.kind() {
+            git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
+            git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
+            git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
+            git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
+            git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
+                (FailureClass::Refused, ErrorKind::PermissionDenied)
+            }
+            git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
+            git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
+            _ => (FailureClass::Failed, ErrorKind::CommandFailed),
+        };
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(source) = cause {
+            message += &format!(": {source}");
+            cause = source.source();
         }
-        git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
-        git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
-        _ => (FailureClass::Failed, ErrorKind::CommandFailed),
-    };
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        message += &format!(": {source}");
-        cause = source.source();
+        let hints = match error {
+            git_tree::Error::CheckedOut { .. } => vec![
+                Hint::UseFlag { flag: "--branch NEW".into() },
+                ask(
+                    "allow it; the files that are checked out stay as they are, and look changed",
+                    Some("--allow-checked-out".into()),
+                ),
+            ],
+            git_tree::Error::NoIdentity { .. } => {
+                vec![ask("set user.name and user.email in the git configuration", None)]
+            }
+            _ => Vec::new(),
+        };
+        Self::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
     }
-    let hints = match error {
-        git_tree::Error::CheckedOut { .. } => vec![
-            Hint::UseFlag { flag: "--branch NEW".into() },
-            Hint::AskPerson {
-                what: "allow it; the files that are checked out stay as they are, and look changed".into(),
-                flag: Some("--allow-checked-out".into()),
-            },
-        ],
-        git_tree::Error::NoIdentity { .. } => {
-            vec![Hint::AskPerson { what: "set user.name and user.email in the git configuration".into(), flag: None }]
-        }
-        _ => Vec::new(),
-    };
-    ToolError::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
 }

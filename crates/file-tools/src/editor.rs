@@ -1,6 +1,6 @@
 //! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
 
-use patch_engine::{ErrorKind, Host};
+use patch_engine::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -166,18 +166,17 @@ impl Session {
                 shown += &format!("{}{slash}\n", entry.relative_path);
             }
         } else {
-            let bad = || {
-                let wanted = "[first, last] with 1 <= first <= last, or last -1";
-                ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
-                    .hints([hints::give("view_range", wanted)])
-            };
             let (start_line, end_line) = match range {
                 None => (None, None),
                 Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
                 Some([first, last]) if first >= 1 && last >= first => {
                     (u64::try_from(first).ok(), u64::try_from(last).ok())
                 }
-                Some(_) => return Err(bad()),
+                Some(_) => {
+                    let wanted = "[first, last] with 1 <= first <= last, or last -1";
+                    return Err(ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
+                        .hints([hints::give("view_range", wanted)]));
+                }
             };
             let read = self.read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?.data;
             for (number, line) in (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines()) {
@@ -215,7 +214,7 @@ impl Session {
     fn insert(&self, path: &str, line: u64, text: &str, host: &mut dyn Host) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
-        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() }, None)?.data;
+        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
             // What was read just now is not what the model saw.
@@ -227,11 +226,8 @@ impl Session {
             return Err(ToolError::arguments(Reason::BadLine, message).hints([hints::give("insert_line", wanted)]));
         }
         let content = read.content.unwrap_or_default();
-        let at = content
-            .split_inclusive('\n')
-            .take(usize::try_from(line).unwrap_or(usize::MAX))
-            .map(str::len)
-            .sum::<usize>();
+        let above = usize::try_from(line).unwrap_or(usize::MAX);
+        let at = content.split_inclusive('\n').take(above).map(str::len).sum();
         let (before, after) = content.split_at(at);
         let open = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
         let close = if text.ends_with('\n') || after.is_empty() { "" } else { "\n" };
@@ -252,13 +248,7 @@ impl Session {
             return Ok(seen.to_string());
         }
         if seen.kind != fs_guard::FileKind::File {
-            return Err(ToolError::about(
-                ErrorKind::NotFound,
-                path,
-                Reason::Directory,
-                "it is a directory, not a file",
-            )
-            .hints([hints::use_tool(Tool::ListDirectory, path)]));
+            return Err(crate::tools::directory(path, path));
         }
         Ok(crate::session::hash(root, &found)?.to_string())
     }

@@ -103,13 +103,14 @@ impl ToolError {
         let class = FailureClass::of(kind, false);
         let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
         Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
-            .details(json!({ "reason": reason.reason() }))
+            .details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Arguments that make no sense.
-    pub(crate) fn arguments(reason: Reason, message: impl Into<String>) -> Self {
+    /// The error of arguments that make no sense.
+    #[must_use]
+    pub fn arguments(reason: Reason, message: impl Into<String>) -> Self {
         Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
-            .details(json!({ "reason": reason.reason() }))
+            .details(json!({ "reason": reason.as_str() }))
     }
 
     /// Arguments that cannot be read: all that is wrong with them, or else what the reader of JSON says.
@@ -129,7 +130,7 @@ impl ToolError {
     /// The error of a call that its caller has given up.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
-            .details(json!({ "reason": Reason::Cancelled.reason() }))
+            .details(json!({ "reason": Reason::Cancelled.as_str() }))
             .hints([Hint::TryAgain {}])
     }
 
@@ -228,7 +229,7 @@ impl ToolError {
             transaction::Error::NothingTo(_)
             | transaction::Error::NotInTransaction { .. }
             | transaction::Error::Aborted(_) => {
-                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
+                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
             }
             transaction::Error::Elsewhere { paths, project, .. } => {
                 (FailureClass::Refused, json!({ "reason": "elsewhere", "paths": paths, "project": project }))

@@ -35,7 +35,7 @@ impl Reply {
                 Data::RestoreFile(_) | Data::MoveFile(_) => {}
             },
             Self::Failure(failure) => failure.error.fit(max),
-            Self::EditPatch(result, _) => {
+            Self::EditPatch(result) => {
                 if let Some(error) = &mut result.error {
                     cut(error, max, CUT);
                 }

@@ -22,7 +22,6 @@ use serde_json::json;
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{self, Audit, Operation};
 use crate::changes::{DiffDetail, PatchData};
-use crate::commit_tree::git_error;
 use crate::error::{FailureClass, ToolError};
 use crate::hints::Hint;
 use crate::session::SessionSettings;
@@ -158,9 +157,8 @@ impl GitSession {
     /// When there is none, or it is one that cannot be used.
     pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
         let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
-        let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
-        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root);
-        let workspace = workspace.map_err(|error| ToolError::workspace(&error))?;
+        let repository = Repository::open(git_dir, &options)?;
+        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
     }
@@ -177,8 +175,7 @@ impl GitSession {
     ///
     /// When there is no such commit.
     pub fn tree(&self, revision: &str) -> Result<CommitTree, ToolError> {
-        let found = self.repository.resolve(revision).map_err(|error| git_error(&error))?;
-        Ok(CommitTree::new(&self.repository, found))
+        Ok(CommitTree::new(&self.repository, self.repository.resolve(revision)?))
     }
 
     /// The rules for its files.
@@ -250,7 +247,7 @@ impl GitSession {
 
     /// Takes the lock of the state in the git directory, which stays.
     fn lock(&self) -> Result<Locked<'_>, ToolError> {
-        let locked = self.workspace.lock(self.settings.lock_timeout).map_err(|error| ToolError::workspace(&error))?;
+        let locked = self.workspace.lock(self.settings.lock_timeout)?;
         locked.locked_store().keep();
         Ok(locked)
     }
@@ -369,15 +366,14 @@ impl GitSession {
         *locked = Some(self.lock()?);
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
-        let published = match branch {
-            Some(branch) => self.publish(&repository, branch, from, &written, request, host),
-            None => repository.flush().map_err(|error| git_error(&error).into()),
-        };
-        published?;
+        match branch {
+            Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
+            None => repository.flush().map_err(ToolError::from)?,
+        }
         let report = Report::of_tree(plan, Some(id));
         host.event(&Event::Committed(&report));
-        let (commit, tree, branch) = (Some(written.commit), written.tree, branch.clone());
-        Ok(GitReport { commit, tree, onto: onto.commit, branch, report })
+        let commit = Some(written.commit);
+        Ok(GitReport { commit, tree: written.tree, onto: onto.commit, branch: branch.clone(), report })
     }
 
     /// The files of a commit, as those that the author of a patch saw.
@@ -392,39 +388,32 @@ impl GitSession {
     /// The commit that a patch goes on top of, and the branch that it moves. `seen` is the commit that its author saw, if
     /// that is known already.
     fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
-        let git = |error| git_error(&error);
         let (onto, named) = match seen {
             Some(seen) => (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some())),
             None => self.resolve(&request.onto)?,
         };
         let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
         let from = match &branch {
-            Some(branch) => self.repository.branch(branch).map_err(git)?,
+            Some(branch) => self.repository.branch(branch)?,
             None => None,
         };
         match (&branch, from) {
-            (Some(branch), Some(at)) if at != onto.commit => match request.carry {
-                true => {
-                    let tip = self.repository.commit(at).map_err(git)?;
-                    Ok(Place {
-                        onto: Resolved { commit: at, tree: tip.tree },
-                        seen: onto,
-                        branch: Some(branch.clone()),
-                        from,
-                    })
+            (Some(branch), Some(at)) if at != onto.commit => {
+                if !request.carry {
+                    return Err(moved(branch, Some(onto.commit), Some(at)));
                 }
-                false => Err(moved(branch, Some(onto.commit), Some(at))),
-            },
+                let tip = Resolved { commit: at, tree: self.repository.commit(at)?.tree };
+                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), from })
+            }
             _ => Ok(Place { onto, seen: onto, branch, from }),
         }
     }
 
     /// The commit of a revision, and whether the revision is the name of a branch: a tag or an id may look the same.
     fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
-        let git = |error| git_error(&error);
         loop {
             let before = self.repository.branch(revision).unwrap_or_default();
-            let found = self.repository.resolve(revision).map_err(git)?;
+            let found = self.repository.resolve(revision)?;
             // Someone may move it meanwhile.
             if before == self.repository.branch(revision).unwrap_or_default() {
                 return Ok((found, before == Some(found.commit)));
@@ -467,12 +456,12 @@ impl GitSession {
                     return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
                 }
                 Err(error @ git_tree::Error::NotDurable { .. }) => {
-                    host.event(&Event::NotDurable(&git_error(&error).message));
+                    host.event(&Event::NotDurable(&ToolError::from(error).message));
                     return Ok(());
                 }
                 // It waited itself, as long as git does.
                 Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
-                Err(error) => return Err(git_error(&error).into()),
+                Err(error) => return Err(ToolError::from(error).into()),
             }
         }
     }
@@ -507,29 +496,21 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
         };
         (path.as_str(), change)
     });
-    repository.write_tree(onto, changes).map_err(|error| git_error(&error))
+    Ok(repository.write_tree(onto, changes)?)
 }
 
 /// Makes the commit of a plan, with its trees and blobs; they are in memory still.
 fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
-    let git = |error| git_error(&error);
     let tree = write_tree(repository, plan, onto.tree)?;
-    let committer = repository.signature(Role::Committer).map_err(git)?;
+    let committer = repository.signature(Role::Committer)?;
     let author = match &request.author {
-        Some(author) => Signature::parse(author, committer.time).map_err(git)?,
-        None => repository.signature(Role::Author).map_err(git)?,
+        Some(author) => Signature::parse(author, committer.time)?,
+        None => repository.signature(Role::Author)?,
     };
-    let named;
-    let message = match &request.message {
-        Some(message) => message.as_str(),
-        None => {
-            named = message_of(plan);
-            &named
-        }
-    };
-    let parents = [onto.commit];
-    let commit = NewCommit { tree, parents: &parents, author: &author, committer: &committer, message };
-    let commit = repository.write_commit(&commit).map_err(git)?;
+    let message = request.message.clone().unwrap_or_else(|| message_of(plan));
+    let (parents, message) = (&[onto.commit], message.as_str());
+    let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
+    let commit = repository.write_commit(&commit)?;
     Ok(Written { commit, tree, committer })
 }
 

@@ -7,11 +7,11 @@ use fs_guard::{Rule, shortened};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// For how many places a hint says how to mean them.
+/// The most candidate places that get a hint of their own.
 pub(crate) const PLACES: usize = 3;
 
 /// Who gets the hints.
@@ -227,8 +227,8 @@ fn flag(flag: impl Into<String>) -> Hint {
     Hint::UseFlag { flag: flag.into() }
 }
 
-/// A person has to decide.
-pub(crate) fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
+/// Returns the hint that a person has to decide.
+pub fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
     Hint::AskPerson { what: what.into(), flag }
 }
 
@@ -236,14 +236,14 @@ pub(crate) fn read_again(path: &str) -> Hint {
     Hint::ReadAgain { path: path.into(), start_line: None, end_line: None }
 }
 
-/// Gives one argument a value.
-pub(crate) fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
+/// Returns the hint to give one argument a value.
+pub fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
     let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
     Hint::CorrectArguments { arguments: vec![change] }
 }
 
-/// Leaves one argument out.
-pub(crate) fn omit(argument: impl Into<String>) -> Hint {
+/// Returns the hint to leave one argument out.
+pub fn omit(argument: impl Into<String>) -> Hint {
     Hint::CorrectArguments { arguments: vec![ArgumentChange::Omit { argument: argument.into() }] }
 }
 
@@ -490,18 +490,13 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
                 })
                 .collect();
             if hints.is_empty() {
-                let header = matches!(reason, RejectReason::OutsideScope { .. } | RejectReason::HeaderNotFound { .. });
-                let place = candidates.first().filter(|_| candidates.len() == 1 && header);
-                hints.extend(
-                    place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }),
-                );
-                // No lines around them tell the places apart.
-                if hints.is_empty() && matches!(reason, RejectReason::MultipleMatches { .. }) {
-                    hints.push(flag("--ambiguous first"));
-                }
-                if hints.is_empty() {
-                    hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
-                }
+                hints.push(match (reason, &candidates[..]) {
+                    // No lines around them tell the places apart.
+                    (RejectReason::MultipleMatches { .. }, _) => flag("--ambiguous first"),
+                    (_, [place]) => Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() },
+                    (_, [place, ..]) => read(&place.lines),
+                    (_, []) => read_again(path),
+                });
             }
             hints
         }
@@ -538,15 +533,14 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
 
 /// What a tool has in place of a flag.
 fn argument(tool: Tool, flag: &str) -> Option<Hint> {
-    let argument = |argument: &str, value: Value| Hint::UseArgument { argument: argument.into(), value };
-    let codex = || argument("profile", json!("codex"));
+    let codex = || set("profile", "codex");
     Some(match (tool, flag) {
-        (Tool::CreateFile, "--create-parents") => argument("createParentDirectories", json!(true)),
-        (Tool::MoveFile, "--overwrite") => argument("overwrite", json!(true)),
+        (Tool::CreateFile, "--create-parents") => set("createParentDirectories", true),
+        (Tool::MoveFile, "--overwrite") => set("overwrite", true),
         (Tool::ApplyPatch, "--create-parents" | "--overwrite" | "--profile codex") => codex(),
         (Tool::ApplyPatch, flag) if flag.starts_with("--fuzz ") => codex(),
-        (Tool::EditPatch, "--allow-delete=true") => argument("allow_delete", json!(true)),
-        (Tool::EditPatch, "--allow-move=true") => argument("allow_move", json!(true)),
+        (Tool::EditPatch, "--allow-delete=true") => set("allow_delete", true),
+        (Tool::EditPatch, "--allow-move=true") => set("allow_move", true),
         _ => return None,
     })
 }
@@ -564,23 +558,20 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
         (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
             argument(tool, flag).or_else(same)
         }
-        (Hint::UseSection { section, path }, Caller::Tool(_)) if !patches => {
-            let tool = if section == "Delete File" { Tool::DeleteFile } else { Tool::EditFile };
-            Some(Hint::UseTool { tool: tool.as_str().into(), path: path.clone() })
-        }
-        (Hint::UseSection { section, .. }, Caller::Editor) if section == "Delete File" => None,
-        (Hint::UseSection { path, .. }, Caller::Editor) => {
-            Some(Hint::UseTool { tool: "str_replace".into(), path: path.clone() })
-        }
-        (Hint::UseSection { section, path }, Caller::Operations) => {
-            let tool = if section == "Delete File" { "delete_file" } else { "update_file" };
+        (Hint::UseSection { section, path }, _) if !patches => {
+            let (delete, update) = match caller {
+                Caller::Editor => (None, "str_replace"),
+                Caller::Operations => (Some("delete_file"), "update_file"),
+                _ => (Some(Tool::DeleteFile.as_str()), Tool::EditFile.as_str()),
+            };
+            let tool = if section == "Delete File" { delete? } else { update };
             Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
         }
         // One edit, one command: there is nothing to take out of it.
-        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => {
-            None
-        }
-        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
+        (
+            Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. },
+            Caller::Tool(_) | Caller::Editor,
+        ) if !patches => None,
         (Hint::UseTool { tool, path }, Caller::Editor) => {
             let command = match Tool::named(tool)? {
                 Tool::ReadFile | Tool::ListDirectory => "view",
@@ -627,7 +618,7 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
             hint => hint.words(caller),
         })
         .collect();
-    joined(&words)
+    words.join("; or ")
 }
 
 /// The same with all that there is to paste.
@@ -635,25 +626,12 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
 pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
     // What there is to paste comes last.
     let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
-    joined(&others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>())
-}
-
-fn joined(words: &[String]) -> String {
-    words.join("; or ")
+    others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>().join("; or ")
 }
 
 impl Hint {
-    /// Whether it says that the caller can do nothing.
-    #[must_use]
-    pub fn is_for_a_person(&self) -> bool {
-        matches!(self, Self::AskPerson { .. } | Self::LeaveAlone { .. })
-    }
-
     fn words(&self, caller: Caller) -> String {
-        let sent = match caller {
-            Caller::Operations => "diff",
-            _ => "patch",
-        };
+        let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
             Self::UseFlag { flag } => format!("use `{flag}`"),
             Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
@@ -739,8 +717,7 @@ impl Hint {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }
             Self::CorrectArguments { arguments } => {
-                let changes: Vec<_> = arguments.iter().map(ArgumentChange::words).collect();
-                changes.join(", and ")
+                arguments.iter().map(ArgumentChange::words).collect::<Vec<_>>().join(", and ")
             }
             Self::TryAgain {} => "try the same again".into(),
         }

@@ -61,21 +61,19 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
     }
     let none = |message: String| {
         ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-            .details(json!({ "reason": Reason::NoTransaction.reason() }))
+            .details(json!({ "reason": Reason::NoTransaction.as_str() }))
             .hints([Hint::UseCommand { command: "apply-patch log".into() }])
     };
     let nth = if name == "last" { Some(1) } else { name.strip_prefix('@').and_then(|nth| nth.parse().ok()) };
     if let Some(nth) = nth {
-        let entries = workspace.log().map_err(|error| ToolError::workspace(&error))?;
+        let entries = workspace.log()?;
         let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
         return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
             1 => none(format!("there is no transaction {name}: there is one")),
             count => none(format!("there is no transaction {name}: there are {count}")),
         });
     }
-    let store = workspace.store().map_err(|error| ToolError::workspace(&error))?;
-    let all =
-        store.map(|store| store.transactions()).transpose().map_err(|error| ToolError::workspace(&error.into()))?;
+    let all = workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;
     let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),

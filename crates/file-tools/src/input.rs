@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
+use crate::named::named;
 use crate::ops::{self, OpsError, PatchCall};
 use crate::received::{self, NotReceived, Part, Received, ReceivedForm};
 
@@ -188,34 +189,29 @@ fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, Parse
     patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
 }
 
-/// The form that a patch is converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputForm {
-    /// A patch in the envelope.
-    Envelope,
-    /// A unified diff, made against files.
-    Unified,
-    /// A git diff, made against files.
-    Git,
-    /// Items of the Responses API.
-    Openai,
+named! {
+    /// The form that a patch is converted to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OutputForm {
+        /// A patch in the envelope.
+        Envelope = "envelope",
+        /// A unified diff, made against files.
+        Unified = "unified",
+        /// A git diff, made against files.
+        Git = "git",
+        /// Items of the Responses API.
+        Openai = "openai",
+    }
 }
 
 impl std::str::FromStr for OutputForm {
     type Err = ToolError;
 
     fn from_str(name: &str) -> Result<Self, ToolError> {
-        match name {
-            "envelope" => Ok(Self::Envelope),
-            "unified" => Ok(Self::Unified),
-            "git" => Ok(Self::Git),
-            "openai" => Ok(Self::Openai),
-            _ => {
-                let message = format!("there is no form {name:?}");
-                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-                    .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")]))
-            }
-        }
+        Self::ALL.into_iter().find(|form| form.as_str() == name).ok_or_else(|| {
+            ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, format!("there is no form {name:?}"))
+                .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
+        })
     }
 }
 

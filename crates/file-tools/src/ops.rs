@@ -139,16 +139,11 @@ pub enum OpsError {
 /// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for a field or an operation that is not known,
 /// and for a call that is not complete: what it says would be lost.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
-    let value: serde_json::Value = serde_json::from_str(json).map_err(OpsError::NotItems)?;
-    let items = match value {
-        serde_json::Value::Array(items) => items,
-        serde_json::Value::Object(mut object) => match object.remove("output") {
-            Some(serde_json::Value::Array(items)) => items,
-            Some(other) => {
-                object.insert("output".into(), other);
-                vec![object.into()]
-            }
-            None => vec![object.into()],
+    let items = match serde_json::from_str(json).map_err(OpsError::NotItems)? {
+        Value::Array(items) => items,
+        Value::Object(mut object) => match object.get_mut("output") {
+            Some(Value::Array(items)) => std::mem::take(items),
+            _ => vec![object.into()],
         },
         other => vec![other],
     };

@@ -22,7 +22,6 @@ use crate::hints;
 use crate::ledger::Ledger;
 use crate::reason::Reason;
 use crate::session_name::SessionName;
-use crate::snapshots::Snapshots;
 use crate::tool::Tool;
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
@@ -191,14 +190,9 @@ impl Session {
         options
     }
 
-    fn snapshots(&self) -> Snapshots {
-        let SessionSettings { max_snapshots: max, max_file_size, lock_timeout, .. } = self.settings;
-        Snapshots { max, max_file_size, lock_timeout }
-    }
-
     /// Where the bytes of a version are looked for, unless the call is not to be carried.
     pub(crate) fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
-        (carry != Some(false)).then(|| self.snapshots().source(&self.workspace))
+        (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
     }
 
     /// Remembers that a file was shown, and its bytes if they are given.
@@ -206,7 +200,7 @@ impl Session {
         if self.ledger.get(path) != Some(sha256) {
             self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
             if let Some(bytes) = bytes {
-                self.snapshots().keep(&self.workspace, sha256, bytes);
+                self.settings.keep_snapshot(&self.workspace, sha256, bytes);
             }
         }
         Ok(())
@@ -232,13 +226,12 @@ impl Session {
 
     /// Keeps what files are after a change, for the edits that follow.
     fn keep_written(&self, report: &Report) {
-        let snapshots = self.snapshots();
-        let keep = |sha256, bytes: &[u8]| snapshots.keep(&self.workspace, sha256, bytes);
+        let keep = |sha256, bytes: &[u8]| self.settings.keep_snapshot(&self.workspace, sha256, bytes);
         let images = report.images();
         for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
             let size = report.plan.transition_of(change).after_size();
             if let (Some(sha256), Some(size)) = (change.after, size)
-                && snapshots.takes(size)
+                && self.settings.keeps(size)
                 && let Ok(bytes) = images.new_bytes(change)
             {
                 keep(sha256, &bytes);
@@ -454,15 +447,14 @@ impl Session {
     /// Runs a tool that may change files, and writes its failure to the audit log.
     pub(crate) fn changing<T>(
         &self,
-        tool: &'static str,
-        operation: Operation,
+        tool: Tool,
         host: &mut dyn Host,
         run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
     ) -> ToolResult<T> {
-        let mut call = ChangingCall { session: self, tool, operation, host, logged: false };
+        let mut call = ChangingCall { session: self, tool, host, logged: false };
         let result = run(&mut call);
         if let (Err(error), false) = (&result, call.logged) {
-            self.failed(tool, operation, error, call.host);
+            self.failed(tool.as_str(), tool.operation(), error, call.host);
         }
         result
     }
@@ -493,8 +485,7 @@ const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, uncha
 /// A tool that may change files, while it runs.
 pub(crate) struct ChangingCall<'c> {
     session: &'c Session,
-    tool: &'static str,
-    operation: Operation,
+    tool: Tool,
     host: &'c mut dyn Host,
     /// The audit log has what became of it.
     logged: bool,
@@ -507,7 +498,7 @@ impl ChangingCall<'_> {
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
     ) -> Result<Report, ToolError> {
         self.logged = true;
-        self.session.execute(self.tool, self.operation, self.host, plan)
+        self.session.execute(self.tool.as_str(), self.tool.operation(), self.host, plan)
     }
 
     /// Plans a patch and commits it; `check` sees each plan before it is approved.
@@ -520,9 +511,11 @@ impl ChangingCall<'_> {
     ) -> Result<Vec<Report>, ToolError> {
         self.logged = true;
         let mut host = Checked { host: self.host, check, error: None };
-        self.session.apply(self.tool, patch, options, atomic, &mut host).map_err(|failed| match host.error.take() {
-            Some(error) if failed.reports.is_empty() => error,
-            _ => ToolError::failed(&failed),
+        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(|failed| {
+            match host.error.take() {
+                Some(error) if failed.reports.is_empty() => error,
+                _ => ToolError::failed(&failed),
+            }
         })
     }
 }

@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, OwnKey, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
+
+use crate::session::SessionSettings;
 
 /// The folder of the snapshots in the state directory.
 const FOLDER: &str = "snapshots";
@@ -26,26 +27,15 @@ const LOOKS: u64 = 64;
 /// In how many transactions, the newest first, a version is looked for among the displaced files.
 const TRANSACTIONS: usize = 64;
 
-/// What is kept, and how much.
-#[derive(Debug, Clone)]
-pub(crate) struct Snapshots {
-    /// How many bytes all may have together.
-    pub(crate) max: u64,
-    /// The longest file that is ever read.
-    pub(crate) max_file_size: u64,
-    /// How long is waited for another process that makes the state directory.
-    pub(crate) lock_timeout: Duration,
-}
-
-impl Snapshots {
+impl SessionSettings {
     /// Whether a file of this size is kept.
-    pub(crate) fn takes(&self, size: u64) -> bool {
-        self.max > 0 && size <= self.max / LARGEST && size <= self.max_file_size
+    pub(crate) fn keeps(&self, size: u64) -> bool {
+        self.max_snapshots > 0 && size <= self.max_snapshots / LARGEST && size <= self.max_file_size
     }
 
     /// Keeps the bytes of a file. That this cannot be done fails nothing: an edit of that version is stale then.
-    pub(crate) fn keep(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
-        if self.takes(bytes.len() as u64) {
+    pub(crate) fn keep_snapshot(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
+        if self.keeps(bytes.len() as u64) {
             let _ = self.try_keep(workspace, sha256, bytes);
         }
     }
@@ -79,15 +69,15 @@ impl Snapshots {
         if named.is_err() {
             let _ = draft.remove();
         }
-        let large = packed.len() as u64 > self.max / LOOKS;
+        let large = packed.len() as u64 > self.max_snapshots / LOOKS;
         if large || u64::from(sha256.0[0]) < 256 / LOOKS {
-            shrink(&folder, self.max)?;
+            shrink(&folder, self.max_snapshots)?;
         }
         Ok(named?)
     }
 
     /// Where the bytes of versions are looked for.
-    pub(crate) fn source(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
+    pub(crate) fn snapshots_of(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
         Arc::new(Source {
             #[cfg(feature = "git")]
             root: workspace.root().clone(),

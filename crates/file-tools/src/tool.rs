@@ -1,62 +1,30 @@
 //! The tools by name.
 
-/// A tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are their names")]
-pub enum Tool {
-    ReadFile,
-    ListDirectory,
-    SearchFiles,
-    Glob,
-    CreateFile,
-    WriteFile,
-    EditFile,
-    DeleteFile,
-    RestoreFile,
-    MoveFile,
-    ApplyPatch,
-    EditPatch,
-    Undo,
+use crate::audit::Operation;
+use crate::named::named;
+
+named! {
+    /// A tool. The order is that in which they are listed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "they are their names")]
+    pub enum Tool {
+        ReadFile = "read_file",
+        ListDirectory = "list_directory",
+        SearchFiles = "search_files",
+        Glob = "glob",
+        CreateFile = "create_file",
+        WriteFile = "write_file",
+        EditFile = "edit_file",
+        DeleteFile = "delete_file",
+        RestoreFile = "restore_file",
+        MoveFile = "move_file",
+        ApplyPatch = "apply_patch",
+        EditPatch = "edit.patch",
+        Undo = "undo",
+    }
 }
 
 impl Tool {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::ReadFile,
-        Self::ListDirectory,
-        Self::SearchFiles,
-        Self::Glob,
-        Self::CreateFile,
-        Self::WriteFile,
-        Self::EditFile,
-        Self::DeleteFile,
-        Self::RestoreFile,
-        Self::MoveFile,
-        Self::ApplyPatch,
-        Self::EditPatch,
-        Self::Undo,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::ListDirectory => "list_directory",
-            Self::SearchFiles => "search_files",
-            Self::Glob => "glob",
-            Self::CreateFile => "create_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::DeleteFile => "delete_file",
-            Self::RestoreFile => "restore_file",
-            Self::MoveFile => "move_file",
-            Self::ApplyPatch => "apply_patch",
-            Self::EditPatch => "edit.patch",
-            Self::Undo => "undo",
-        }
-    }
-
     /// Its name where a dot is not allowed in one, as in functions of most providers.
     #[must_use]
     pub fn legal_name(self) -> &'static str {
@@ -73,5 +41,16 @@ impl Tool {
     #[must_use]
     pub fn is_read_only(self) -> bool {
         matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
+    }
+    /// What the log calls a change that the tool makes; of a tool that only reads it is never asked.
+    pub(crate) fn operation(self) -> Operation {
+        match self {
+            Self::CreateFile | Self::RestoreFile => Operation::Create,
+            Self::EditFile => Operation::Edit,
+            Self::DeleteFile => Operation::Delete,
+            Self::MoveFile => Operation::Move,
+            Self::ApplyPatch | Self::EditPatch => Operation::Patch,
+            _ => Operation::Write,
+        }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
     let text = match reply {
         Reply::Success(success) => success.output.clone(),
         Reply::Failure(failure) => explained(&failure.error),
-        Reply::EditPatch(result, _) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
+        Reply::EditPatch(result) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
     };
     let mut result = match reply.is_ok() {
         true => CallToolResult::structured(value),

@@ -349,7 +349,7 @@ impl CallOf<'_> {
             let message = "a patch that has to be approved is applied as a whole";
             let omit = ArgumentChange::Omit { argument: "atomic".into() };
             let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-                .details(json!({ "reason": Reason::BadArguments.reason() }))
+                .details(json!({ "reason": Reason::BadArguments.as_str() }))
                 .hints([Hint::CorrectArguments { arguments: vec![omit] }]);
             return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
         }

@@ -80,7 +80,6 @@ struct CallState {
     published: usize,
     committed: Vec<Item>,
     transactions: Vec<String>,
-    in_call: bool,
     began: bool,
     changed: bool,
     /// What was decided about the plans of the call.
@@ -120,14 +119,8 @@ impl<'e> Events<'e> {
         call_id.clone_into(&mut self.call.call_id);
         tool.clone_into(&mut self.call.tool);
         self.call.input = to_raw_value(input).expect("arguments are JSON");
-        self.state = CallState { in_call: true, ..CallState::default() };
+        self.state = CallState::default();
         self.write(&CallEvent::Called);
-    }
-
-    /// Whether a call has begun and not ended.
-    #[must_use]
-    pub fn in_call(&self) -> bool {
-        self.state.in_call
     }
 
     /// Concludes the call: with what it answers, and with why it failed if it did.
@@ -136,7 +129,6 @@ impl<'e> Events<'e> {
     ///
     /// When `result` cannot be written as JSON.
     pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
-        self.state.in_call = false;
         if !self.state.began {
             self.write_planned();
         }

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
@@ -18,6 +17,7 @@ use crate::hints::{give, omit};
 use crate::reason::Reason;
 use crate::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
+use crate::tool::Tool;
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -120,20 +120,17 @@ impl Session {
                     return Err(ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)]));
                 }
             }
-            let sent = patch_engine::parse(&args.patch, &options.parse)
-                .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
+            let sent = super::parsed(&args.patch, &options)?;
             let Some(id) = &args.amend else {
                 return self.apply_or_keep(&sent, options, args, call);
             };
             let text = self.amended(id, &sent, &options.parse)?;
-            let patch = patch_engine::parse(&text, &options.parse)
-                .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))?;
-            self.apply_or_keep(&patch, options, args, call)
+            self.apply_or_keep(&super::parsed(&text, &options)?, options, args, call)
         };
         if args.dry_run == Some(true) {
             return run(None);
         }
-        self.changing("apply_patch", Operation::Patch, host, |call| run(Some(call)))
+        self.changing(Tool::ApplyPatch, host, |call| run(Some(call)))
     }
 
     /// The refused patch of this name, with the sections of another in the place of its own.

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
+use crate::tool::Tool;
 
 /// The arguments of `create_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ impl Session {
     ///
     /// When something is there, or the guard refuses the path.
     pub fn create_file(&self, args: &CreateFile, host: &mut dyn Host) -> ToolResult<CreateFileData> {
-        self.changing("create_file", Operation::Create, host, |call| {
+        self.changing(Tool::CreateFile, host, |call| {
             let parents = args.create_parent_directories == Some(true);
             let options = Options { create_parents: parents, ..self.options() };
             let report = call.commit(&mut |root| {

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
 use crate::reason::Reason;
 use crate::session::{Session, expected, finish};
+use crate::tool::Tool;
 
 /// The arguments of `delete_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ impl Session {
     /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
     /// set, or the guard refuses it or something in it.
     pub fn delete_file(&self, args: &DeleteFile, host: &mut dyn Host) -> ToolResult<DeleteFileData> {
-        self.changing("delete_file", Operation::Delete, host, |call| {
+        self.changing(Tool::DeleteFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             given.map(|given| expected(given, "expectedSha256")).transpose()?;
             let recursive = args.recursive == Some(true);

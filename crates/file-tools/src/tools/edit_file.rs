@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
@@ -106,7 +105,7 @@ impl Session {
         args: &EditFile,
         host: &mut dyn Host,
     ) -> ToolResult<EditFileData> {
-        self.changing("edit_file", Operation::Edit, host, |call| {
+        self.changing(Tool::EditFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             let expected = self.seen(&args.path, given)?;
             let mut replacements = 0;

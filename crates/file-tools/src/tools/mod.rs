@@ -18,12 +18,13 @@ use std::sync::Arc;
 
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::transaction::TransactionId;
-use patch_engine::{ErrorKind, Problem, Reject, Report, Sha256};
+use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
 use serde_json::json;
 
 use crate::error::ToolError;
 use crate::hints::{self, Hint, Part};
 use crate::reason::Reason;
+use crate::tool::Tool;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
@@ -33,6 +34,12 @@ fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
     ToolError::about(ErrorKind::BinaryFile, path, Reason::Binary, format!("it is binary ({size} bytes)"))
         .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
         .hints([hints::ask("change this file by other means: only text is edited", None)])
+}
+
+/// The error of a path that is a directory; `found` is where a link leads.
+pub(crate) fn directory(path: &str, found: &str) -> ToolError {
+    ToolError::about(ErrorKind::NotFound, path, Reason::Directory, "it is a directory, not a file")
+        .hints([hints::use_tool(Tool::ListDirectory, found)])
 }
 
 fn encoding(path: &str) -> ToolError {
@@ -47,6 +54,11 @@ fn encoding(path: &str) -> ToolError {
 
 pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
     ToolError::from(Reject::of(path, Problem::Missing).among(root))
+}
+
+/// Parses a patch; the error names what is around the patch, too.
+fn parsed<'p>(text: &'p str, options: &Options) -> Result<Patch<'p>, ToolError> {
+    patch_engine::parse(text, &options.parse).map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
 }
 
 /// A path as the guard takes it, or why not, with the path that was probably meant.

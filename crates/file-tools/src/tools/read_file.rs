@@ -15,7 +15,6 @@ use crate::page::{bad_cursor, length, rest};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{Newlines, prefix, split_terminator, without_bom};
-use crate::tool::Tool;
 
 /// What an answer takes beside its data: the envelope, the sentence, where to go on.
 const AROUND: usize = 200;
@@ -114,9 +113,9 @@ impl Session {
     }
 
     /// Reads a file that the model is not shown, so that the session does not count as having seen it.
-    pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
+    pub(crate) fn read_unseen(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
         let (path, bytes) = self.opened(args)?;
-        self.shown(args, most, &path, (&bytes, Sha256::of(&bytes)))
+        self.shown(args, None, &path, (&bytes, Sha256::of(&bytes)))
     }
 
     /// The file that is to be read.
@@ -124,9 +123,7 @@ impl Session {
         let root = self.root();
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
-            let (kind, message) = (ErrorKind::NotFound, "it is a directory, not a file");
-            return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
-                .hints([hints::use_tool(Tool::ListDirectory, path.as_str())]));
+            return Err(super::directory(&args.path, path.as_str()));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         Ok((path, bytes))

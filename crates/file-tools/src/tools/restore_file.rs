@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints::{self, Hint, PLACES};
@@ -53,7 +52,7 @@ impl Session {
     ///
     /// When the trash has no such file, something is at its place, or the guard refuses that.
     pub fn restore_file(&self, args: &RestoreFile, host: &mut dyn Host) -> ToolResult<RestoreFileData> {
-        self.changing("restore_file", Operation::Create, host, |call| {
+        self.changing(Tool::RestoreFile, host, |call| {
             let one = "either trashedPath or trashId is needed, not both";
             let (argument, named) = match (&args.trashed_path, &args.trash_id) {
                 (Some(named), None) => ("trashedPath", named),

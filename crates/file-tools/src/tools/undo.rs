@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
@@ -61,7 +60,7 @@ impl Session {
     /// When none is named (the error lists the newest of this session), there is no such transaction, its files are
     /// not what it left, or the guard refuses one of them.
     pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
-        self.changing("undo", Operation::Write, host, |call| {
+        self.changing(Tool::Undo, host, |call| {
             let named = args.transaction_id.as_deref().unwrap_or_default().trim();
             let Ok(id) = named.parse() else { return Err(self.not_named(named)) };
             let root = self.root();

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use patch_engine::{Expected, Host, PlanBuilder, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{DiffDetail, diff_of};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{Session, finish};
-use crate::text::{Newlines, split_terminator, without_bom};
+use crate::text::{Newlines, normalised, split_terminator, without_bom};
+use crate::tool::Tool;
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ impl Session {
     ///
     /// When the file is not the expected one, is binary, or the guard refuses it.
     pub fn write_file(&self, args: &WriteFile, host: &mut dyn Host) -> ToolResult<WriteFileData> {
-        self.changing("write_file", Operation::Write, host, |call| {
+        self.changing(Tool::WriteFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             let expected = self.seen(&args.path, given)?;
             let mut now = None;
@@ -120,7 +120,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     let style = Newlines::of(body);
     if unicode && style != Newlines::Mixed {
         let text = match style {
-            Newlines::Crlf => crlf(content),
+            Newlines::Crlf => Cow::Owned(normalised(content).replace('\n', "\r\n")),
             _ => Cow::Borrowed(content),
         };
         return Ok(narrowed(body, text.as_bytes(), bom));
@@ -142,24 +142,18 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     // A coarser comparison writes the same text; it only gives more lines the ends of their neighbours.
     let deadline = Some(Instant::now() + Duration::from_secs(2));
     for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
-        let (old_index, old_len, new) = match op {
-            DiffOp::Equal { .. } => continue,
-            DiffOp::Delete { old_index, old_len, .. } => (old_index, old_len, &new_lines[..0]),
-            DiffOp::Insert { old_index, new_index, new_len } => {
-                (old_index, 0, &new_lines[new_index..new_index + new_len])
-            }
-            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                (old_index, old_len, &new_lines[new_index..new_index + new_len])
-            }
-        };
+        let (tag, old, new) = op.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            continue;
+        }
         // A new line ends as the line that it replaces, or else as its neighbour.
         let model = |nth: usize| {
-            let near = (old_index + nth).min(old_index + old_len.saturating_sub(1));
+            let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
             let end = |at: usize| old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty());
             end(near).or_else(|| end(near.wrapping_sub(1))).unwrap_or(b"\n")
         };
         let mut text = Vec::new();
-        for (nth, line) in new.iter().enumerate() {
+        for (nth, line) in new_lines[new].iter().enumerate() {
             match line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')) {
                 Some(line) => {
                     text.extend_from_slice(line.as_bytes());
@@ -171,14 +165,9 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         if !unicode && !text.is_ascii() {
             return Err(super::encoding(path));
         }
-        splices.push(starts[old_index]..starts[old_index + old_len], text);
+        splices.push(starts[old.start]..starts[old.end], text);
     }
     Ok(splices)
-}
-
-/// Text with line feeds alone as CRLF.
-fn crlf(text: &str) -> Cow<'_, str> {
-    Cow::Owned(crate::text::normalised(text).replace('\n', "\r\n"))
 }
 
 /// One splice, as small as whole lines at both ends allow.
