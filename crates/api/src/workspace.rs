@@ -9,7 +9,7 @@ use file_tools::changes::{DiffDetail, PatchData, restored};
 use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
 use fs_guard::Access;
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{self, Durability, TransactionId};
+use patch_engine::transaction::{self, TransactionId};
 use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::error::argument;
 use crate::host::{Approver, Host};
 use crate::options::{PatchOptions, Preset};
 use crate::plan::Plan;
-use crate::workspace_options::{DurabilityWord, UndoOptions, WorkspaceOptions};
+use crate::workspace_options::{UndoOptions, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
 #[derive(Debug)]
@@ -36,11 +36,7 @@ pub(crate) fn settings(options: &WorkspaceOptions, preset: &Preset) -> Result<Se
         None => defaults.lock_timeout,
     };
     Ok(SessionSettings {
-        durability: match options.durability {
-            None | Some(DurabilityWord::Full) => Durability::Full,
-            Some(DurabilityWord::Process) => Durability::Process,
-            Some(DurabilityWord::None) => Durability::None,
-        },
+        durability: options.durability.unwrap_or_default(),
         lock_timeout,
         profile: preset.profile,
         encodings: preset.encodings.clone(),
@@ -71,8 +67,7 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace =
-            transaction::Workspace::open_with(root, policy, options.state.map_or_else(Default::default, Into::into))?;
+        let workspace = transaction::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {

@@ -5,7 +5,7 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, DiffMode, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, SpecOptions, ToolError,
+    Content, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, ReadOptions as _, SpecOptions, ToolError,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ pub(crate) fn apply_in_memory<'py>(
 #[pyfunction]
 #[pyo3(signature = (input, diff, mode="default"))]
 pub(crate) fn apply_diff(py: Python<'_>, input: &str, diff: &str, mode: &str) -> PyResult<String> {
-    let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode.parse::<DiffMode>()?))?;
+    let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode))?;
     Ok(String::from_utf8_lossy(&changed).into_owned())
 }
 

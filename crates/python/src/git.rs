@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{GitOptions, PatchOptions, WorkspaceOptions};
+use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 

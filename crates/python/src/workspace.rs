@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{DiffDetail, PatchOptions, UndoOptions, WorkspaceOptions};
+use apply_patch_api::{DiffDetail, PatchOptions, ReadOptions as _, UndoOptions, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
