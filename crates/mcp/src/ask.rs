@@ -167,18 +167,12 @@ pub(crate) struct Seals {
     used: Mutex<Vec<(Instant, Vec<u8>)>>,
 }
 
-impl std::fmt::Debug for Seals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seals").finish_non_exhaustive()
-    }
-}
-
 impl Seals {
     /// Seals with a key of their own, which ends with the process.
     pub(crate) fn new() -> Result<Self, ServeError> {
         let mut key = [0; 32];
-        fs_guard::random(&mut key).map_err(|error| ServeError::System(error.to_string()))?;
-        let codec = RequestStateCodec::try_new(&key[..]).map_err(|error| ServeError::System(error.to_string()))?;
+        fs_guard::random(&mut key).map_err(ServeError::system)?;
+        let codec = RequestStateCodec::try_new(&key[..]).map_err(ServeError::system)?;
         Ok(Self { codec, used: Mutex::default() })
     }
 

@@ -46,7 +46,7 @@ impl Backlog {
     pub(crate) fn hold(&self, bytes: usize) -> Held {
         let bytes = bytes.saturating_add(OVERHEAD);
         self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
-        Held { inner: self.inner.clone(), bytes }
+        Held { inner: self.inner.clone(), bytes, questions: 0 }
     }
 
     /// Counts a request as soon as there is room for it. `None` when the client has to answer a question first: the
@@ -61,9 +61,9 @@ impl Backlog {
     }
 
     /// The client is asked something, until the value is dropped.
-    pub(crate) fn question(&self) -> Question {
+    pub(crate) fn question(&self) -> Held {
         self.inner.change(|state| state.questions += 1);
-        Question { inner: self.inner.clone() }
+        Held { inner: self.inner.clone(), bytes: 0, questions: 1 }
     }
 
     /// How many bytes are under way.
@@ -77,28 +77,20 @@ impl Backlog {
     }
 }
 
-/// A message that is under way until this is dropped.
+/// A message that is under way, or a question that is open, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     inner: Arc<Inner>,
     bytes: usize,
+    questions: usize,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.inner.change(|state| state.bytes = state.bytes.saturating_sub(self.bytes));
-    }
-}
-
-/// A question that is open until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Question {
-    inner: Arc<Inner>,
-}
-
-impl Drop for Question {
-    fn drop(&mut self) {
-        self.inner.change(|state| state.questions -= 1);
+        self.inner.change(|state| {
+            state.bytes = state.bytes.saturating_sub(self.bytes);
+            state.questions -= self.questions;
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
+use file_tools::{ErrorKind, FailureClass, ToolError, hints};
 use fs_guard::{Access, RelPath, Root};
 use serde_json::json;
 
@@ -33,9 +33,7 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
         (Some(uri), _) => {
             let message =
                 format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
-            Err(ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message)
-                .details(json!({ "reason": "no_roots" }))
-                .hints([ask("start the server with --root in those directories")]))
+            Err(no_roots(ErrorKind::OutsideWorkspace, message, "start the server with --root in those directories"))
         }
         (None, Some(uri)) => Err(refused(&format!(
             "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
@@ -46,21 +44,21 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
 
 /// The error of a client whose roots are not known: nothing is touched.
 pub(crate) fn refused(message: &str) -> ToolError {
-    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-        .details(json!({ "reason": "no_roots" }))
-        .hints([ask("open the folder of the workspace in the client")])
+    no_roots(ErrorKind::PermissionDenied, message, "open the folder of the workspace in the client")
 }
 
 /// The error of a server that was started where no project is, by a client that names none.
 pub(crate) fn no_project(started: &str) -> ToolError {
     let message = format!("the client started this server in {started}, which is no project, and names no roots");
-    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-        .details(json!({ "reason": "no_roots" }))
-        .hints([ask("give `serve` the directory of the project, with --root, in the configuration of the client")])
+    let what = "give `serve` the directory of the project, with --root, in the configuration of the client";
+    no_roots(ErrorKind::PermissionDenied, message, what)
 }
 
-fn ask(what: &str) -> Hint {
-    Hint::AskPerson { what: what.into(), flag: None }
+/// The error of a client whose roots cannot be used; `what` is for a person to do.
+fn no_roots(kind: ErrorKind, message: impl Into<String>, what: &str) -> ToolError {
+    ToolError::new(FailureClass::Refused, kind, message)
+        .details(json!({ "reason": "no_roots" }))
+        .hints([hints::ask(what, None)])
 }
 
 /// The path of a `file:` URI (RFC 8089) of this machine.

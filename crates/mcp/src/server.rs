@@ -1,12 +1,12 @@
 //! The server: which tools there are, and how a call runs.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError};
+use file_tools::{ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
@@ -25,7 +25,7 @@ use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress, Unapproved};
 use crate::message::ArgumentsText;
-use crate::settings::{Approval, Origin, ServerSettings, name, named};
+use crate::settings::{Approval, Origin, ServerSettings};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
@@ -45,11 +45,7 @@ files. Every change answers with a transactionId that undo takes back.";
 
 /// The server of one client.
 pub(crate) struct Server {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    settings: ServerSettings,
+    pub(crate) settings: ServerSettings,
     seals: Seals,
     session: SessionName,
     root: String,
@@ -57,9 +53,10 @@ struct Shared {
     tools: tokio::sync::Mutex<Option<Arc<Session>>>,
     /// The client has other roots than those that the tools were opened with.
     new_roots: AtomicBool,
-    closed: Mutex<Option<watch::Receiver<bool>>>,
-    workers: Workers,
-    backlog: Backlog,
+    /// Becomes true when the client has gone; set when the server runs.
+    closed: Option<watch::Receiver<bool>>,
+    pub(crate) workers: Workers,
+    pub(crate) backlog: Backlog,
     /// In which order calls take effect: those that change files one after the other as they came, and what reads a file
     /// between them sees what came before. What the session knows of its files is then always what it left.
     order: Arc<RwLock<()>>,
@@ -79,44 +76,23 @@ impl Server {
         // That the workspace is there is found out before a client relies on it.
         let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
         let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
-        let session = SessionName::random().map_err(|error| ServeError::System(error.to_string()))?;
-        let (tools, new_roots, closed) = (tokio::sync::Mutex::default(), AtomicBool::default(), Mutex::default());
-        let root = root.to_string_lossy().into_owned();
         Ok(Self {
-            shared: Arc::new(Shared {
-                seals: Seals::new()?,
-                settings,
-                session,
-                root,
-                tools,
-                new_roots,
-                closed,
-                workers: Workers::new(),
-                backlog: Backlog::default(),
-                order: Arc::default(),
-            }),
+            settings,
+            seals: Seals::new()?,
+            session: SessionName::random().map_err(ServeError::system)?,
+            root: root.to_string_lossy().into_owned(),
+            tools: tokio::sync::Mutex::default(),
+            new_roots: AtomicBool::default(),
+            closed: None,
+            workers: Workers::new(),
+            backlog: Backlog::default(),
+            order: Arc::default(),
         })
     }
 
-    pub(crate) fn workers(&self) -> Workers {
-        self.shared.workers.clone()
-    }
-
-    pub(crate) fn backlog(&self) -> Backlog {
-        self.shared.backlog.clone()
-    }
-
-    pub(crate) fn max_message(&self) -> usize {
-        self.shared.settings.max_message
-    }
-
     pub(crate) async fn run(self, wire: Wire, closed: watch::Receiver<bool>) -> Result<(), ServeError> {
-        *self.shared.closed.lock().unwrap_or_else(PoisonError::into_inner) = Some(closed);
-        match self.serve(wire).await {
-            Ok(running) => match running.waiting().await {
-                Ok(_) => Ok(()),
-                Err(error) => Err(ServeError::System(error.to_string())),
-            },
+        match (Self { closed: Some(closed), ..self }).serve(wire).await {
+            Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
             // A client that went before it asked for anything is no failure.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
             Err(error) => Err(ServeError::Protocol(error.to_string())),
@@ -124,9 +100,9 @@ impl Server {
     }
 
     fn offered(&self, text: &str) -> Result<Tool, ErrorData> {
-        let offered = &self.shared.settings.tools;
-        named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
-            let names: Vec<_> = offered.iter().map(|&tool| name(tool)).collect();
+        let offered = &self.settings.tools;
+        Tool::named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
+            let names: Vec<_> = offered.iter().map(|tool| tool.legal_name()).collect();
             ErrorData::invalid_params(format!("there is no tool {text:?} here; there are {}", names.join(", ")), None)
         })
     }
@@ -140,7 +116,7 @@ fn listed(tool: Tool, brief: bool) -> Listed {
         _ => Arc::default(),
     };
     let hints = info.annotations;
-    let mut listed = Listed::new(name(tool), info.description, object(info.input_schema));
+    let mut listed = Listed::new(tool.legal_name(), info.description, object(info.input_schema));
     listed.title = Some(info.title.to_owned());
     listed.output_schema = (!info.output_schema.is_null()).then(|| object(info.output_schema));
     listed.annotations = Some(
@@ -166,16 +142,16 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(
-            self.shared.settings.tools.iter().map(|&tool| listed(tool, self.shared.settings.brief)).collect(),
+            self.settings.tools.iter().map(|&tool| listed(tool, self.settings.brief)).collect(),
         ))
     }
 
     fn get_tool(&self, text: &str) -> Option<Listed> {
-        self.offered(text).ok().map(|tool| listed(tool, self.shared.settings.brief))
+        self.offered(text).ok().map(|tool| listed(tool, self.settings.brief))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        self.shared.new_roots.store(true, Ordering::SeqCst);
+        self.new_roots.store(true, Ordering::SeqCst);
     }
 
     async fn call_tool(
@@ -184,14 +160,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = self.offered(&request.name)?;
-        let tools = match self.shared.tools(&context).await {
+        let tools = match self.tools(&context).await {
             Ok(tools) => tools,
             Err(error) => return Ok(answer::failed(tool, error).into()),
         };
         let Some(ArgumentsText(args)) = context.extensions.get::<ArgumentsText>().cloned() else {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
-        let call = CallOf { shared: &self.shared, tools, tool, args, context: &context };
+        let call = CallOf { server: self, tools, tool, args, context: &context };
         let response = match call.asks() {
             true => call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?,
             false => call.run(Answer::Commit).await?.0.into(),
@@ -203,7 +179,7 @@ impl ServerHandler for Server {
     }
 }
 
-impl Shared {
+impl Server {
     /// The tools of the session.
     async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Session>, ToolError> {
         let mut tools = self.tools.lock().await;
@@ -287,8 +263,7 @@ impl Shared {
 
     /// Ends when the client has gone.
     async fn gone(&self) {
-        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(mut closed) = closed {
+        if let Some(mut closed) = self.closed.clone() {
             let _ = closed.wait_for(|&closed| closed).await;
         }
     }
@@ -311,7 +286,7 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
 
 /// One call.
 struct CallOf<'c> {
-    shared: &'c Shared,
+    server: &'c Server,
     tools: Arc<Session>,
     tool: Tool,
     args: Arc<RawValue>,
@@ -320,12 +295,12 @@ struct CallOf<'c> {
 
 impl CallOf<'_> {
     fn asked(&self) -> Asked<'_> {
-        Asked { tool: self.tool, args: &self.args, root: &self.shared.root }
+        Asked { tool: self.tool, args: &self.args, root: &self.server.root }
     }
 
     /// Whether a person is to be asked.
     fn asks(&self) -> bool {
-        match self.shared.settings.approval {
+        match self.server.settings.approval {
             Approval::Never => false,
             Approval::Auto => self.tool == Tool::DeleteFile && has(&self.args, "permanent", true),
             Approval::Ask => !self.tool.is_read_only(),
@@ -347,11 +322,8 @@ impl CallOf<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let omit = ArgumentChange::Omit { argument: "atomic".into() };
-            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-                .details(json!({ "reason": Reason::BadArguments.as_str() }))
-                .hints([Hint::CorrectArguments { arguments: vec![omit] }]);
-            return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
+            let error = ToolError::arguments(Reason::BadArguments, message).hints([hints::omit("atomic")]);
+            return Ok(answer::failed(self.tool, error).into());
         }
         if !self.can_ask() {
             return self.cannot_ask().await;
@@ -359,7 +331,7 @@ impl CallOf<'_> {
         let sessions = has_session(self.context);
         let mut approved = None;
         if !sessions {
-            match self.shared.seals.response(self.asked(), state, responses) {
+            match self.server.seals.response(self.asked(), state, responses) {
                 Response::Nothing => {}
                 Response::Yes(digest) => approved = Some(digest),
                 Response::No => return Ok(self.run(Answer::Declined).await?.0.into()),
@@ -373,24 +345,21 @@ impl CallOf<'_> {
                         format!("the names of its {files} files are more than a person can be shown and asked about");
                     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                         .details(json!({ "reason": "too_many_to_show", "files": files }))
-                        .hints([
-                            Hint::Split {},
-                            Hint::AskPerson { what: "apply the patch in a terminal".into(), flag: None },
-                        ]);
+                        .hints([Hint::Split {}, hints::ask("apply the patch in a terminal", None)]);
                     return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
                 }
                 (result, _) => return Ok(result.into()),
             };
             if !sessions {
-                let asked = self.shared.seals.ask(self.asked(), &preview);
+                let asked = self.server.seals.ask(self.asked(), &preview);
                 return asked.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
-            let _open = self.shared.backlog.question();
+            let _open = self.server.backlog.question();
             let question = self.context.peer.create_elicitation(self.asked().question(&preview));
             let answered = tokio::select! {
                 answered = question => answered,
                 () = self.context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
-                () = self.shared.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
+                () = self.server.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
@@ -416,7 +385,7 @@ impl CallOf<'_> {
             "start the server with --approve auto and let the client ask, or use a client that can (elicitation)";
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
             .details(json!({ "reason": "approval_required" }))
-            .hints([Hint::AskPerson { what: what.into(), flag: None }]);
+            .hints([hints::ask(what, None)]);
         Ok(answer::failed(self.tool, error).into())
     }
 
@@ -439,12 +408,12 @@ impl CallOf<'_> {
             }
             None => (None, None),
         };
-        let turn = self.shared.turn(tool).await;
-        let mut approvals = self.shared.approvals();
+        let turn = self.server.turn(tool).await;
+        let mut approvals = self.server.approvals();
         // Why a file is guarded is shown.
-        let _ = approvals.take_guarded(self.shared.settings.policy.clone());
-        let asks = self.shared.settings.approval == Approval::Ask;
-        let ran = self.shared.workers.run(move || {
+        let _ = approvals.take_guarded(self.server.settings.policy.clone());
+        let asks = self.server.settings.approval == Approval::Ask;
+        let ran = self.server.workers.run(move || {
             // Also when the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);

@@ -88,26 +88,9 @@ impl ServerSettings {
     }
 }
 
-/// A tool's name in the protocol. Providers of models allow letters, digits, `-` and `_` only, so `edit.patch` is
-/// `edit_patch` here.
-pub(crate) fn name(tool: Tool) -> String {
-    tool.legal_name().to_owned()
-}
-
-/// The tool of that name.
-pub(crate) fn named(text: &str) -> Option<Tool> {
-    Tool::named(text)
-}
-
-/// The names of all tools, as the protocol has them.
-#[must_use]
-pub fn tool_names() -> Vec<String> {
-    Tool::ALL.into_iter().map(name).collect()
-}
-
 /// There is no tool of that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no tool {name:?}; there are {}", tool_names().join(", "))]
+#[error("there is no tool {name:?}; there are {}", Tool::ALL.map(Tool::legal_name).join(", "))]
 pub struct BadTool {
     /// What was named.
     pub name: String,
@@ -119,7 +102,8 @@ pub struct BadTool {
 ///
 /// Names the first that does not exist.
 pub fn tools_named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Tool>, BadTool> {
-    let wanted = names.into_iter().map(|text| named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
+    let wanted =
+        names.into_iter().map(|text| Tool::named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
     let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
     Ok(Tool::ALL.into_iter().filter(|tool| wanted.contains(tool)).collect())
 }
