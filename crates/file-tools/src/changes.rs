@@ -150,6 +150,7 @@ impl PatchData {
     /// What was committed.
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
+        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(&one.outcome));
         let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
@@ -161,7 +162,7 @@ impl PatchData {
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
             already_done: reports.iter().any(|report| report.already_done),
-            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
+            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered).collect(),
             ..Self::default()
         }
     }
@@ -351,10 +352,6 @@ fn blanks(text: &str) -> String {
         1 => "1 blank".into(),
         len => format!("{len} blanks"),
     }
-}
-
-fn recovered_text(recovered: &Recovered) -> String {
-    format!("{}: {}", recovered.id, outcome_text(&recovered.outcome))
 }
 
 /// What became of an interrupted transaction, in words.

@@ -275,12 +275,8 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
         let headers = 2 + above + usize::from(moves);
         (reject.patch_line? as usize).checked_sub(headers).filter(|line| *line > 0)
     });
-    let place = match (reject.hunk, line) {
-        (Some(hunk), Some(line)) => format!(": hunk {} (diff line {line})", hunk + 1),
-        (None, Some(line)) => format!(" (diff line {line})"),
-        (Some(hunk), None) => format!(": hunk {}", hunk + 1),
-        (None, None) => String::new(),
-    };
+    let hunk = reject.hunk.map(|hunk| format!(": hunk {}", hunk + 1)).unwrap_or_default();
+    let line = line.map(|line| format!(" (diff line {line})")).unwrap_or_default();
     let hints = hints::addressed(&hints::hints(reject), Caller::Operations);
     let next = match hints::words(&hints, Caller::Operations) {
         next if next.is_empty() => next,
@@ -289,7 +285,7 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let path = fs_guard::shortened(&reject.path);
     match &reject.problem {
         Problem::Guard(error) => format!("{error}{next}"),
-        problem => format!("{path}{place}: {problem}{next}"),
+        problem => format!("{path}{hunk}{line}: {problem}{next}"),
     }
 }
 

@@ -368,7 +368,7 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
     };
     let found = detect::find_all(&text);
     if found.is_empty() {
-        return Err(hidden(&String::from_utf8_lossy(&text)));
+        return hidden(&String::from_utf8_lossy(&text));
     }
     let several = |found: Vec<Found>| {
         NotReceived::Several(DetectError::Several(found.into_iter().map(|one| (one.kind, one.lines)).collect()))
@@ -566,8 +566,7 @@ fn respelled(line: &str) -> Option<String> {
 }
 
 /// Why nothing was found in a text in which a patch may be hidden.
-fn hidden(text: &str) -> NotReceived {
-    let refuse = |wrapper: &str, advice: &str| NotReceived::Wrapped { wrapper: wrapper.into(), advice: advice.into() };
+fn hidden(text: &str) -> Result<Received, NotReceived> {
     let begin = Marker::Begin.as_str();
     let begins = |line: &str| line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -");
     let without_colours = |line: &str| {
@@ -586,23 +585,26 @@ fn hidden(text: &str) -> NotReceived {
         rest.len() < line.len() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins(rest)
     };
     if text.lines().any(|line| line.contains("\u{1b}[") && begins(without_colours(line).trim())) {
-        return refuse("it has the codes of colours", "copy it without them (`git diff --no-color`)");
+        return wrapped("it has the codes of colours", "copy it without them (`git diff --no-color`)");
     }
     if text.lines().any(numbered) {
-        return refuse(
+        return wrapped(
             "there are line numbers before its lines",
             "send the lines as they are, the first one `*** Begin Patch`",
         );
     }
     if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< ")) && text.contains("\n=======") {
-        return refuse(
+        return wrapped(
             "these are SEARCH/REPLACE blocks",
             "send a patch: `*** Begin Patch`, `*** Update File: path`, `@@`, the old lines after `-` and the new ones after `+`, \
              `*** End Patch`",
         );
     }
     if text.contains(begin) {
-        return refuse("`*** Begin Patch` is not alone on its line", "begin a line with it, and end the line after it");
+        return wrapped(
+            "`*** Begin Patch` is not alone on its line",
+            "begin a line with it, and end the line after it",
+        );
     }
-    NotReceived::Nothing
+    Err(NotReceived::Nothing)
 }

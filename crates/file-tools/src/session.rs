@@ -249,22 +249,15 @@ impl Session {
     /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
     pub(crate) fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
         let checked = crate::tools::checked(root, path, Access::Read)?;
-        let missing = || ToolError::from(Reject::of(path, Problem::Missing).among(root));
-        let seen = match root.metadata(&checked) {
-            Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
-            Ok(Some(seen)) => Some(seen),
-            Ok(None) => return Err(missing()),
-            Err(fs_guard::Error::Symlink { .. }) => None,
+        match root.metadata(&checked) {
+            Ok(Some(seen)) if seen.kind != FileKind::Symlink => return Ok((checked, seen)),
+            Ok(Some(_)) | Err(fs_guard::Error::Symlink { .. }) => {}
+            Ok(None) => return Err(crate::tools::missing(root, path)),
             Err(error) => return Err(error.into()),
-        };
-        match seen {
-            Some(seen) => Ok((checked, seen)),
-            None => {
-                let real = root.follow(&checked)?;
-                let seen = root.metadata(&real)?.ok_or_else(missing)?;
-                Ok((real, seen))
-            }
         }
+        let real = root.follow(&checked)?;
+        let seen = root.metadata(&real)?.ok_or_else(|| crate::tools::missing(root, path))?;
+        Ok((real, seen))
     }
 
     /// Checks what the caller expects of a file, or else what the session saw of it.

@@ -61,12 +61,12 @@ fn explained(error: &ToolError) -> String {
 fn place(details: &Value, lines: &mut Vec<String>) {
     let nearest = &details["nearest"];
     let first = &nearest["firstDifference"];
-    if let (Some(wanted), Some(found)) = (first["wanted"].as_str(), first["found"].as_str()) {
+    if nearest.is_object() {
         lines.push(format!("  closest: lines {}-{}", nearest["startLine"], nearest["endLine"]));
+    }
+    if let (Some(wanted), Some(found)) = (first["wanted"].as_str(), first["found"].as_str()) {
         lines.push(format!("  you wrote:          {wanted}"));
         lines.push(format!("  line {:<5} really is: {found}", first["fileLine"].to_string()));
-    } else if nearest.is_object() {
-        lines.push(format!("  closest: lines {}-{}", nearest["startLine"], nearest["endLine"]));
     }
     for candidate in details["candidates"].as_array().into_iter().flatten() {
         let line = &candidate["startLine"];

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::DiffDetail;
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
@@ -130,10 +130,7 @@ impl Session {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: args
-                    .diff
-                    .unwrap_or_default()
-                    .of(|| changes.iter().flat_map(|change| diff_of(&report, change)).collect()),
+                diff: super::diff(&report, args.diff),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };

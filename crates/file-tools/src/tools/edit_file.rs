@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words, diff_of};
+use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
 use crate::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
@@ -147,19 +147,7 @@ impl Session {
                 finish(builder)
             })?;
             let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
-            let (path, before, after) = match (report.plan.changes().first(), now) {
-                (Some(change), _) => (change.path.to_string(), change.before, change.after),
-                // Somebody else has made the same edits.
-                (None, now) => {
-                    let (path, sha256) = now.expect("edits of the file as it is change something");
-                    (path.to_string(), Some(sha256), Some(sha256))
-                }
-            };
-            let diff = report
-                .plan
-                .changes()
-                .first()
-                .and_then(|change| args.diff.unwrap_or_default().of(|| diff_of(&report, change)));
+            let (path, before, after) = super::changed(&report, now);
             let data = EditFileData {
                 path,
                 before_sha256: hash(before),
@@ -167,7 +155,8 @@ impl Session {
                 applied_edits: args.edits.len(),
                 replacements,
                 carried: carried(&report.plan).collect(),
-                diff,
+                // Somebody else may have made the same edits.
+                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
                 transaction_id: super::transaction(&report),
             };
             let words = carried_words(&data.carried);
@@ -204,10 +193,10 @@ fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
 
 /// The error of edits that cannot be carried: the numbers are those of edits, not of hunks.
 fn conflict(rejects: Rejects) -> ToolError {
-    let rejects: Vec<Reject> = rejects.into_iter().collect();
-    let edits: Vec<_> = rejects.iter().map(|reject| reject.hunk).collect();
-    let rejects: Vec<Reject> = rejects.into_iter().map(|reject| Reject { hunk: None, ..reject }).collect();
-    ToolError::rejected(&rejects).details(json!({ "editIndex": edits.first() }))
+    let mut rejects: Vec<Reject> = rejects.into_iter().collect();
+    let edit = rejects.first().and_then(|reject| reject.hunk);
+    rejects.iter_mut().for_each(|reject| reject.hunk = None);
+    ToolError::rejected(&rejects).details(json!({ "editIndex": edit }))
 }
 
 fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {

@@ -21,6 +21,7 @@ use patch_engine::transaction::TransactionId;
 use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
 use serde_json::json;
 
+use crate::changes::{DiffDetail, diff_of};
 use crate::error::ToolError;
 use crate::hints::{self, Hint, Part};
 use crate::reason::Reason;
@@ -28,6 +29,24 @@ use crate::tool::Tool;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
+}
+
+/// Returns the diff that an answer shows of all that a call changed.
+fn diff(report: &Report, detail: Option<DiffDetail>) -> Option<String> {
+    let diffs = || report.plan.changes().iter().flat_map(|change| diff_of(report, change)).collect();
+    detail.unwrap_or_default().of(diffs)
+}
+
+/// Returns the path of the file that a call changed, and its hashes before and after; `unchanged` is the file that the call found
+/// as it wants it.
+fn changed(report: &Report, unchanged: Option<(RelPath, Sha256)>) -> (String, Option<Sha256>, Option<Sha256>) {
+    match report.plan.changes().first() {
+        Some(change) => (change.path.to_string(), change.before, change.after),
+        None => {
+            let (path, sha256) = unchanged.expect("a call that changes nothing has found its file");
+            (path.to_string(), Some(sha256), Some(sha256))
+        }
+    }
 }
 
 fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {

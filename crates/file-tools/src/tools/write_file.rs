@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use crate::arguments::given;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::DiffDetail;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{Session, finish};
@@ -75,29 +75,18 @@ impl Session {
                 else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
-                now = Some((file.path.to_string(), file.sha256));
+                now = Some((file.path.clone(), file.sha256));
                 let splices = text.stored(rewrite(&args.path, text.bytes(), &args.content)?);
                 builder.update(&args.path, splices.ok_or_else(|| super::encoding(&args.path))?)?;
                 finish(builder)
             })?;
-            let data = match report.plan.changes().first() {
-                Some(change) => WriteFileData {
-                    path: change.path.to_string(),
-                    before_sha256: change.before.map(|hash| hash.to_string()),
-                    after_sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                    diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
-                    transaction_id: super::transaction(&report),
-                },
-                None => {
-                    let (path, hash) = now.expect("only an existing file can be as it shall be");
-                    WriteFileData {
-                        path,
-                        before_sha256: Some(hash.to_string()),
-                        after_sha256: hash.to_string(),
-                        diff: None,
-                        transaction_id: String::new(),
-                    }
-                }
+            let (path, before, after) = super::changed(&report, now);
+            let data = WriteFileData {
+                path,
+                before_sha256: before.map(|hash| hash.to_string()),
+                after_sha256: after.map(|hash| hash.to_string()).unwrap_or_default(),
+                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
+                transaction_id: super::transaction(&report),
             };
             let what = match (&data.before_sha256, data.transaction_id.is_empty()) {
                 (None, _) => "created",
