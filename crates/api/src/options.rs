@@ -1,4 +1,4 @@
-//! The options of every call, as the objects of other languages: the names in `camelCase` or `snake_case`, and no others.
+//! The options of every call, read from objects of other languages: names are in `camelCase` or `snake_case`, and others are refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub struct PatchOptions {
     pub diff: DiffDetail,
 }
 
-/// What options leave open, and who plans knows.
+/// The defaults that a workspace sets for options that are left open.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preset {
     pub(crate) profile: Profile,

@@ -89,11 +89,11 @@ impl Workspace {
         self.session.name().as_str()
     }
 
-    /// Recovers what a process left half way, before the files are looked at.
+    /// Recovers what a process left half done, before the files are read.
     fn tidy(&self) {
         let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
         if !recovered.is_empty() {
-            // What cannot be written down here is reported by the next call that writes.
+            // If this cannot be logged, the next call that writes reports it.
             let _ = self.session.recovered(&recovered);
         }
     }
@@ -237,7 +237,7 @@ impl Workspace {
     }
 }
 
-/// The error of a plan that another one would take the place of.
+/// Makes the error of a plan that differs from the plan that would be committed now.
 fn stale(plan: &Plan) -> ToolError {
     let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
     let error =
@@ -245,7 +245,7 @@ fn stale(plan: &Plan) -> ToolError {
     ToolError { message: "the files are not what the plan was made for any more".into(), path: None, ..error }
 }
 
-/// A host that sees nothing but the plan that is wanted.
+/// A host that declines every plan but the wanted one.
 struct Exactly<'h, 'p> {
     host: &'h mut dyn patch_engine::Host,
     plan: Option<&'p Plan>,

@@ -15,22 +15,22 @@ where
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
 }
 
-/// How like two names must be for one to be taken for the other, by Jaro and Winkler.
+/// The Jaro-Winkler similarity from which one name is taken for the other.
 const ALIKE: f64 = 0.8;
 
-/// What is wrong, in words, and what to change.
+/// The problems in words, and the changes that correct them.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) problems: Vec<String>,
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
-/// Everything in `args` that does not fit a plain JSON schema. Empty when nothing is found: a schema does not say
-/// everything that a tool checks.
+/// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for bad arguments: a schema does
+/// not say everything that a tool checks.
 pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
     let mut found = Found::default();
     check(schema, args, "", &mut found);
-    // What is given under another name is not missing.
+    // An argument that was given under another name is not missing.
     let renamed =
         |name: &str| found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name));
     let changes =
@@ -64,7 +64,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
         }
         for (field, value) in fields {
             match properties.get(field) {
-                // As good as absent, where it may be absent.
+                // An optional argument may be null.
                 Some(_) if value.is_null() => {}
                 Some(schema) => check(schema, value, &name(field), found),
                 None => unknown(&name(field), field, properties.keys().map(String::as_str), found),
@@ -78,7 +78,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
     }
 }
 
-/// What a value has to be, in words.
+/// Says in words what a value has to be.
 fn wanted(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<_> = choices.iter().map(ToString::to_string).collect();

@@ -23,12 +23,12 @@ use crate::tools::{
 /// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
 pub const MAX_RESULT: usize = 8 << 10;
 
-/// The arguments of a call, read or not: text is read once, as what the tool wants.
+/// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
 #[derive(Debug, Clone, Copy)]
 pub enum Arguments<'a> {
-    /// A value.
+    /// A parsed value.
     Value(&'a Value),
-    /// The text of one.
+    /// JSON text.
     Text(&'a RawValue),
 }
 
@@ -44,9 +44,9 @@ impl<'a> From<&'a RawValue> for Arguments<'a> {
     }
 }
 
-/// Arguments that clients add to every tool and send along: they are taken and mean nothing here. No tool has one of these.
+/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of these names.
 ///
-/// `wait_for_previous` is gemini-cli's, and tells it when to make the call.
+/// `wait_for_previous` comes from gemini-cli, and tells it when to make the call.
 pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
 
 impl Arguments<'_> {
@@ -64,7 +64,7 @@ impl Arguments<'_> {
         })
     }
 
-    /// The arguments without what clients are known to add of their own; `None` when there is nothing of that.
+    /// Returns the arguments without those that clients add; `None` when there are none of these.
     fn without_added(self) -> Option<Value> {
         let mut args = self.value()?;
         let fields = args.as_object_mut()?;
@@ -87,7 +87,7 @@ impl Arguments<'_> {
     }
 }
 
-/// What a tool answers with when it did what it should.
+/// The data of a successful answer.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "they are the tools")]
@@ -110,22 +110,22 @@ pub enum Data {
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// It did what it should.
+    /// The call succeeded.
     Success(Success<Data>),
-    /// It failed; unless its class is `Partial`, it changed nothing.
+    /// The call failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
     EditPatch(edit_patch::EditPatchResult),
 }
 
 impl Reply {
-    /// Whether the call did what it should.
+    /// Returns whether the call succeeded.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.class().is_none()
     }
 
-    /// How a failed call ends a program.
+    /// Returns how a failed call ends a program.
     #[must_use]
     pub fn class(&self) -> Option<FailureClass> {
         match self {
@@ -135,7 +135,7 @@ impl Reply {
         }
     }
 
-    /// Why the call failed, in words; `None` when it did not.
+    /// Returns the message of a failed call.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {
@@ -145,7 +145,7 @@ impl Reply {
         }
     }
 
-    /// The answer of a tool that failed, in the words of its caller.
+    /// Makes the answer of a tool that failed, in the words of its caller.
     #[must_use]
     pub fn failed(tool: Tool, error: ToolError) -> Self {
         let error = error.addressed(Caller::Tool(tool));
@@ -155,7 +155,7 @@ impl Reply {
         }
     }
 
-    /// The answer as one line of JSON.
+    /// Writes the answer as one line of JSON.
     ///
     /// # Panics
     ///
@@ -188,7 +188,7 @@ impl Session {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
-        /// The argument that bounds an answer; every other is the tool's.
+        /// The one argument that is read here; the others are the tool's.
         #[derive(serde::Deserialize)]
         struct Bound {
             #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
@@ -198,7 +198,7 @@ impl Session {
         let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
         let mut reply = self.answer(tool, args, host);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
-        // What is read has its own bounds, and is cut where there is a cursor to go on from.
+        // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
         reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply
@@ -255,7 +255,7 @@ impl Session {
                 if tool.is_read_only() {
                     return Err(error);
                 }
-                // A failed call, as far as the log is concerned.
+                // The log has this as a failed call.
                 let failed: ToolResult<T> = self.changing(tool, host, |_| Err(error));
                 failed.map(|success| success.data)
             }

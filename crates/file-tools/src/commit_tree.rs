@@ -22,25 +22,25 @@ pub struct CommitTree {
 }
 
 impl CommitTree {
-    /// The files of a commit; `tree` is its tree.
+    /// Makes the tree of a resolved commit.
     #[must_use]
     pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
         Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
     }
 
-    /// The commit.
+    /// Returns the id of the commit.
     #[must_use]
     pub fn commit(&self) -> Id {
         self.commit
     }
 
-    /// Its tree.
+    /// Returns the id of its tree.
     #[must_use]
     pub fn tree(&self) -> Id {
         self.snapshot.tree()
     }
 
-    /// The paths of all files and links, in git's order; those that are no text are left out.
+    /// Lists the paths of all files and links in git's order; paths that are not UTF-8 are left out.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl CommitTree {
         format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
     }
 
-    /// The same with rules, to plan patches for.
+    /// Puts the files under a policy, so that patches can be planned over them.
     #[must_use]
     pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
         Files::of_tree(Arc::new(self), policy)
@@ -104,7 +104,7 @@ impl Tree for CommitTree {
     }
 }
 
-/// The files of a commit in the git repository around a directory, as they are beneath that directory.
+/// Opens a commit of the git repository around a directory; the paths are relative to that directory.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ impl Tree for CommitTree {
 pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     let dir = fs_guard::real_path(dir)?;
     let open = |place: &Path| Repository::open(place, &OpenOptions::default());
-    // One that cannot be used is not passed over for the one around it.
+    // A repository that cannot be used is an error: the search does not go on to the one around it.
     let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
     let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
         Err(error) if is_none(&error) => None,
@@ -126,10 +126,10 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
 }
 
-/// The file with this hash that some of the newest commits of the git repository around a directory has at a path beneath
-/// that directory. The objects of git are named by other hashes, so that the versions of the path are read one by one.
+/// Looks for the version of a file with this hash in the newest commits of the git repository around a directory. Git names its
+/// objects by other hashes, so the versions of the path are read one by one.
 pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
-    /// How many commits are looked at: the first parents from `HEAD` on.
+    /// The most commits to look at, along the first parents of `HEAD`.
     const COMMITS: usize = 64;
     let mut tree = enclosing(dir, "HEAD").ok()?;
     let repository = tree.snapshot.repository().clone();

@@ -57,7 +57,7 @@ pub enum EditorCommand {
     },
 }
 
-/// The schema of a command's arguments; of one that is not known it says only that.
+/// Returns the schema of a command's arguments; for an unknown command, a schema that lists the commands.
 fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
@@ -205,7 +205,7 @@ impl Session {
         let create =
             CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
         self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
-            // What this session has seen, `create` replaces.
+            // `create` replaces a file once this session has seen it.
             reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
             _ => error,
         })
@@ -217,7 +217,7 @@ impl Session {
         let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
-            // What was read just now is not what the model saw.
+            // The file changed since the model saw it.
             return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
         }
         if line > read.line_count {
@@ -240,7 +240,7 @@ impl Session {
         Ok(self.write_file(&write, host)?.output)
     }
 
-    /// The hash that the session saw, or else the file's now.
+    /// Returns the hash that the session saw last, or else the hash that the file has now.
     fn seen_or_current(&self, path: &str) -> Result<String, ToolError> {
         let root = self.root();
         let (found, seen) = self.find(root, path)?;
@@ -253,7 +253,7 @@ impl Session {
         Ok(crate::session::hash(root, &found)?.to_string())
     }
 
-    /// A path as the tools take it: models name files of this tool by absolute paths.
+    /// Makes an absolute path, as models give them to this tool, relative to the root.
     pub(crate) fn beneath_root(&self, path: &str) -> Result<String, ToolError> {
         if !path.starts_with('/') {
             return Ok(path.to_owned());

@@ -25,24 +25,24 @@ named! {
 }
 
 impl Tool {
-    /// Its name where a dot is not allowed in one, as in functions of most providers.
+    /// Returns the name without a dot, which most providers do not allow in the name of a function.
     #[must_use]
     pub fn legal_name(self) -> &'static str {
         if self == Self::EditPatch { "edit_patch" } else { self.as_str() }
     }
 
-    /// The tool of that name.
+    /// Finds the tool with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.legal_name() == name)
     }
 
-    /// Whether it only reads.
+    /// Returns whether the tool only reads.
     #[must_use]
     pub fn is_read_only(self) -> bool {
         matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
     }
-    /// What the log calls a change that the tool makes; of a tool that only reads it is never asked.
+    /// Returns what the log calls a change that the tool makes; it is not used for tools that only read.
     pub(crate) fn operation(self) -> Operation {
         match self {
             Self::CreateFile | Self::RestoreFile => Operation::Create,

@@ -1,12 +1,12 @@
-//! How much is under way: calls without an answer, and answers that the client has not read. Beyond a limit, no more
+//! Limits how much is under way: calls without an answer, and answers that the client has not read. Beyond the limit, no more
 //! requests are read.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// So many bytes may be under way before the next request has to wait; one message may go beyond it.
+/// The bytes that may be under way before the next request has to wait; one message may exceed it.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What a message costs beside its bytes.
+/// The cost of a message besides its bytes.
 const OVERHEAD: usize = 4 << 10;
 
 /// What is under way on one connection.
@@ -24,7 +24,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     bytes: usize,
-    /// What the client was asked and has not answered.
+    /// The number of questions that the client has not answered.
     questions: usize,
     /// The client has gone, so waiting ends.
     closed: bool,
@@ -42,7 +42,7 @@ impl Inner {
 }
 
 impl Backlog {
-    /// Counts a message, whatever there is already.
+    /// Counts a message, even beyond the limit.
     pub(crate) fn hold(&self, bytes: usize) -> Held {
         let bytes = bytes.saturating_add(OVERHEAD);
         self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
@@ -60,13 +60,13 @@ impl Backlog {
         room.then(|| self.hold(bytes))
     }
 
-    /// The client is asked something, until the value is dropped.
+    /// Counts a question to the client until the value is dropped.
     pub(crate) fn question(&self) -> Held {
         self.inner.change(|state| state.questions += 1);
         Held { inner: self.inner.clone(), bytes: 0, questions: 1 }
     }
 
-    /// How many bytes are under way.
+    /// Returns how many bytes are under way.
     pub(crate) fn bytes(&self) -> usize {
         self.inner.state().bytes
     }

@@ -49,16 +49,16 @@ pub(crate) struct Server {
     seals: Seals,
     session: SessionName,
     root: String,
-    /// The tools of the session, once they were called for.
+    /// The session, from the first call on.
     tools: tokio::sync::Mutex<Option<Arc<Session>>>,
-    /// The client has other roots than those that the tools were opened with.
+    /// Whether the client has changed its roots since the session was opened.
     new_roots: AtomicBool,
     /// Becomes true when the client has gone; set when the server runs.
     closed: Option<watch::Receiver<bool>>,
     pub(crate) workers: Workers,
     pub(crate) backlog: Backlog,
-    /// In which order calls take effect: those that change files one after the other as they came, and what reads a file
-    /// between them sees what came before. What the session knows of its files is then always what it left.
+    /// The order in which calls take effect: calls that change files run one after the other as they came, and a read between them
+    /// sees the changes before it. So the session always knows the latest state of its files.
     order: Arc<RwLock<()>>,
 }
 
@@ -67,13 +67,13 @@ pub(crate) struct Server {
 enum Turn {
     Changes(OwnedRwLockWriteGuard<()>),
     Reads(OwnedRwLockReadGuard<()>),
-    /// It remembers nothing of what it reads.
+    /// A call whose reads are not remembered.
     Looks,
 }
 
 impl Server {
     pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
-        // That the workspace is there is found out before a client relies on it.
+        // Fail now if there is no workspace, before a client relies on it.
         let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
         let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
         Ok(Self {
@@ -93,7 +93,7 @@ impl Server {
     pub(crate) async fn run(self, wire: Wire, closed: watch::Receiver<bool>) -> Result<(), ServeError> {
         match (Self { closed: Some(closed), ..self }).serve(wire).await {
             Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
-            // A client that went before it asked for anything is no failure.
+            // It is no failure if the client leaves before it asks for anything.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
             Err(error) => Err(ServeError::Protocol(error.to_string())),
         }
@@ -108,7 +108,7 @@ impl Server {
     }
 }
 
-/// A tool as the protocol lists it.
+/// Describes a tool as the protocol lists it.
 fn listed(tool: Tool, brief: bool) -> Listed {
     let info = if brief { tool.brief_info() } else { tool.info() };
     let object = |schema: Value| match schema {
@@ -180,7 +180,7 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// The tools of the session.
+    /// Returns the session, opened for the current roots of the client.
     async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Session>, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
@@ -188,7 +188,7 @@ impl Server {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
-        // What is guarded is asked about like everything else, where a person sees every plan.
+        // Where a person sees every plan, guarded files are asked about like all others.
         let policy = self.approvals().take_guarded(settings.policy.clone());
         let open = |root: &Path, policy| {
             Ok::<_, ToolError>(Workspace::open_keyed(root, policy, settings.state, settings.key_place.clone())?)
@@ -198,12 +198,12 @@ impl Server {
             let uris = self.client_roots(context).await;
             let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
             let within = within.inspect_err(|_| {
-                // It is looked at again in the next call.
+                // The next call tries again.
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
             match &within[..] {
                 [] => {}
-                // The project that is open in the client: its history belongs there, and not to where the client was started.
+                // This is the project that is open in the client: its history belongs there, not where the client was started.
                 [project] if settings.origin != Origin::Named => {
                     let started = fs_guard::real_path(&settings.root)?;
                     workspace = open(&started.join(project.as_str()), policy)?;
@@ -215,12 +215,12 @@ impl Server {
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let made = Arc::new(match &*tools {
-            // What was seen in another directory says nothing of the files here.
+            // What was read in another directory does not count here.
             Some(before) if before.workspace().root().path() == workspace.root().path() => before.reopened(workspace),
             _ => {
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = settings.tool_settings.clone();
-                // Where nothing is edited, nothing is carried.
+                // Without edits, no snapshots are needed.
                 if settings.tools.iter().all(|tool| tool.is_read_only()) {
                     tool_settings.max_snapshots = 0;
                 }
@@ -231,16 +231,16 @@ impl Server {
         Ok(made)
     }
 
-    /// The approvals of one call.
+    /// Makes the approvals of one call.
     fn approvals(&self) -> Approvals {
         Approvals::new(match self.settings.approval {
             Approval::Ask => ApprovalPolicy::Always,
-            // Whether a person is asked is known before the call, by what it is.
+            // Whether a person is asked is decided before the call runs.
             Approval::Auto | Approval::Never => ApprovalPolicy::Never,
         })
     }
 
-    /// The roots of a client that has announced some.
+    /// Asks a client that has announced roots for them.
     #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
     async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
         let _open = self.backlog.question();
@@ -251,7 +251,7 @@ impl Server {
         }
     }
 
-    /// Waits for the calls that came before, as far as this one depends on them.
+    /// Waits for earlier calls, as far as this one depends on them.
     async fn turn(&self, tool: Tool) -> Turn {
         let order = self.order.clone();
         match tool {
@@ -269,17 +269,17 @@ impl Server {
     }
 }
 
-/// Whether the client's protocol has data in the results of tools.
+/// Returns whether the client's protocol has data in the results of tools.
 fn has_data(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.as_str() >= "2025-06-18")
 }
 
-/// Whether the client speaks the protocol with sessions.
+/// Returns whether the client speaks the protocol with sessions.
 fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Whether the client has announced roots: the directories that may be touched.
+/// Returns whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
@@ -298,7 +298,7 @@ impl CallOf<'_> {
         Asked { tool: self.tool, args: &self.args, root: &self.server.root }
     }
 
-    /// Whether a person is to be asked.
+    /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
         match self.server.settings.approval {
             Approval::Never => false,
@@ -307,14 +307,14 @@ impl CallOf<'_> {
         }
     }
 
-    /// Whether the client can show a question.
+    /// Returns whether the client can show a question.
     fn can_ask(&self) -> bool {
         let client = self.context.client_capabilities().and_then(|client| client.elicitation);
         client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
     }
 
-    /// Runs the call, asking before anything changes. No lock is held while a person thinks: the call is planned again
-    /// when the answer is there, and goes on only if the plan is still the one that was shown.
+    /// Runs the call, and asks before anything changes. No lock is held while a person thinks: after the answer the call is planned
+    /// again, and goes on only if the plan is still the one that was shown.
     async fn ask(
         &self,
         state: Option<&str>,
@@ -374,7 +374,7 @@ impl CallOf<'_> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// The answer to a client that cannot ask; a call that fails anyway answers why.
+    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
     async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(Answer::CannotAsk).await?;
         if unapproved.is_none() {
@@ -389,7 +389,7 @@ impl CallOf<'_> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Runs the tool where it may wait for disks, and reports its progress to the client.
+    /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
     async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
         let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
@@ -410,11 +410,11 @@ impl CallOf<'_> {
         };
         let turn = self.server.turn(tool).await;
         let mut approvals = self.server.approvals();
-        // Why a file is guarded is shown.
+        // For the preview, which shows why a file is guarded.
         let _ = approvals.take_guarded(self.server.settings.policy.clone());
         let asks = self.server.settings.approval == Approval::Ask;
         let ran = self.server.workers.run(move || {
-            // Also when the client no longer waits for the answer.
+            // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = match asks {
@@ -425,7 +425,7 @@ impl CallOf<'_> {
         });
         let ran = ran.await;
         if let Some(reporting) = reporting {
-            // Progress comes before the answer, or not at all.
+            // Progress is reported before the answer, or not at all.
             let _ = reporting.await;
         }
         ran.ok_or_else(|| ErrorData::internal_error("the call ended in a defect", None))

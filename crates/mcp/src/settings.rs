@@ -6,8 +6,7 @@ use file_tools::{SessionSettings, Tool};
 use fs_guard::Policy;
 use patch_engine::transaction::{KeyPlace, StatePlace};
 
-/// About how many bytes an answer has at most: some ten thousand tokens are what clients pass on to a model without a
-/// warning.
+/// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without a warning.
 pub const MAX_OUTPUT: usize = 20_000;
 
 /// The longest message of a client, in bytes: a patch of the largest size, with room for what JSON adds.
@@ -25,15 +24,15 @@ pub enum Approval {
     Auto,
 }
 
-/// Who says which directory is the workspace.
+/// Who chooses the directory of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
-    /// The server's configuration. It is fixed.
+    /// The server's configuration, for good.
     #[default]
     Named,
-    /// The client: it is where the client started the server, or the one root in there that the client names.
+    /// The client: the directory in which it started the server, or the one root in there that it names.
     Client,
-    /// The client, and where it started the server is no project, as the home directory: it has to name a root.
+    /// The client, which started the server outside of a project, as in the home directory: it has to name a root.
     Roots,
 }
 
@@ -42,7 +41,7 @@ pub enum Origin {
 pub struct ServerSettings {
     /// The workspace, or where to look for it.
     pub root: PathBuf,
-    /// Who says that it is the workspace.
+    /// Who chose the workspace.
     pub origin: Origin,
     /// What may be touched in it.
     pub policy: Policy,
@@ -54,7 +53,7 @@ pub struct ServerSettings {
     pub tools: Vec<Tool>,
     /// When a person is asked.
     pub approval: Approval,
-    /// Tools are listed with what they do and their arguments by name, in a third of the size.
+    /// Whether tools are listed in a third of the size: with what they do, and their arguments by name.
     pub brief: bool,
     /// How the tools work.
     pub tool_settings: SessionSettings,
@@ -63,7 +62,7 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// All tools, for this directory.
+    /// Makes settings with all tools for this directory.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
@@ -96,7 +95,7 @@ pub struct BadTool {
     pub name: String,
 }
 
-/// The tools of these names, in their own order.
+/// Finds the tools with these names, and returns them in the order of the list of all tools.
 ///
 /// # Errors
 ///

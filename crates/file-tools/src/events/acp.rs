@@ -107,7 +107,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
         (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
     };
     let update = match *event {
-        // A call is one in the protocol; how far a commit is and what a turn did are not part of it.
+        // The protocol has calls only: no progress of a commit, and no diff of a turn.
         CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
         CallEvent::Called => Update {
             session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
@@ -148,7 +148,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
     json(&Notification { jsonrpc: "2.0", method: "session/update", params })
 }
 
-/// Up to three changes in words; before they are known, the tool.
+/// Names up to three changes, or the tool before they are known.
 fn title(call: &CurrentCall, items: &[&Item]) -> String {
     const NAMED: usize = 3;
     if items.is_empty() {
@@ -171,7 +171,7 @@ fn title(call: &CurrentCall, items: &[&Item]) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-/// `delete` or `move` when the whole call is one.
+/// Returns `delete` or `move` if the whole call is that, else `edit`.
 fn kind(call: &CurrentCall, items: &[&Item]) -> &'static str {
     let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
     match &*call.tool {
@@ -222,7 +222,7 @@ fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
         V2Change { operation, old_path, path: call.absolute(item.last_path()), file_type: known.then_some("text") }
     };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
-    // A part of a patch would be none.
+    // A patch is sent whole or not at all.
     let patch = (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
     Content::V2Diff { changes: items.iter().map(change).collect(), patch }
 }

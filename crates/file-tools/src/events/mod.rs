@@ -71,7 +71,7 @@ pub struct Events<'e> {
     state: CallState,
 }
 
-/// What is known of the call that is going on, or of the last one.
+/// The state of the current call, or of the last one.
 #[derive(Default)]
 struct CallState {
     /// The changes of the plan that is being committed, and its paths in the order of the plan.
@@ -82,7 +82,7 @@ struct CallState {
     transactions: Vec<String>,
     began: bool,
     changed: bool,
-    /// What was decided about the plans of the call.
+    /// The decisions about the plans of the call.
     declined: bool,
     asked: bool,
 }
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Events<'_> {
 impl<'e> Events<'e> {
     /// Starts a turn in the workspace at `root`; every line goes to `sink`, without its line feed.
     pub fn new(form: EventForm, session_id: &str, root: &Path, sink: impl FnMut(&str) + 'e) -> Self {
-        // The events name files for others to open; nothing is opened by these names here.
+        // These paths are for the readers of the events; nothing is opened by them here.
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let root: std::path::PathBuf = root.components().collect();
         let root = root.to_string_lossy();
@@ -148,7 +148,7 @@ impl<'e> Events<'e> {
         }
     }
 
-    /// What the turn did so far.
+    /// Returns what the turn did so far.
     #[must_use]
     pub fn turn_diff(&self) -> &TurnDiff {
         &self.turn
@@ -190,7 +190,7 @@ impl Events<'_> {
     }
 }
 
-/// Approves everything, and writes events. A host that also asks passes its events on to this.
+/// Approves everything, and writes events. A host that asks can pass its events on to this one.
 impl Host for Events<'_> {
     fn event(&mut self, event: &Event<'_>) {
         match *event {
