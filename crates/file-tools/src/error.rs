@@ -382,12 +382,6 @@ impl From<transaction::Error> for ToolError {
     }
 }
 
-impl From<CommitError> for ToolError {
-    fn from(error: CommitError) -> Self {
-        Self::commit(&error)
-    }
-}
-
 impl From<Reject> for ToolError {
     fn from(reject: Reject) -> Self {
         Self::refused(&reject)

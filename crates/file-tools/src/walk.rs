@@ -120,13 +120,8 @@ fn visible(root: &Root, dir: Option<&RelPath>, name: &[u8]) -> Option<RelPath> {
 
 /// Returns whether a path is ignored, by the innermost `.gitignore` that has a rule for it.
 fn ignored(ignores: &[std::rc::Rc<Gitignore>], path: &RelPath, is_dir: bool) -> bool {
-    for file in ignores.iter().rev() {
-        let found = file.matched(path.as_str(), is_dir);
-        if !found.is_none() {
-            return found.is_ignore();
-        }
-    }
-    false
+    let mut rules = ignores.iter().rev().map(|file| file.matched(path.as_str(), is_dir));
+    rules.find(|rule| !rule.is_none()).is_some_and(|rule| rule.is_ignore())
 }
 
 /// Reads the `.gitignore` files of the directories above `dir`.

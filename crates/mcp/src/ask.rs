@@ -70,13 +70,11 @@ impl Preview {
         lines.extend(guarded.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.append(&mut names);
         lines.push(String::new());
-        let mut shown = 0;
-        let mut hidden = 0;
+        let (most, mut hidden) = (lines.len() + MAX_DIFF_LINES, 0);
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
-                if shown < MAX_DIFF_LINES {
+                if lines.len() < most {
                     lines.push(visible(line, MAX_LINE));
-                    shown += 1;
                 } else {
                     hidden += 1;
                 }

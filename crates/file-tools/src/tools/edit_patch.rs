@@ -92,11 +92,7 @@ impl Session {
 
     /// The directory beneath the root that `workspace_root` names; it may only narrow.
     fn prefix(&self, named: Option<&str>) -> Result<Option<String>, ToolError> {
-        let named = named.unwrap_or_default();
-        let inside = match named.starts_with('/') {
-            true => self.beneath_root(named)?,
-            false => named.to_owned(),
-        };
+        let inside = self.beneath_root(named.unwrap_or_default())?;
         let dir = self.directory(self.root(), "workspace_root", Some(&inside))?;
         Ok(dir.map(|dir| dir.to_string()))
     }
