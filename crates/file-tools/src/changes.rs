@@ -1,4 +1,4 @@
-//! What a call changed, as data: the shape that the patch tool and the command line answer with.
+//! What a call changed, as data, in the shape in which the patch tool and the command line answer.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -130,11 +130,11 @@ pub struct ChangedFile {
 }
 
 impl PatchData {
-    /// What a plan would do.
+    /// Describes what a plan would do.
     ///
     /// # Errors
     ///
-    /// When bytes that a diff needs are not what the plan was made for any more.
+    /// When a file that a diff needs has changed since the plan was made.
     pub fn planned(plan: &Plan, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic: true,
@@ -147,7 +147,7 @@ impl PatchData {
         })
     }
 
-    /// What was committed.
+    /// Describes what was committed.
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
         let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(&one.outcome));
@@ -168,7 +168,7 @@ impl PatchData {
     }
 }
 
-/// The files of a plan that is not committed.
+/// Describes the files of a plan that is not committed.
 fn changed_files(images: Images<'_>, detail: DiffDetail) -> Result<Vec<ChangedFile>, fs_guard::Error> {
     let changed = |change| {
         let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
@@ -191,14 +191,14 @@ impl ChangedFile {
     }
 }
 
-/// The files of a transaction.
+/// Describes the files of a transaction.
 #[must_use]
 pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
     let changes = report.plan.changes().iter();
     changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
 }
 
-/// What an undo or a redo did.
+/// Describes what an undo or a redo did.
 #[must_use]
 pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     let mut data = json!({
@@ -213,24 +213,24 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     data
 }
 
-/// The diff of a change that was committed; words instead when its bytes were taken away since.
+/// Returns the diff of a committed change, or a sentence if its bytes have been removed since.
 #[must_use]
 pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
     report.images().diff(change).unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
 }
 
-/// A diff as text, cut at [`MAX_DIFF`].
+/// Returns a diff as text, cut at [`MAX_DIFF`].
 #[must_use]
 pub fn capped(diff: &[u8]) -> String {
     capped_text(diff).into_owned()
 }
 
-/// The same, borrowed where nothing is cut or replaced.
+/// Returns the same, borrowed if nothing is cut or replaced.
 pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
         return text.into();
     }
-    // A replacement character is no shorter than what it stands for.
+    // A replacement character is at least as long as the bytes that it stands for.
     let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
         ..=MAX_DIFF => text,
@@ -255,7 +255,7 @@ fn notes(plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// What became of a hunk that was located in the base.
+/// Says where a hunk that was located in the base went.
 #[must_use]
 pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, already_there: bool) -> String {
     let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
@@ -263,7 +263,7 @@ pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, al
     format!("{what}: {} of the base are {} now", lines(from), lines(to))
 }
 
-/// What to say of hunks that were carried, at the end of a sentence.
+/// Says at the end of a sentence which files had hunks carried.
 pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
     let mut paths: Vec<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
     paths.dedup();
@@ -274,7 +274,7 @@ pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
     }
 }
 
-/// The hunks that were located in the base.
+/// Lists the hunks that were located in the base.
 pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
     plan.notes().iter().filter_map(move |note| match note {
@@ -289,17 +289,17 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     })
 }
 
-/// What is said of a patch that was applied before.
+/// The answer to a patch that was applied before.
 const ALREADY_DONE: &str = "done already; nothing was changed";
 
-/// What was done, in words.
+/// Says what was done.
 #[must_use]
 pub fn outcome(reports: &[Report]) -> String {
     let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
     reports.iter().map(done).collect::<Vec<_>>().join("; ")
 }
 
-/// The plan in one line.
+/// Sums up a plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
     let count = |wanted: ChangeKind| plan.changes().iter().filter(|change| change.operation == wanted).count();
@@ -314,7 +314,7 @@ pub fn summary(plan: &Plan) -> String {
     if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
 }
 
-/// What the command-line tool of the models prints when it is done: the files that were added, modified and deleted.
+/// Lists the files that were added, modified and deleted, as the command-line tool that models know prints them.
 pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
     let mut lines = [const { String::new() }; 3];
     for (operation, path) in changed {
@@ -328,7 +328,7 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
     format!("Success. Updated the following files:\n{}", lines.concat())
 }
 
-/// A note about a hunk, as the rest of a sentence.
+/// Writes a note about a hunk as the rest of a sentence.
 #[must_use]
 pub fn note_text(note: &Note) -> String {
     match note {
@@ -354,7 +354,7 @@ fn blanks(text: &str) -> String {
     }
 }
 
-/// What became of an interrupted transaction, in words.
+/// Says what became of an interrupted transaction.
 #[must_use]
 pub fn outcome_text(outcome: &Outcome) -> String {
     match outcome {

@@ -52,7 +52,7 @@ named! {
 }
 
 impl Provider {
-    /// The notations in which it takes a grammar, its usual one first; none where it takes none.
+    /// Returns the notations in which it takes a grammar, its usual one first.
     #[must_use]
     pub fn grammar_formats(self) -> &'static [Format] {
         match self {
@@ -118,19 +118,19 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// The JSON, indented, without a line feed at the end.
+    /// Writes the JSON, indented, without a line feed at the end.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(&self.shape).expect("only strings are keys")
     }
 
-    /// The JSON as a value, for a program that builds the request around it.
+    /// Returns the JSON as a value, for a program that builds the request around it.
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
         serde_json::to_value(&self.shape).expect("only strings are keys")
     }
 
-    /// Notes beside the JSON, a sentence each.
+    /// Returns what the JSON cannot express, a sentence each.
     #[must_use]
     pub fn caveats(&self) -> &[&'static str] {
         &self.caveats
@@ -147,7 +147,7 @@ pub enum SpecError {
         /// The name.
         name: String,
     },
-    /// The provider's form knows a tool of its own alone.
+    /// The form only has the provider's own tool.
     #[error("{provider} is for the provider's own tool, and takes no others")]
     OwnTool {
         /// The provider.
@@ -180,7 +180,7 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
 /// What llguidance needs in front of a Lark grammar to recognise the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
-/// The patch tool in the shape that `provider` wants.
+/// Makes the patch tool in the shape that `provider` wants.
 ///
 /// # Errors
 ///

@@ -88,7 +88,7 @@ impl Session {
                         .hints([hints::omit("expectedSha256")]));
                 }
                 if seen.is_none() {
-                    // A file that is expected and missing is another error than one that was never known.
+                    // A missing file that was expected is a different error from one that was never known.
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(root, &args.path));
                 }
@@ -142,14 +142,14 @@ impl Session {
         })
     }
 
-    /// Removes what the trash keeps of a transaction.
+    /// Removes a transaction from the trash.
     fn forget(&self, id: TransactionId) -> Result<(), transaction::Error> {
         let locked = self.workspace().lock(self.settings().lock_timeout)?;
         Ok(locked.locked_store().remove(id)?)
     }
 }
 
-/// The error of a deletion that happened, but for the trash.
+/// Makes the error of a deletion that succeeded, but left files in the trash.
 fn not_for_good(path: &str, id: TransactionId, error: &transaction::Error) -> ToolError {
     let message = format!("{path} is deleted, but the trash may still keep it: {error}");
     let error = ToolError::workspace(error);

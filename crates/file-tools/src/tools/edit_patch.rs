@@ -90,7 +90,7 @@ impl Session {
         Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None, class: None })
     }
 
-    /// The directory beneath the root that `workspace_root` names; it may only narrow.
+    /// Finds the directory that `workspace_root` names; it must be beneath the root.
     fn prefix(&self, named: Option<&str>) -> Result<Option<String>, ToolError> {
         let inside = self.beneath_root(named.unwrap_or_default())?;
         let dir = self.directory(self.root(), "workspace_root", Some(&inside))?;
@@ -99,7 +99,7 @@ impl Session {
 }
 
 impl EditPatchResult {
-    /// The answer for an error.
+    /// Makes the answer for an error.
     #[must_use]
     pub fn failed(error: &ToolError) -> Self {
         // A hunk to paste does not fit in one line.
@@ -118,7 +118,7 @@ fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> 
     std::iter::once(section.path.text).chain(section.destination().map(|to| to.text))
 }
 
-/// A path of the patch beneath the root. One that the guard would refuse stays one that it refuses.
+/// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that it refuses.
 fn beneath(prefix: &str, path: &str) -> String {
     match path.starts_with('/') {
         true => path.to_owned(),

@@ -55,7 +55,7 @@ fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
         .hints([hints::ask("change this file by other means: only text is edited", None)])
 }
 
-/// The error of a path that is a directory; `found` is where a link leads.
+/// Makes the error of a path that is a directory; `found` is the target of a link.
 pub(crate) fn directory(path: &str, found: &str) -> ToolError {
     ToolError::about(ErrorKind::NotFound, path, Reason::Directory, "it is a directory, not a file")
         .hints([hints::use_tool(Tool::ListDirectory, found)])
@@ -75,12 +75,12 @@ pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
     ToolError::from(Reject::of(path, Problem::Missing).among(root))
 }
 
-/// Parses a patch; the error names what is around the patch, too.
+/// Parses a patch; the error also names what is wrapped around it.
 fn parsed<'p>(text: &'p str, options: &Options) -> Result<Patch<'p>, ToolError> {
     patch_engine::parse(text, &options.parse).map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
 }
 
-/// A path as the guard takes it, or why not, with the path that was probably meant.
+/// Checks a path; the error has the path that was probably meant.
 pub(crate) fn checked(root: &Arc<Root>, path: &str, access: Access) -> Result<RelPath, ToolError> {
     Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).among(root))?)
 }

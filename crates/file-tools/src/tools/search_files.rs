@@ -118,7 +118,7 @@ impl Session {
         let includes = args.include_globs.as_deref().map(|patterns| globs("includeGlobs", patterns)).transpose()?;
         let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
         let dir = self.directory(root, "root", args.root.as_deref())?;
-        // As with ripgrep, what is included by name is seen although .gitignore leaves it out.
+        // As in ripgrep, a file that is included by name is searched even if .gitignore leaves it out.
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
         let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
@@ -140,7 +140,7 @@ impl Session {
             if args.mode == SearchMode::Path {
                 search.look_at_path(found.path.as_str(), path);
             } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
-                // What cannot be read is not searched.
+                // Files that cannot be read are skipped.
                 if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
                     let encodings = &self.settings().encodings;
                     if let Some(text) = encodings.text_of(root, &found.path, &bytes, false) {
@@ -167,7 +167,7 @@ impl Session {
 fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.crlf(true).fixed_strings(args.mode != SearchMode::Regex);
-    // A path in lower case means any case.
+    // A query for paths in lower case matches any case.
     builder.case_smart(args.mode == SearchMode::Path);
     builder.build(&args.query).map_err(|error| {
         let as_text = (args.mode == SearchMode::Regex).then(|| hints::set("mode", "text"));

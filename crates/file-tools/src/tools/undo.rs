@@ -16,7 +16,7 @@ use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
 
-/// How many transactions are named to a caller that named none.
+/// How many transactions the error names to a caller that named none.
 const NAMED: usize = 5;
 
 /// The arguments of `undo`.
@@ -78,7 +78,7 @@ impl Session {
         })
     }
 
-    /// Names what could be meant.
+    /// Makes the error of a call that names no transaction; it lists those that could be meant.
     fn not_named(&self, named: &str) -> ToolError {
         let message = match named {
             "" => "transactionId is missing".to_owned(),
@@ -105,7 +105,7 @@ impl Session {
         ToolError::arguments(Reason::NoTransaction, message).details(json!({ "transactions": newest })).hints([hint])
     }
 
-    /// The error of a transaction that cannot be taken back.
+    /// Makes the error of a transaction that cannot be undone.
     fn not_undone(&self, id: TransactionId, error: &transaction::Error) -> ToolError {
         let converted = ToolError::workspace(error);
         match error {

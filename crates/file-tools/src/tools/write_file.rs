@@ -98,9 +98,9 @@ impl Session {
     }
 }
 
-/// What has to change in a file for it to have the text `content`.
+/// Computes the splices that give a file the text `content`.
 ///
-/// Lines that stay keep all their bytes: terminators, and what is not UTF-8 (which a reader saw as U+FFFD).
+/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8 (which a reader saw as U+FFFD).
 fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> {
     let body = without_bom(old);
     let bom = old.len() - body.len();
@@ -128,14 +128,14 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         Some(*at)
     }));
     let mut splices = Splices::new();
-    // A coarser comparison writes the same text; it only gives more lines the ends of their neighbours.
+    // A coarser diff writes the same text; only more lines get the line ends of their neighbours.
     let deadline = Some(Instant::now() + Duration::from_secs(2));
     for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
         let (tag, old, new) = op.as_tag_tuple();
         if tag == DiffTag::Equal {
             continue;
         }
-        // A new line ends as the line that it replaces, or else as its neighbour.
+        // A new line ends like the line that it replaces, or else like its neighbour.
         let model = |nth: usize| {
             let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
             let end = |at: usize| old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty());
@@ -159,7 +159,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     Ok(splices)
 }
 
-/// One splice, as small as whole lines at both ends allow.
+/// Makes one splice, narrowed by whole lines at both ends.
 fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
