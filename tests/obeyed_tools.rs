@@ -735,12 +735,12 @@ impl Seen {
                 tool => folder.join("tools").join(format!("{}.rs", tool.replace('.', "_"))),
             };
             for reason in given(&file) {
-                let wanted = (tool.to_owned(), reason.reason().to_owned());
+                let wanted = (tool.to_owned(), reason.as_str().to_owned());
                 assert!(self.reasons.contains(&wanted), "{tool}: no call is refused for {reason:?}");
             }
         }
         let reasons: BTreeSet<&str> = self.reasons.iter().map(|(_, reason)| &**reason).collect();
-        let missing: Vec<_> = Reason::ALL.iter().filter(|reason| !reasons.contains(reason.reason())).collect();
+        let missing: Vec<_> = Reason::ALL.iter().filter(|reason| !reasons.contains(reason.as_str())).collect();
         assert_eq!(missing, [] as [&Reason; 0], "no call is refused for these");
         // These need mounts, another user, roots of a client, a race, or a path that JSON cannot carry: see `tests/hostile`.
         let elsewhere = ["mount", "other_device", "untrusted_state", "changed", "not_utf8", "io"];

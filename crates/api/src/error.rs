@@ -1,13 +1,9 @@
 //! The errors that are about the call itself, not about patches and files.
 
-use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, ToolError};
-use serde_json::json;
+use file_tools::hints::give;
+use file_tools::{Reason, ToolError};
 
-/// An argument that makes no sense.
+/// Returns the error of an argument that makes no sense.
 pub(crate) fn argument(argument: &str, message: impl Into<String>, wanted: &str) -> ToolError {
-    let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
-    let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-        .details(json!({ "reason": "bad_arguments" }))
-        .hints([Hint::CorrectArguments { arguments: vec![change] }]);
-    ToolError { recoverable: true, ..error }
+    ToolError::arguments(Reason::BadArguments, message).hints([give(argument, wanted)])
 }

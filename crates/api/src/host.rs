@@ -4,26 +4,24 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use file_tools::events::{EventForm, Events};
-use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
+use file_tools::{ErrorKind, FailureClass, ToolError, hints};
 use fs_guard::Policy;
 use patch_engine::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::{Event, Plan};
 use serde_json::{Value, json};
 
-use crate::workspace_options::ApproveWord;
-
 type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
 type Observe<'h> = Box<dyn FnMut(Value) + Send + 'h>;
 type Cancelled<'h> = Box<dyn Fn() -> bool + Send + 'h>;
 
-/// What the program around a call wants to decide and to know; nothing, by default.
+/// What the program around a call decides and observes; nothing by default.
 #[derive(Default)]
 pub struct Host<'h> {
     /// Decides about the plan that is about to be committed.
     pub approve: Option<Approve<'h>>,
     /// Receives what happens, as the objects of `--events jsonl`.
     pub observe: Option<Observe<'h>>,
-    /// Whether the call is to be given up. What is past the first file is finished.
+    /// Returns whether the call is to be given up. Once the first file is published, the call is finished.
     pub cancelled: Option<Cancelled<'h>>,
 }
 
@@ -70,26 +68,23 @@ impl Proposal<'_> {
     }
 }
 
-/// When a host is asked, and what it approved for as long as this lives.
+/// When a host is asked, and what it has approved for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Approver {
-    word: Option<ApproveWord>,
+    /// `None`: every change is asked about if the call has `approve`.
+    policy: Option<ApprovalPolicy>,
     approvals: Mutex<Approvals>,
 }
 
 impl Approver {
-    /// What is guarded is asked about, where there is somebody to ask; else the guard refuses it.
-    pub(crate) fn new(word: Option<ApproveWord>, policy: Policy) -> (Self, Policy) {
-        let mut approvals = Approvals::new(match word {
-            None | Some(ApproveWord::Never) => ApprovalPolicy::Never,
-            Some(ApproveWord::Auto) => ApprovalPolicy::OnRequest,
-            Some(ApproveWord::Ask) => ApprovalPolicy::Always,
-        });
+    /// Guarded files are asked about if there is someone to ask; otherwise the guard refuses them.
+    pub(crate) fn new(asks: Option<ApprovalPolicy>, policy: Policy) -> (Self, Policy) {
+        let mut approvals = Approvals::new(asks.unwrap_or_default());
         let policy = approvals.take_guarded(policy);
-        (Self { word, approvals: Mutex::new(approvals) }, policy)
+        (Self { policy: asks, approvals: Mutex::new(approvals) }, policy)
     }
 
-    /// Makes a call with this host, and tells it what happens; `root` is where its files are.
+    /// Makes a call with this host, and reports its events; `root` is the directory of its files.
     pub(crate) fn run<T>(
         &self,
         host: Host<'_>,
@@ -125,8 +120,9 @@ impl Approver {
 fn unasked(error: ToolError) -> ToolError {
     let message = "the change needs approval, and the call has no `approve` to ask; nothing was changed";
     match error.kind {
-        ErrorKind::PermissionDenied => ToolError::new(FailureClass::Refused, error.kind, message)
-            .hints([Hint::AskPerson { what: "approve the change".into(), flag: None }]),
+        ErrorKind::PermissionDenied => {
+            ToolError::new(FailureClass::Refused, error.kind, message).hints([hints::ask("approve the change", None)])
+        }
         _ => error,
     }
 }
@@ -143,15 +139,16 @@ struct Asking<'a, 'h> {
 
 impl patch_engine::Host for Asking<'_, '_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
-        if self.approver.word == Some(ApproveWord::Never) || (self.approver.word.is_none() && self.approve.is_none()) {
+        let policy = self.approver.policy;
+        if policy == Some(ApprovalPolicy::Never) || (policy.is_none() && self.approve.is_none()) {
             return self.decided(Decision::Approve, false);
         }
         let mut asked = Asked { approve: self.approve.as_mut(), answer: None, unasked: false };
-        if self.approver.word.is_none() {
+        if policy.is_none() {
             let decision = patch_engine::Host::approve(&mut asked, request)?;
             return self.decided(decision, true);
         }
-        // Not locked while it is decided: that may take as long as a person takes.
+        // The lock is not held during the decision, which may take as long as a person takes.
         let lock = || self.approver.approvals.lock().unwrap_or_else(PoisonError::into_inner);
         let mut approvals = lock().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
@@ -183,7 +180,7 @@ impl Asking<'_, '_> {
     }
 }
 
-/// Asks the closure, and remembers what it said.
+/// Asks the closure, and remembers its answer.
 struct Asked<'a, 'h> {
     approve: Option<&'a mut Approve<'h>>,
     answer: Option<Decision>,

@@ -27,8 +27,8 @@ pub use patch_engine::{
 pub use git::GitTree;
 #[cfg(feature = "workspace")]
 pub use host::{Host, Proposal};
-pub use memory::{DiffMode, HostPlan, apply_diff, apply_in_memory, plan_over};
-pub use options::{PatchOptions, SpecOptions};
+pub use memory::{HostPlan, apply_diff, apply_in_memory, plan_over};
+pub use options::{PatchOptions, ReadOptions, SpecOptions};
 pub use plan::Plan;
 pub use stream::Stream;
 pub use text::{Converted, Specs, convert, grammar, parse, prompt, tool_specs};

@@ -10,7 +10,7 @@ use fs_guard::Policy;
 use patch_engine::{ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Tree};
 
 use crate::error::argument;
-use crate::options::{PatchOptions, Preset};
+use crate::options::{PatchOptions, Preset, named};
 use crate::plan::Plan;
 
 fn policy() -> Arc<Policy> {
@@ -74,47 +74,30 @@ pub fn plan_over(tree: HostTree, patch: &[u8], options: &PatchOptions) -> Result
     Ok(HostPlan { plan: plan(Arc::clone(&tree) as Arc<dyn Tree>, patch, options)?, tree })
 }
 
-/// What a diff of the Responses API is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DiffMode {
-    /// A change of a text.
-    #[default]
-    Default,
-    /// A new text: every line begins with `+`.
-    Create,
-}
-
-impl std::str::FromStr for DiffMode {
-    type Err = ToolError;
-
-    fn from_str(mode: &str) -> Result<Self, ToolError> {
-        crate::options::named("mode", mode, &[("default", Self::Default), ("create", Self::Create)])
-            .map_err(|message| argument("mode", message, "`default` or `create`"))
-    }
-}
-
 /// The name of the one file of [`apply_diff`]; messages are without it.
 const FILE: &str = "text";
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text. An empty one changes nothing.
+/// Applies a diff without headers, as the operations of the Responses API have them, to a text. `mode` is `default` for a change of
+/// the text, of which an empty diff changes nothing, or `create` for a new text, where every line of the diff begins with `+`.
 ///
 /// # Errors
 ///
-/// When the diff does not parse or does not apply.
-pub fn apply_diff(text: &[u8], diff: &str, mode: DiffMode) -> Result<Vec<u8>, ToolError> {
-    if diff.is_empty() && mode == DiffMode::Default {
+/// When there is no such mode, or the diff does not parse or does not apply.
+pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolError> {
+    let creates = named("mode", mode, &[false, true], |creates| if creates { "create" } else { "default" })
+        .map_err(|message| argument("mode", message, "`default` or `create`"))?;
+    if diff.is_empty() && !creates {
         return Ok(text.to_vec());
     }
     // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the file: as that API has it.
     let framed = diff.contains('\n') && !diff.replace("\r\n", "").contains('\n');
     let (path, diff) = (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
     let mut files = MemoryTree::new();
-    let operation = match mode {
-        DiffMode::Create => FileOperation::CreateFile { path, diff },
-        DiffMode::Default => {
-            files.insert(FILE, text.to_vec());
-            FileOperation::UpdateFile { path, diff, move_to: None }
-        }
+    let operation = if creates {
+        FileOperation::CreateFile { path, diff }
+    } else {
+        files.insert(FILE, text.to_vec());
+        FileOperation::UpdateFile { path, diff, move_to: None }
     };
     let calls = [PatchCall { call_id: FILE.into(), operation, caller: None }];
     let envelope = ops::to_envelope(&calls).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! The options of every call, as the objects of other languages: the names in `camelCase` or `snake_case`, and no others.
+//! The options of every call, read from objects of other languages: names are in `camelCase` or `snake_case`, and others are refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use file_tools::changes::DiffDetail;
 use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
-use file_tools::specs::{Channel, Client};
-use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass, Patch};
+use file_tools::specs::Client;
+use patch_engine::{Ambiguous, Encodings, Files, MemoryTree, Options, Pass, Patch, Profile};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use serde::Deserialize;
@@ -18,48 +18,60 @@ use serde_json::Value;
 
 use crate::error::argument;
 
-/// Reads options; null leaves all of them open.
-///
-/// # Errors
-///
-/// When a name is not known, or a value is not what it should be.
-pub(crate) fn read<T: DeserializeOwned + Default>(options: Value) -> Result<T, ToolError> {
-    if options.is_null() {
-        return Ok(T::default());
+/// Options of a call.
+pub trait ReadOptions: DeserializeOwned + Default {
+    /// Reads the options from JSON: an object, or null for the defaults.
+    ///
+    /// # Errors
+    ///
+    /// When a name is not known, or a value is not what it should be.
+    fn read(options: Value) -> Result<Self, ToolError> {
+        if options.is_null() {
+            return Ok(Self::default());
+        }
+        let wrong = |message: String| argument("the options", message, "as the documentation has them");
+        // serde would take a list for a struct.
+        if !options.is_object() {
+            return Err(wrong("the options are no object".into()));
+        }
+        serde_json::from_value(options).map_err(|error| wrong(error.to_string()))
     }
-    let wrong = |message: String| argument("the options", message, "as the documentation has them");
-    // serde would take a list for a struct.
-    if !options.is_object() {
-        return Err(wrong("the options are no object".into()));
-    }
-    serde_json::from_value(options).map_err(|error| wrong(error.to_string()))
 }
 
-macro_rules! readable {
-    ($($type:ty),*) => {$(
-        impl $type {
-            /// Reads the options from JSON: an object, or null for the defaults.
-            ///
-            /// # Errors
-            ///
-            /// When a name is not known, or a value is not what it should be.
-            pub fn read(options: Value) -> Result<Self, ToolError> {
-                $crate::options::read(options)
+impl<T: DeserializeOwned + Default> ReadOptions for T {}
+
+/// Declares functions that read an option which is a word, each as a value of another crate's enum.
+macro_rules! words {
+    ($($name:ident: $type:ty { $($word:ident => $value:ident),* })*) => {$(
+        pub(crate) fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "lowercase")]
+            enum Word {
+                $($word),*
             }
+            let word = Option::deserialize(deserializer)?;
+            Ok(word.map(|word| match word {
+                $(Word::$word => <$type>::$value),*
+            }))
         }
     )*};
 }
 
 #[cfg(feature = "workspace")]
-pub(crate) use readable;
+pub(crate) use words;
 
-readable!(PatchOptions, SpecOptions);
+words! {
+    profile: Profile { Strict => Strict, Codex => Codex }
+    ambiguous: Ambiguous { Reject => Reject, First => First }
+    fuzz: Pass { None => Exact, Trailing => Trailing, Blanks => Blanks, Unicode => Unicode }
+}
 
 /// How a patch is read and planned. What is left open is as the profile has it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PatchOptions {
     /// `strict`, the default, or `codex`: a preset of the rules.
+    #[serde(deserialize_with = "profile")]
     pub profile: Option<Profile>,
     /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default. Where `from` is a word of the language: `form`.
     #[serde(alias = "form")]
@@ -90,9 +102,11 @@ pub struct PatchOptions {
     #[serde(alias = "allow_move")]
     pub allow_move: Option<bool>,
     /// What becomes of a hunk that fits in several places: `reject` or `first`.
-    pub ambiguous: Option<Ambiguity>,
+    #[serde(deserialize_with = "ambiguous")]
+    pub ambiguous: Option<Ambiguous>,
     /// What may differ when a hunk is located: `none`, `trailing`, `blanks` or `unicode`.
-    pub fuzz: Option<Fuzz>,
+    #[serde(deserialize_with = "fuzz")]
+    pub fuzz: Option<Pass>,
     /// The charsets of files, each as `GLOB=LABEL`.
     pub encoding: Vec<String>,
     /// The largest file that is read or written, in bytes.
@@ -104,48 +118,10 @@ pub struct PatchOptions {
     pub diff: DiffDetail,
 }
 
-/// A preset of rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the engine's")]
-pub enum Profile {
-    Strict,
-    Codex,
-}
-
-impl From<Profile> for patch_engine::Profile {
-    fn from(profile: Profile) -> Self {
-        match profile {
-            Profile::Strict => Self::Strict,
-            Profile::Codex => Self::Codex,
-        }
-    }
-}
-
-/// What becomes of a hunk that fits in several places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the engine's")]
-pub enum Ambiguity {
-    Reject,
-    First,
-}
-
-/// What may differ when a hunk is located.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the engine's")]
-pub enum Fuzz {
-    None,
-    Trailing,
-    Blanks,
-    Unicode,
-}
-
-/// What options leave open, and who plans knows.
+/// The defaults that a workspace sets for options that are left open.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preset {
-    pub(crate) profile: patch_engine::Profile,
+    pub(crate) profile: Profile,
     pub(crate) encodings: Encodings,
     pub(crate) max_file_size: Option<u64>,
 }
@@ -175,7 +151,7 @@ impl PatchOptions {
 
     /// The rules of planning.
     pub(crate) fn engine(&self, preset: &Preset) -> Result<Options, ToolError> {
-        let mut options = Options::new(self.profile.map_or(preset.profile, Into::into));
+        let mut options = Options::new(self.profile.unwrap_or(preset.profile));
         options.parse.environment = self.environment.clone();
         for (path, hash) in &self.expected_sha256_by_path {
             let hash = hash.parse().map_err(|_| {
@@ -200,20 +176,9 @@ impl PatchOptions {
         given(self.create_parents, &mut options.create_parents);
         given(self.overwrite, &mut options.overwrite);
         options.max_file_size = self.max_file_size.or(preset.max_file_size).unwrap_or(options.max_file_size);
-        if let Some(ambiguous) = self.ambiguous {
-            options.placement.ambiguous = match ambiguous {
-                Ambiguity::Reject => Ambiguous::Reject,
-                Ambiguity::First => Ambiguous::First,
-            };
-        }
+        options.placement.ambiguous = self.ambiguous.unwrap_or(options.placement.ambiguous);
         if let Some(fuzz) = self.fuzz {
-            let most_lenient = match fuzz {
-                Fuzz::None => Pass::Exact,
-                Fuzz::Trailing => Pass::Trailing,
-                Fuzz::Blanks => Pass::Blanks,
-                Fuzz::Unicode => Pass::Unicode,
-            };
-            options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
+            options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= fuzz).collect();
         }
         Ok(options)
     }
@@ -262,42 +227,31 @@ pub struct SpecOptions {
     pub max_characters: Option<u32>,
 }
 
-/// Reads the name of one of several things.
-pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> Result<T, String> {
-    let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    let names = || all.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+/// Finds the one of several things that has a name.
+pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
+    let names = || all.iter().map(|&one| format!("`{}`", name_of(one))).collect::<Vec<_>>().join(", ");
+    let found = all.iter().copied().find(|&one| name_of(one) == name);
     found.ok_or_else(|| format!("there is no {what} `{name}`; there are {}", names()))
 }
 
 fn word<'de, D: Deserializer<'de>, T: Copy>(
     deserializer: D,
     what: &str,
-    all: &[(&str, T)],
+    all: &[T],
+    name_of: fn(T) -> &'static str,
 ) -> Result<Option<T>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
-    name.map(|name| named(what, &name, all).map_err(D::Error::custom)).transpose()
-}
-
-pub(crate) const CLIENTS: [(&str, Client); 2] = [("raw", Client::Raw), ("python", Client::Python)];
-pub(crate) const CHANNELS: [(&str, Channel); 3] =
-    [("tool", Channel::Tool), ("argument", Channel::Argument), ("message", Channel::Message)];
-
-pub(crate) fn dialects() -> Vec<(&'static str, Dialect)> {
-    Dialect::ALL.into_iter().map(|dialect| (dialect.as_str(), dialect)).collect()
-}
-
-pub(crate) fn formats() -> Vec<(&'static str, Format)> {
-    Format::ALL.into_iter().map(|format| (format.as_str(), format)).collect()
+    name.map(|name| named(what, &name, all, name_of).map_err(D::Error::custom)).transpose()
 }
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
-    word(deserializer, "dialect", &dialects())
+    word(deserializer, "dialect", &Dialect::ALL, Dialect::as_str)
 }
 
 fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Format>, D::Error> {
-    word(deserializer, "notation", &formats())
+    word(deserializer, "notation", &Format::ALL, Format::as_str)
 }
 
 fn client<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Client>, D::Error> {
-    word(deserializer, "client", &CLIENTS)
+    word(deserializer, "client", &Client::ALL, Client::as_str)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use file_tools::ToolError;
-use file_tools::changes::{ChangedFile, DiffDetail, PatchData, outcome, summary};
+use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
 use patch_engine::Report;
 use serde_json::{Value, json};
 
@@ -38,39 +38,20 @@ impl Plan {
     /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and `afterSha256`.
     #[must_use]
     pub fn changes(&self) -> Value {
-        self.changed(|| self.planned().0)
-    }
-
-    /// The files that change; `planned` gives those of the plan.
-    fn changed(&self, planned: impl FnOnce() -> Vec<ChangedFile>) -> Value {
-        json!(match &self.done {
-            Some(report) => PatchData::applied(std::slice::from_ref(report), true, DiffDetail::None).changed_files,
-            None => planned(),
-        })
-    }
-
-    /// The files and the notes of the plan.
-    fn planned(&self) -> (Vec<ChangedFile>, Vec<String>) {
-        let data = PatchData::planned(&self.plan, DiffDetail::None);
-        data.map(|data| (data.changed_files, data.notes)).unwrap_or_default()
+        json!(self.shown(DiffDetail::None).unwrap_or_default().changed_files)
     }
 
     /// What can be said of it without reading a file: an object with `digest`, `changes`, `notes` and `summary`.
     #[must_use]
     pub fn facts(&self) -> Value {
-        let (files, notes) = self.planned();
-        json!({
-            "digest": self.digest(),
-            "changes": self.changed(|| files),
-            "notes": notes,
-            "summary": self.summary(),
-        })
+        let PatchData { changed_files, notes, .. } = self.shown(DiffDetail::None).unwrap_or_default();
+        json!({ "digest": self.digest(), "changes": changed_files, "notes": notes, "summary": self.summary() })
     }
 
     /// What a reader should know about how it came to be.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        self.planned().1
+        self.shown(DiffDetail::None).unwrap_or_default().notes
     }
 
     /// The plan in one line.
@@ -97,10 +78,13 @@ impl Plan {
     ///
     /// When a diff is asked for, and files that have to be read for that are not what they were.
     pub fn data(&self, detail: DiffDetail) -> Result<Value, ToolError> {
-        let data = match &self.done {
-            Some(report) => PatchData::applied(std::slice::from_ref(report), true, detail),
-            None => PatchData::planned(&self.plan, detail)?,
-        };
-        Ok(serde_json::to_value(data).expect("text keys"))
+        Ok(serde_json::to_value(self.shown(detail)?).expect("text keys"))
+    }
+
+    fn shown(&self, detail: DiffDetail) -> Result<PatchData, ToolError> {
+        match &self.done {
+            Some(report) => Ok(PatchData::applied(std::slice::from_ref(report), true, detail)),
+            None => Ok(PatchData::planned(&self.plan, detail)?),
+        }
     }
 }

@@ -2,13 +2,14 @@
 
 use file_tools::ToolError;
 use file_tools::input::{self, OutputForm, PatchText};
-use file_tools::specs::{self, Provider};
+use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
 use patch_grammar::Dialect;
+use patch_grammar::export::{self, Format};
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::options::{CHANNELS, PatchOptions, Preset, SpecOptions, dialects, formats, named};
+use crate::options::{PatchOptions, Preset, SpecOptions, named};
 
 /// The tree of a patch: the `data` of `apply-patch parse --json`.
 ///
@@ -91,7 +92,8 @@ pub fn tool_specs(provider: &str, options: &SpecOptions) -> Result<Specs, ToolEr
 }
 
 fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
-    named("dialect", name, &dialects()).map_err(|message| argument("dialect", message, "`whole` or `codex`"))
+    named("dialect", name, &Dialect::ALL, Dialect::as_str)
+        .map_err(|message| argument("dialect", message, "`whole` or `codex`"))
 }
 
 /// The instructions for a model. `dialect` is `whole` or `codex`; `channel` is how the patch travels: `tool`, `argument` or `message`.
@@ -100,7 +102,7 @@ fn dialect_named(name: &str) -> Result<Dialect, ToolError> {
 ///
 /// When there is no such dialect or channel.
 pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
-    let channel = named("channel", channel, &CHANNELS)
+    let channel = named("channel", channel, &Channel::ALL, Channel::as_str)
         .map_err(|message| argument("channel", message, "`tool`, `argument` or `message`"))?;
     Ok(specs::prompt(dialect_named(dialect)?, channel))
 }
@@ -111,6 +113,7 @@ pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
 ///
 /// When there is no such notation or dialect.
 pub fn grammar(format: &str, dialect: &str) -> Result<&'static str, ToolError> {
-    let format = named("notation", format, &formats()).map_err(|message| argument("format", message, "a notation"))?;
-    Ok(patch_grammar::export::text(format, dialect_named(dialect)?))
+    let format = named("notation", format, &Format::ALL, Format::as_str)
+        .map_err(|message| argument("format", message, "a notation"))?;
+    Ok(export::text(format, dialect_named(dialect)?))
 }

@@ -9,7 +9,7 @@ use file_tools::changes::{DiffDetail, PatchData, restored};
 use file_tools::{Session, SessionName, SessionSettings, ToolError, history};
 use fs_guard::Access;
 use patch_engine::approval::{Decision, Request};
-use patch_engine::transaction::{self, Durability, TransactionId};
+use patch_engine::transaction::{self, TransactionId};
 use patch_engine::{ApplyError, Event, Expected, Problem, Reject};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::error::argument;
 use crate::host::{Approver, Host};
 use crate::options::{PatchOptions, Preset};
 use crate::plan::Plan;
-use crate::workspace_options::{DurabilityWord, UndoOptions, WorkspaceOptions};
+use crate::workspace_options::{UndoOptions, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
 #[derive(Debug)]
@@ -36,11 +36,7 @@ pub(crate) fn settings(options: &WorkspaceOptions, preset: &Preset) -> Result<Se
         None => defaults.lock_timeout,
     };
     Ok(SessionSettings {
-        durability: match options.durability {
-            None | Some(DurabilityWord::Full) => Durability::Full,
-            Some(DurabilityWord::Process) => Durability::Process,
-            Some(DurabilityWord::None) => Durability::None,
-        },
+        durability: options.durability.unwrap_or_default(),
         lock_timeout,
         profile: preset.profile,
         encodings: preset.encodings.clone(),
@@ -71,8 +67,7 @@ impl Workspace {
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let preset = options.preset()?;
         let (approver, policy) = Approver::new(options.approve, options.policy()?);
-        let workspace =
-            transaction::Workspace::open_with(root, policy, options.state.map_or_else(Default::default, Into::into))?;
+        let workspace = transaction::Workspace::open_with(root, policy, options.state.unwrap_or_default())?;
         let settings = settings(options, &preset)?;
         let audit = |name| Audit::new(name, options.agent.clone());
         let session = match &options.session {
@@ -94,11 +89,11 @@ impl Workspace {
         self.session.name().as_str()
     }
 
-    /// Recovers what a process left half way, before the files are looked at.
+    /// Recovers what a process left half done, before the files are read.
     fn tidy(&self) {
         let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
         if !recovered.is_empty() {
-            // What cannot be written down here is reported by the next call that writes.
+            // If this cannot be logged, the next call that writes reports it.
             let _ = self.session.recovered(&recovered);
         }
     }
@@ -242,7 +237,7 @@ impl Workspace {
     }
 }
 
-/// The error of a plan that another one would take the place of.
+/// Makes the error of a plan that differs from the plan that would be committed now.
 fn stale(plan: &Plan) -> ToolError {
     let path = plan.plan.transitions().first().map_or("", |transition| transition.path().as_str());
     let error =
@@ -250,7 +245,7 @@ fn stale(plan: &Plan) -> ToolError {
     ToolError { message: "the files are not what the plan was made for any more".into(), path: None, ..error }
 }
 
-/// A host that sees nothing but the plan that is wanted.
+/// A host that declines every plan but the wanted one.
 struct Exactly<'h, 'p> {
     host: &'h mut dyn patch_engine::Host,
     plan: Option<&'p Plan>,

@@ -2,16 +2,22 @@
 
 use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
-use fs_guard::Policy;
-use patch_engine::Encodings;
-use patch_engine::transaction::StatePlace;
-use serde::Deserialize;
-use serde_json::Value;
+use fs_guard::{HardLinks, NamePolicy, Policy};
+use patch_engine::approval::ApprovalPolicy;
+use patch_engine::transaction::{Durability, StatePlace};
+use patch_engine::{Encodings, Profile};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::argument;
-use crate::options::{Preset, Profile, declare, readable};
+use crate::options::{Preset, declare, profile, words};
 
-readable!(WorkspaceOptions, UndoOptions, GitOptions);
+words! {
+    durability: Durability { Full => Full, Process => Process, None => None }
+    approve: ApprovalPolicy { Never => Never, Auto => OnRequest, Ask => Always }
+    names: NamePolicy { Portable => Portable, Native => Native }
+    hard_links: HardLinks { Refuse => Refuse, Break => Break }
+    state: StatePlace { Project => Project, User => User }
+}
 
 /// How a workspace, or a git repository, is used.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -23,11 +29,13 @@ pub struct WorkspaceOptions {
     /// The name of the agent in the log.
     pub agent: Option<String>,
     /// What a change survives: power loss (`full`, the default), the end of the process (`process`), or neither for sure (`none`).
-    pub durability: Option<DurabilityWord>,
+    #[serde(deserialize_with = "durability")]
+    pub durability: Option<Durability>,
     /// How many seconds to wait for another process; 10 unless set.
     #[serde(alias = "lock_timeout")]
     pub lock_timeout: Option<f64>,
     /// The rules of patches that name no profile.
+    #[serde(deserialize_with = "profile")]
     pub profile: Option<Profile>,
     /// The charsets of files, each as `GLOB=LABEL`.
     pub encoding: Vec<String>,
@@ -42,7 +50,8 @@ pub struct WorkspaceOptions {
     pub max_snapshots: Option<u64>,
     /// When `approve` of the host is asked: about every change that it is given for (unset), `never`, about what is dangerous
     /// (`auto`), or always (`ask`).
-    pub approve: Option<ApproveWord>,
+    #[serde(deserialize_with = "approve")]
+    pub approve: Option<ApprovalPolicy>,
     /// More patterns of paths that are never touched.
     pub forbidden: Vec<String>,
     /// Patterns of paths that are not forbidden after all.
@@ -53,79 +62,24 @@ pub struct WorkspaceOptions {
     /// Patterns of guarded paths that may be changed.
     pub allow: Vec<String>,
     /// Which names new files may have: those that every system accepts (`portable`, the default), or `native`.
-    pub names: Option<Names>,
+    #[serde(deserialize_with = "names")]
+    pub names: Option<NamePolicy>,
     /// What to do with a file that has several hard links: `refuse` it, the default, or `break` them.
-    #[serde(alias = "hard_links")]
+    #[serde(alias = "hard_links", deserialize_with = "hard_links")]
     pub hard_links: Option<HardLinks>,
     /// Where the state directory is: in the `project`, the default, or with the `user`, out of reach of `git clean`.
-    pub state: Option<StateWord>,
+    #[serde(deserialize_with = "state")]
+    pub state: Option<StatePlace>,
     /// The state directory may be one that others may enter.
     #[serde(alias = "accept_open_state")]
     pub accept_open_state: bool,
-}
-
-/// What a change survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the engine's")]
-pub enum DurabilityWord {
-    Full,
-    Process,
-    None,
-}
-
-/// When somebody is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the words of the command line")]
-pub enum ApproveWord {
-    Never,
-    Auto,
-    Ask,
-}
-
-/// Which names new files may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the guard's")]
-pub enum Names {
-    Portable,
-    Native,
-}
-
-/// Where the state directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are those of the setting `state`")]
-pub enum StateWord {
-    Project,
-    User,
-}
-
-impl From<StateWord> for StatePlace {
-    fn from(word: StateWord) -> Self {
-        match word {
-            StateWord::Project => Self::Project,
-            StateWord::User => Self::User,
-        }
-    }
-}
-
-/// What to do with a file that has several hard links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are the guard's")]
-pub enum HardLinks {
-    Refuse,
-    Break,
 }
 
 impl WorkspaceOptions {
     pub(crate) fn preset(&self) -> Result<Preset, ToolError> {
         let mut encodings = Encodings::default();
         declare(&mut encodings, &self.encoding)?;
-        let profile = self.profile.map_or_else(Default::default, Into::into);
-        Ok(Preset { profile, encodings, max_file_size: self.max_file_size })
+        Ok(Preset { profile: self.profile.unwrap_or_default(), encodings, max_file_size: self.max_file_size })
     }
 
     /// What the guard allows.
@@ -143,12 +97,8 @@ impl WorkspaceOptions {
         ] {
             more.iter().try_for_each(|pattern| globs.push(pattern)).map_err(|error| wrong(name, &error))?;
         }
-        if self.names == Some(Names::Native) {
-            policy.names = fs_guard::NamePolicy::Native;
-        }
-        if self.hard_links == Some(HardLinks::Break) {
-            policy.hard_links = fs_guard::HardLinks::Break;
-        }
+        policy.names = self.names.unwrap_or(policy.names);
+        policy.hard_links = self.hard_links.unwrap_or(policy.hard_links);
         policy.accept_open_private_dir = self.accept_open_state;
         Ok(policy)
     }

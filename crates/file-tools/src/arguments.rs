@@ -15,22 +15,22 @@ where
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
 }
 
-/// How like two names must be for one to be taken for the other, by Jaro and Winkler.
+/// The Jaro-Winkler similarity from which one name is taken for the other.
 const ALIKE: f64 = 0.8;
 
-/// What is wrong, in words, and what to change.
+/// The problems in words, and the changes that correct them.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) problems: Vec<String>,
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
-/// Everything in `args` that does not fit a plain JSON schema. Empty when nothing is found: a schema does not say
-/// everything that a tool checks.
+/// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for bad arguments: a schema does
+/// not say everything that a tool checks.
 pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
     let mut found = Found::default();
     check(schema, args, "", &mut found);
-    // What is given under another name is not missing.
+    // An argument that was given under another name is not missing.
     let renamed =
         |name: &str| found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if to == name));
     let changes =
@@ -42,7 +42,7 @@ pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
 fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
     let argument = if at.is_empty() { "the arguments" } else { at };
     let place = if at.is_empty() { argument.to_owned() } else { format!("`{at}`") };
-    let fits = schema["type"].as_str().is_none_or(|wanted| has_type(wanted, value));
+    let fits = schema["type"].as_str().is_none_or(|wanted| of_type(wanted).1(value));
     if !fits || schema["enum"].as_array().is_some_and(|choices| !choices.contains(value)) {
         let wanted = wanted(schema);
         found.problems.push(format!("{place} must be {wanted}"));
@@ -52,25 +52,19 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
     if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object()) {
         let name = |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let missing: Vec<_> = required
-            .clone()
-            .filter(|field| !fields.contains_key(*field))
-            .map(|field| format!("`{}`", name(field)))
-            .collect();
-        for field in required.clone().filter(|field| !fields.contains_key(*field)) {
+        let mut missing = Vec::new();
+        for field in required.filter(|field| !fields.contains_key(*field)) {
             let wanted = wanted(&properties[field]);
+            missing.push(format!("`{}`", name(field)));
             found.changes.push(ArgumentChange::Give { argument: name(field), wanted });
         }
         if !missing.is_empty() {
-            found.problems.push(format!(
-                "{} {} missing",
-                missing.join(" and "),
-                if missing.len() == 1 { "is" } else { "are" }
-            ));
+            let verb = if missing.len() == 1 { "is" } else { "are" };
+            found.problems.push(format!("{} {verb} missing", missing.join(" and ")));
         }
         for (field, value) in fields {
             match properties.get(field) {
-                // As good as absent, where it may be absent.
+                // An optional argument may be null.
                 Some(_) if value.is_null() => {}
                 Some(schema) => check(schema, value, &name(field), found),
                 None => unknown(&name(field), field, properties.keys().map(String::as_str), found),
@@ -84,34 +78,26 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
     }
 }
 
-/// What a value has to be, in words.
+/// Says in words what a value has to be.
 fn wanted(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<_> = choices.iter().map(ToString::to_string).collect();
         return format!("one of {}", choices.join(", "));
     }
-    match schema["type"].as_str().unwrap_or_default() {
-        "object" => "an object",
-        "array" => "a list",
-        "string" => "a string",
-        "boolean" => "true or false",
-        "integer" => "an integer from 0",
-        "signed" => "an integer",
-        _ => "a value",
-    }
-    .into()
+    of_type(schema["type"].as_str().unwrap_or_default()).0.into()
 }
 
-fn has_type(wanted: &str, value: &Value) -> bool {
-    match wanted {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        // No tool takes a negative one; in the editor's there is a -1.
-        "integer" => value.is_u64(),
-        "signed" => value.is_i64(),
-        _ => true,
+/// Returns what a value of this type is in words, and the check for it.
+fn of_type(name: &str) -> (&'static str, fn(&Value) -> bool) {
+    match name {
+        "object" => ("an object", Value::is_object),
+        "array" => ("a list", Value::is_array),
+        "string" => ("a string", Value::is_string),
+        "boolean" => ("true or false", Value::is_boolean),
+        // No tool takes a negative number; the editor's takes -1.
+        "integer" => ("an integer from 0", Value::is_u64),
+        "signed" => ("an integer", Value::is_i64),
+        _ => ("a value", |_| true),
     }
 }
 

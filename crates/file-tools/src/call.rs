@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use patch_engine::Host;
 
 use crate::arguments;
-use crate::audit::Operation;
 use crate::changes::PatchData;
 use crate::envelope::{Failure, Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
@@ -16,41 +15,20 @@ use crate::hints::{self, Caller};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
-use crate::tools::create_file::CreateFileData;
-use crate::tools::delete_file::DeleteFileData;
-use crate::tools::edit_file::EditFileData;
-use crate::tools::edit_patch::EditPatchResult;
-use crate::tools::glob::GlobData;
-use crate::tools::list_directory::ListDirectoryData;
-use crate::tools::move_file::MoveFileData;
-use crate::tools::read_file::ReadFileData;
-use crate::tools::restore_file::RestoreFileData;
-use crate::tools::search_files::SearchFilesData;
-use crate::tools::undo::UndoData;
-use crate::tools::write_file::WriteFileData;
+use crate::tools::{
+    create_file, delete_file, edit_file, edit_patch, glob, list_directory, move_file, read_file, restore_file,
+    search_files, undo, write_file,
+};
 
 /// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks for another number.
 pub const MAX_RESULT: usize = 8 << 10;
 
-/// What the log calls a tool's change; nothing for one that only reads.
-fn operation(tool: Tool) -> Option<Operation> {
-    match tool {
-        Tool::ReadFile | Tool::ListDirectory | Tool::SearchFiles | Tool::Glob => None,
-        Tool::CreateFile | Tool::RestoreFile => Some(Operation::Create),
-        Tool::WriteFile | Tool::Undo => Some(Operation::Write),
-        Tool::EditFile => Some(Operation::Edit),
-        Tool::DeleteFile => Some(Operation::Delete),
-        Tool::MoveFile => Some(Operation::Move),
-        Tool::ApplyPatch | Tool::EditPatch => Some(Operation::Patch),
-    }
-}
-
-/// The arguments of a call, read or not: text is read once, as what the tool wants.
+/// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
 #[derive(Debug, Clone, Copy)]
 pub enum Arguments<'a> {
-    /// A value.
+    /// A parsed value.
     Value(&'a Value),
-    /// The text of one.
+    /// JSON text.
     Text(&'a RawValue),
 }
 
@@ -66,9 +44,9 @@ impl<'a> From<&'a RawValue> for Arguments<'a> {
     }
 }
 
-/// Arguments that clients add to every tool and send along: they are taken and mean nothing here. No tool has one of these.
+/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of these names.
 ///
-/// `wait_for_previous` is gemini-cli's, and tells it when to make the call.
+/// `wait_for_previous` comes from gemini-cli, and tells it when to make the call.
 pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
 
 impl Arguments<'_> {
@@ -86,7 +64,7 @@ impl Arguments<'_> {
         })
     }
 
-    /// The arguments without what clients are known to add of their own; `None` when there is nothing of that.
+    /// Returns the arguments without those that clients add; `None` when there are none of these.
     fn without_added(self) -> Option<Value> {
         let mut args = self.value()?;
         let fields = args.as_object_mut()?;
@@ -109,84 +87,75 @@ impl Arguments<'_> {
     }
 }
 
-/// What a tool answers with when it did what it should.
+/// The data of a successful answer.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "they are the tools")]
 pub enum Data {
-    ReadFile(ReadFileData),
-    ListDirectory(ListDirectoryData),
-    SearchFiles(SearchFilesData),
-    Glob(GlobData),
-    CreateFile(CreateFileData),
-    WriteFile(WriteFileData),
-    EditFile(EditFileData),
-    DeleteFile(DeleteFileData),
-    RestoreFile(RestoreFileData),
-    MoveFile(MoveFileData),
+    ReadFile(read_file::ReadFileData),
+    ListDirectory(list_directory::ListDirectoryData),
+    SearchFiles(search_files::SearchFilesData),
+    Glob(glob::GlobData),
+    CreateFile(create_file::CreateFileData),
+    WriteFile(write_file::WriteFileData),
+    EditFile(edit_file::EditFileData),
+    DeleteFile(delete_file::DeleteFileData),
+    RestoreFile(restore_file::RestoreFileData),
+    MoveFile(move_file::MoveFileData),
     ApplyPatch(PatchData),
-    Undo(UndoData),
+    Undo(undo::UndoData),
 }
 
 /// The answer to a call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
 pub enum Reply {
-    /// It did what it should.
+    /// The call succeeded.
     Success(Success<Data>),
-    /// It failed; unless its class is `Partial`, it changed nothing.
+    /// The call failed; unless its class is `Partial`, it changed nothing.
     Failure(Failure),
     /// The answer of `edit.patch`, which has a shape of its own.
-    EditPatch(EditPatchResult, Option<FailureClass>),
-}
-
-impl Serialize for Reply {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Success(success) => success.serialize(serializer),
-            Self::Failure(failure) => failure.serialize(serializer),
-            Self::EditPatch(result, _) => result.serialize(serializer),
-        }
-    }
+    EditPatch(edit_patch::EditPatchResult),
 }
 
 impl Reply {
-    /// Whether the call did what it should.
+    /// Returns whether the call succeeded.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.class().is_none()
     }
 
-    /// How a failed call ends a program.
+    /// Returns how a failed call ends a program.
     #[must_use]
     pub fn class(&self) -> Option<FailureClass> {
         match self {
             Self::Success(_) => None,
             Self::Failure(failure) => Some(failure.error.class),
-            Self::EditPatch(_, class) => *class,
+            Self::EditPatch(result) => result.class,
         }
     }
 
-    /// Why the call failed, in words; `None` when it did not.
+    /// Returns the message of a failed call.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {
             Self::Success(_) => None,
             Self::Failure(failure) => Some(&failure.error.message),
-            Self::EditPatch(result, _) => result.error.as_deref(),
+            Self::EditPatch(result) => result.error.as_deref(),
         }
     }
 
-    /// The answer of a tool that failed, in the words of its caller.
+    /// Makes the answer of a tool that failed, in the words of its caller.
     #[must_use]
     pub fn failed(tool: Tool, error: ToolError) -> Self {
         let error = error.addressed(Caller::Tool(tool));
         match tool {
-            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error), Some(error.class)),
+            Tool::EditPatch => Self::EditPatch(edit_patch::EditPatchResult::failed(&error)),
             _ => Self::Failure(error.into()),
         }
     }
 
-    /// The answer as one line of JSON.
+    /// Writes the answer as one line of JSON.
     ///
     /// # Panics
     ///
@@ -219,7 +188,7 @@ impl Session {
 
     /// Calls a tool with its arguments as a JSON object.
     pub fn call_tool<'a>(&self, tool: Tool, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
-        /// The argument that bounds an answer; every other is the tool's.
+        /// The one argument that is read here; the others are the tool's.
         #[derive(serde::Deserialize)]
         struct Bound {
             #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
@@ -229,7 +198,7 @@ impl Session {
         let asked = args.read::<Bound>().ok().and_then(|bound| bound.max_result_bytes);
         let mut reply = self.answer(tool, args, host);
         let most = self.settings().max_output.unwrap_or(usize::MAX);
-        // What is read has its own bounds, and is cut where there is a cursor to go on from.
+        // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
         reply.fit(asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most));
         reply
@@ -251,7 +220,7 @@ impl Session {
             Tool::Undo => self.reply(tool, args, host, Self::undo, Data::Undo),
             Tool::EditPatch => self
                 .run(tool, args, host, Self::edit_patch)
-                .map_or_else(|error| Reply::failed(tool, error), |result| Reply::EditPatch(result, None)),
+                .map_or_else(|error| Reply::failed(tool, error), Reply::EditPatch),
         }
     }
 
@@ -283,14 +252,12 @@ impl Session {
                     .map(|args| arguments::problems(&tool.info().input_schema, &args));
                 let what = format!("the arguments of {} do not fit", tool.as_str());
                 let error = ToolError::bad_arguments(&what, found.unwrap_or_default(), &error);
-                match operation(tool) {
-                    // A failed call, as far as the log is concerned.
-                    Some(operation) => {
-                        let failed: ToolResult<T> = self.changing(tool.as_str(), operation, host, |_| Err(error));
-                        failed.map(|success| success.data)
-                    }
-                    None => Err(error),
+                if tool.is_read_only() {
+                    return Err(error);
                 }
+                // The log has this as a failed call.
+                let failed: ToolResult<T> = self.changing(tool, host, |_| Err(error));
+                failed.map(|success| success.data)
             }
         }
     }

@@ -24,7 +24,7 @@ pub struct ToolInfo {
     pub description: String,
     /// Its arguments.
     pub input_schema: Value,
-    /// Its answer: the envelope with its data; null where it is left out.
+    /// Its answer: the envelope with its data; null if it is left out.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub output_schema: Value,
     /// What a client may assume.
@@ -39,45 +39,45 @@ pub struct Annotations {
     pub read_only_hint: bool,
     /// It changes or removes what is there.
     pub destructive_hint: bool,
-    /// Calling it twice is as calling it once.
+    /// Calling it twice has the same effect as calling it once.
     pub idempotent_hint: bool,
     /// It reaches beyond the workspace.
     pub open_world_hint: bool,
 }
 
-/// All tools, in a fixed order.
+/// Describes all tools, in a fixed order.
 #[must_use]
 pub fn catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::info).collect()
 }
 
-/// The same in a third of the size: what each tool does, an example, and its arguments by name. An error explains itself.
+/// Describes all tools in a third of the size: what each does, an example, and its arguments by name. Errors explain themselves.
 #[must_use]
 pub fn brief_catalogue() -> Vec<ToolInfo> {
     Tool::ALL.into_iter().map(Tool::brief_info).collect()
 }
 
 impl Tool {
-    /// The tool as [`brief_catalogue`] has it.
+    /// Describes the tool as [`brief_catalogue`] does.
     #[must_use]
     pub fn brief_info(self) -> ToolInfo {
         let info = self.info();
         let (what, rest) = info.description.split_once("\nErrors").expect("every description has them");
         let example = rest.split_once("\nExample:").map_or("", |(_, example)| example);
         let mut input_schema = bare(info.input_schema);
-        // An answer that is cut names it, or a cursor to go on from.
+        // An answer that is cut names this argument, or a cursor to go on from.
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove("maxResultBytes");
         }
         ToolInfo { description: format!("{what}\nExample:{example}"), input_schema, output_schema: Value::Null, ..info }
     }
 
-    /// The tool as a client lists it.
+    /// Describes the tool as a client lists it.
     #[must_use]
     pub fn info(self) -> ToolInfo {
         let (title, description) = words(self);
         let (input_schema, output_schema) = self.schemas();
-        // Programs check with it, and few models are shown it, so it has no descriptions.
+        // Programs check answers with it, and few models see it, so it has no descriptions.
         let output_schema = without_rare(bare(output_schema));
         let reads = self.is_read_only();
         let adds = matches!(self, Self::CreateFile | Self::RestoreFile);
@@ -97,7 +97,7 @@ impl Tool {
         }
     }
 
-    /// The schemas of its arguments and of its answer, with a description of each field.
+    /// Returns the schemas of its arguments and of its answer, with a description of each field.
     #[must_use]
     pub fn schemas(self) -> (Value, Value) {
         match self {
@@ -122,7 +122,7 @@ fn schemas<A: JsonSchema, D: JsonSchema>() -> (Value, Value) {
     (schema::<A>(), schema::<Envelope<D>>())
 }
 
-/// A schema without descriptions.
+/// Removes the descriptions from a schema.
 fn bare(mut schema: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -138,7 +138,7 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// A schema of answers without the fields of what is carried: few answers have it, and docs/results.md has them.
+/// Removes the fields of carried hunks from a schema: few answers have them, and docs/results.md describes them.
 fn without_rare(mut schema: Value) -> Value {
     for at in ["/properties/carried/items", "/properties/data/properties/carried/items"] {
         if let Some(items) = schema.pointer_mut(at) {
@@ -172,20 +172,18 @@ fn schema<T: JsonSchema>() -> Value {
     value
 }
 
-/// Removes what is of no use to a model, and what some clients do not take.
+/// Removes what is of no use to a model, and what some clients reject.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.remove("$schema");
-            object.remove("title");
-            object.remove("format");
-            object.remove("minimum");
-            object.remove("default");
-            // Of a type; that of a field says what it is there.
+            for word in ["$schema", "title", "format", "minimum", "default"] {
+                object.remove(word);
+            }
+            // This is the description of a type; a field has one of its own.
             if object.contains_key("properties") {
                 object.remove("description");
             }
-            // A field that may be missing is not required, and need not be null.
+            // An optional field is not required, so it need not be null.
             if let Some(kind) = object.get_mut("type")
                 && let Value::Array(types) = kind
             {
@@ -197,13 +195,13 @@ fn plain(value: &mut Value) {
             if let Some(Value::Array(values)) = object.get_mut("enum") {
                 values.retain(|value| !value.is_null());
             }
-            // What is not known is refused in any case, and the error names it; converters of clients fail on the word.
+            // Unknown fields are refused in any case, by an error that names them; some clients cannot convert this keyword.
             if object.get("additionalProperties").is_some_and(Value::is_boolean) {
                 object.remove("additionalProperties");
             }
             for (key, part) in object {
                 match part {
-                    // The names in here are arguments, not words of the schema.
+                    // These names are arguments, not keywords of the schema.
                     Value::Object(properties) if key == "properties" => {
                         properties.values_mut().for_each(plain);
                     }
@@ -216,7 +214,7 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// The title, and the description: purpose, inputs, outputs, errors with what to do, one example.
+/// Returns the title and the description: purpose, inputs, outputs, errors with what to do, one example.
 fn words(tool: Tool) -> (&'static str, &'static str) {
     match tool {
         Tool::ReadFile => (

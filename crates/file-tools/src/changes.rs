@@ -1,60 +1,41 @@
-//! What a call changed, as data: the shape that the patch tool and the command line answer with.
+//! What a call changed, as data, in the shape in which the patch tool and the command line answer.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use patch_engine::transaction::{Outcome, Recovered};
-use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report};
+use patch_engine::{Change, ChangeKind, Images, Note, Plan, PlanNote, Report, line_counts};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::named::named;
+
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
-/// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
-pub enum DiffDetail {
-    #[default]
-    None,
-    Stat,
-    Full,
+named! {
+    /// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(missing_docs, reason = "docs on variants split the schema; the fields have them")]
+    pub enum DiffDetail {
+        #[default]
+        None = "none",
+        Stat = "stat",
+        Full = "full",
+    }
 }
 
 impl DiffDetail {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Stat, Self::Full];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Stat => "stat",
-            Self::Full => "full",
-        }
-    }
-
-    /// What is shown of a diff.
+    /// Returns what an answer shows of a diff.
     pub(crate) fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
         match self {
             Self::None => None,
             Self::Full => Some(capped(&diff())),
             Self::Stat => {
-                let diff = diff();
-                let lines = || diff.split(|&byte| byte == b'\n');
-                let count = |sign: u8| {
-                    let mut body = false;
-                    lines()
-                        .filter(|line| {
-                            body = body && !line.starts_with(b"diff --git ") || line.starts_with(b"@@ ");
-                            body && line.first() == Some(&sign)
-                        })
-                        .count()
-                };
-                Some(format!("+{} -{}", count(b'+'), count(b'-')))
+                let (inserted, deleted) = line_counts(&diff());
+                Some(format!("+{inserted} -{deleted}"))
             }
         }
     }
@@ -149,11 +130,11 @@ pub struct ChangedFile {
 }
 
 impl PatchData {
-    /// What a plan would do.
+    /// Describes what a plan would do.
     ///
     /// # Errors
     ///
-    /// When bytes that a diff needs are not what the plan was made for any more.
+    /// When a file that a diff needs has changed since the plan was made.
     pub fn planned(plan: &Plan, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic: true,
@@ -166,9 +147,10 @@ impl PatchData {
         })
     }
 
-    /// What was committed.
+    /// Describes what was committed.
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
+        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(&one.outcome));
         let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
@@ -180,13 +162,13 @@ impl PatchData {
             notes: reports.iter().flat_map(|report| notes(&report.plan)).collect(),
             carried: reports.iter().flat_map(|report| carried(&report.plan)).collect(),
             already_done: reports.iter().any(|report| report.already_done),
-            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered_text).collect(),
+            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered).collect(),
             ..Self::default()
         }
     }
 }
 
-/// The files of a plan that is not committed.
+/// Describes the files of a plan that is not committed.
 fn changed_files(images: Images<'_>, detail: DiffDetail) -> Result<Vec<ChangedFile>, fs_guard::Error> {
     let changed = |change| {
         let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
@@ -209,14 +191,14 @@ impl ChangedFile {
     }
 }
 
-/// The files of a transaction.
+/// Describes the files of a transaction.
 #[must_use]
 pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> {
     let changes = report.plan.changes().iter();
     changes.map(|change| ChangedFile::new(change, &report.trashed, detail.of(|| diff_of(report, change)))).collect()
 }
 
-/// What an undo or a redo did.
+/// Describes what an undo or a redo did.
 #[must_use]
 pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     let mut data = json!({
@@ -231,24 +213,24 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     data
 }
 
-/// The diff of a change that was committed; words instead when its bytes were taken away since.
+/// Returns the diff of a committed change, or a sentence if its bytes have been removed since.
 #[must_use]
 pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
     report.images().diff(change).unwrap_or_else(|error| format!("(no diff: {error})\n").into_bytes())
 }
 
-/// A diff as text, cut at [`MAX_DIFF`].
+/// Returns a diff as text, cut at [`MAX_DIFF`].
 #[must_use]
 pub fn capped(diff: &[u8]) -> String {
     capped_text(diff).into_owned()
 }
 
-/// The same, borrowed where nothing is cut or replaced.
+/// Returns the same, borrowed if nothing is cut or replaced.
 pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
         return text.into();
     }
-    // A replacement character is no shorter than what it stands for.
+    // A replacement character is at least as long as the bytes that it stands for.
     let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
         ..=MAX_DIFF => text,
@@ -273,7 +255,7 @@ fn notes(plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// What became of a hunk that was located in the base.
+/// Says where a hunk that was located in the base went.
 #[must_use]
 pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, already_there: bool) -> String {
     let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
@@ -281,7 +263,7 @@ pub fn carried_text(from: &RangeInclusive<usize>, to: &RangeInclusive<usize>, al
     format!("{what}: {} of the base are {} now", lines(from), lines(to))
 }
 
-/// What to say of hunks that were carried, at the end of a sentence.
+/// Says at the end of a sentence which files had hunks carried.
 pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
     let mut paths: Vec<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
     paths.dedup();
@@ -292,7 +274,7 @@ pub(crate) fn carried_words(carried: &[CarriedHunk]) -> String {
     }
 }
 
-/// The hunks that were located in the base.
+/// Lists the hunks that were located in the base.
 pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     let lines = |lines: &RangeInclusive<usize>| LineRange { start_line: *lines.start(), end_line: *lines.end() };
     plan.notes().iter().filter_map(move |note| match note {
@@ -307,17 +289,17 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     })
 }
 
-/// What is said of a patch that was applied before.
+/// The answer to a patch that was applied before.
 const ALREADY_DONE: &str = "done already; nothing was changed";
 
-/// What was done, in words.
+/// Says what was done.
 #[must_use]
 pub fn outcome(reports: &[Report]) -> String {
     let done = |report: &Report| if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) };
     reports.iter().map(done).collect::<Vec<_>>().join("; ")
 }
 
-/// The plan in one line.
+/// Sums up a plan in one line.
 #[must_use]
 pub fn summary(plan: &Plan) -> String {
     let count = |wanted: ChangeKind| plan.changes().iter().filter(|change| change.operation == wanted).count();
@@ -332,7 +314,7 @@ pub fn summary(plan: &Plan) -> String {
     if parts.is_empty() { "nothing changes".into() } else { parts.join(", ") }
 }
 
-/// What the command-line tool of the models prints when it is done: the files that were added, modified and deleted.
+/// Lists the files that were added, modified and deleted, as the command-line tool that models know prints them.
 pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
     let mut lines = [const { String::new() }; 3];
     for (operation, path) in changed {
@@ -346,7 +328,7 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
     format!("Success. Updated the following files:\n{}", lines.concat())
 }
 
-/// A note about a hunk, as the rest of a sentence.
+/// Writes a note about a hunk as the rest of a sentence.
 #[must_use]
 pub fn note_text(note: &Note) -> String {
     match note {
@@ -372,11 +354,7 @@ fn blanks(text: &str) -> String {
     }
 }
 
-fn recovered_text(recovered: &Recovered) -> String {
-    format!("{}: {}", recovered.id, outcome_text(&recovered.outcome))
-}
-
-/// What became of an interrupted transaction, in words.
+/// Says what became of an interrupted transaction.
 #[must_use]
 pub fn outcome_text(outcome: &Outcome) -> String {
     match outcome {

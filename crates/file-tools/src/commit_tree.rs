@@ -10,7 +10,7 @@ use patch_engine::{Entry, ErrorKind, Files, Tree};
 use serde_json::json;
 
 use crate::error::{FailureClass, ToolError};
-use crate::hints::Hint;
+use crate::hints::{Hint, ask};
 
 /// The files of a commit.
 #[derive(Debug, Clone)]
@@ -22,25 +22,25 @@ pub struct CommitTree {
 }
 
 impl CommitTree {
-    /// The files of a commit; `tree` is its tree.
+    /// Makes the tree of a resolved commit.
     #[must_use]
     pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {
         Self { snapshot: repository.snapshot(tree), commit, beneath: String::new() }
     }
 
-    /// The commit.
+    /// Returns the id of the commit.
     #[must_use]
     pub fn commit(&self) -> Id {
         self.commit
     }
 
-    /// Its tree.
+    /// Returns the id of its tree.
     #[must_use]
     pub fn tree(&self) -> Id {
         self.snapshot.tree()
     }
 
-    /// The paths of all files and links, in git's order; those that are no text are left out.
+    /// Lists the paths of all files and links in git's order; paths that are not UTF-8 are left out.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl CommitTree {
             let path = std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
             paths.extend(path.filter(|_| entry.kind != Kind::Submodule).map(str::to_owned));
         };
-        self.snapshot.walk(&mut visit).map_err(|error| git_error(&error))?;
+        self.snapshot.walk(&mut visit)?;
         Ok(paths)
     }
 
@@ -59,7 +59,7 @@ impl CommitTree {
         format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
     }
 
-    /// The same with rules, to plan patches for.
+    /// Puts the files under a policy, so that patches can be planned over them.
     #[must_use]
     pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
         Files::of_tree(Arc::new(self), policy)
@@ -104,33 +104,32 @@ impl Tree for CommitTree {
     }
 }
 
-/// The files of a commit in the git repository around a directory, as they are beneath that directory.
+/// Opens a commit of the git repository around a directory; the paths are relative to that directory.
 ///
 /// # Errors
 ///
 /// When there is no repository around it, or no such commit.
 pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
-    let git = |error| git_error(&error);
     let dir = fs_guard::real_path(dir)?;
     let open = |place: &Path| Repository::open(place, &OpenOptions::default());
-    // One that cannot be used is not passed over for the one around it.
+    // A repository that cannot be used is an error: the search does not go on to the one around it.
     let is_none = |error: &git_tree::Error| matches!(error, git_tree::Error::NotARepository { .. });
     let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
         Err(error) if is_none(&error) => None,
         opened => Some((top, opened)),
     });
     let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
-    let repository = opened.map_err(git)?;
-    let found = repository.resolve(revision).map_err(git)?;
+    let repository = opened?;
+    let found = repository.resolve(revision)?;
     let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
     let beneath = if beneath.is_empty() { String::new() } else { format!("{beneath}/") };
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
 }
 
-/// The file with this hash that some of the newest commits of the git repository around a directory has at a path beneath
-/// that directory. The objects of git are named by other hashes, so that the versions of the path are read one by one.
+/// Looks for the version of a file with this hash in the newest commits of the git repository around a directory. Git names its
+/// objects by other hashes, so the versions of the path are read one by one.
 pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
-    /// How many commits are looked at: the first parents from `HEAD` on.
+    /// The most commits to look at, along the first parents of `HEAD`.
     const COMMITS: usize = 64;
     let mut tree = enclosing(dir, "HEAD").ok()?;
     let repository = tree.snapshot.repository().clone();
@@ -152,38 +151,39 @@ pub(crate) fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -
     None
 }
 
-/// A failure of the repository.
-pub(crate) fn git_error(error: &git_tree::Error) -> ToolError {
-    let (class, kind) = match error.kind() {
-        git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
-        git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
-        git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
-        git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
-        git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
-            (FailureClass::Refused, ErrorKind::PermissionDenied)
+impl From<git_tree::Error> for ToolError {
+    fn from(error: git_tree::Error) -> Self {
+        let (class, kind) = match error.kind() {
+            git_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),
+            git_tree::ErrorKind::InvalidInput => (FailureClass::Usage, ErrorKind::CommandFailed),
+            git_tree::ErrorKind::Conflict => (FailureClass::DoesNotApply, ErrorKind::AlreadyExists),
+            git_tree::ErrorKind::Moved => (FailureClass::Stale, ErrorKind::StaleFile),
+            git_tree::ErrorKind::CheckedOut | git_tree::ErrorKind::NoIdentity | git_tree::ErrorKind::Unsupported => {
+                (FailureClass::Refused, ErrorKind::PermissionDenied)
+            }
+            git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
+            git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
+            _ => (FailureClass::Failed, ErrorKind::CommandFailed),
+        };
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(source) = cause {
+            message += &format!(": {source}");
+            cause = source.source();
         }
-        git_tree::ErrorKind::TooLarge => (FailureClass::Failed, ErrorKind::FileTooLarge),
-        git_tree::ErrorKind::Locked => (FailureClass::Failed, ErrorKind::Timeout),
-        _ => (FailureClass::Failed, ErrorKind::CommandFailed),
-    };
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        message += &format!(": {source}");
-        cause = source.source();
+        let hints = match error {
+            git_tree::Error::CheckedOut { .. } => vec![
+                Hint::UseFlag { flag: "--branch NEW".into() },
+                ask(
+                    "allow it; the files that are checked out stay as they are, and look changed",
+                    Some("--allow-checked-out".into()),
+                ),
+            ],
+            git_tree::Error::NoIdentity { .. } => {
+                vec![ask("set user.name and user.email in the git configuration", None)]
+            }
+            _ => Vec::new(),
+        };
+        Self::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
     }
-    let hints = match error {
-        git_tree::Error::CheckedOut { .. } => vec![
-            Hint::UseFlag { flag: "--branch NEW".into() },
-            Hint::AskPerson {
-                what: "allow it; the files that are checked out stay as they are, and look changed".into(),
-                flag: Some("--allow-checked-out".into()),
-            },
-        ],
-        git_tree::Error::NoIdentity { .. } => {
-            vec![Hint::AskPerson { what: "set user.name and user.email in the git configuration".into(), flag: None }]
-        }
-        _ => Vec::new(),
-    };
-    ToolError::new(class, kind, message).details(json!({ "reason": error.kind().as_str() })).hints(hints)
 }

@@ -1,6 +1,6 @@
 //! The commands of Anthropic's text editor tool (`view`, `str_replace`, `create`, `insert`), done by the file tools.
 
-use patch_engine::{ErrorKind, Host};
+use patch_engine::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub enum EditorCommand {
     },
 }
 
-/// The schema of a command's arguments; of one that is not known it says only that.
+/// Returns the schema of a command's arguments; for an unknown command, a schema that lists the commands.
 fn arguments_of(command: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match command {
@@ -166,18 +166,17 @@ impl Session {
                 shown += &format!("{}{slash}\n", entry.relative_path);
             }
         } else {
-            let bad = || {
-                let wanted = "[first, last] with 1 <= first <= last, or last -1";
-                ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
-                    .hints([hints::give("view_range", wanted)])
-            };
             let (start_line, end_line) = match range {
                 None => (None, None),
                 Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
                 Some([first, last]) if first >= 1 && last >= first => {
                     (u64::try_from(first).ok(), u64::try_from(last).ok())
                 }
-                Some(_) => return Err(bad()),
+                Some(_) => {
+                    let wanted = "[first, last] with 1 <= first <= last, or last -1";
+                    return Err(ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
+                        .hints([hints::give("view_range", wanted)]));
+                }
             };
             let read = self.read_file(&ReadFile { path, start_line, end_line, ..ReadFile::default() })?.data;
             for (number, line) in (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines()) {
@@ -206,7 +205,7 @@ impl Session {
         let create =
             CreateFile { path: path.clone(), content, create_parent_directories: Some(true), ..CreateFile::default() };
         self.create_file(&create, host).map(|created| created.output).map_err(|error| match &error.details["reason"] {
-            // What this session has seen, `create` replaces.
+            // `create` replaces a file once this session has seen it.
             reason if reason == "exists" => error.also_first(hints::use_tool(Tool::ReadFile, &path)),
             _ => error,
         })
@@ -215,10 +214,10 @@ impl Session {
     fn insert(&self, path: &str, line: u64, text: &str, host: &mut dyn Host) -> Result<String, ToolError> {
         let path = self.beneath_root(path)?;
         let expected = self.seen_or_current(&path)?;
-        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() }, None)?.data;
+        let read = self.read_unseen(&ReadFile { path, max_bytes: Some(u64::MAX), ..ReadFile::default() })?.data;
         if read.sha256 != expected {
             let seen = expected.parse().expect("BUG: it was a hash");
-            // What was read just now is not what the model saw.
+            // The file changed since the model saw it.
             return Err(ToolError::stale(&read.path, &seen, read.sha256.parse().ok(), true));
         }
         if line > read.line_count {
@@ -227,11 +226,8 @@ impl Session {
             return Err(ToolError::arguments(Reason::BadLine, message).hints([hints::give("insert_line", wanted)]));
         }
         let content = read.content.unwrap_or_default();
-        let at = content
-            .split_inclusive('\n')
-            .take(usize::try_from(line).unwrap_or(usize::MAX))
-            .map(str::len)
-            .sum::<usize>();
+        let above = usize::try_from(line).unwrap_or(usize::MAX);
+        let at = content.split_inclusive('\n').take(above).map(str::len).sum();
         let (before, after) = content.split_at(at);
         let open = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
         let close = if text.ends_with('\n') || after.is_empty() { "" } else { "\n" };
@@ -244,7 +240,7 @@ impl Session {
         Ok(self.write_file(&write, host)?.output)
     }
 
-    /// The hash that the session saw, or else the file's now.
+    /// Returns the hash that the session saw last, or else the hash that the file has now.
     fn seen_or_current(&self, path: &str) -> Result<String, ToolError> {
         let root = self.root();
         let (found, seen) = self.find(root, path)?;
@@ -252,18 +248,12 @@ impl Session {
             return Ok(seen.to_string());
         }
         if seen.kind != fs_guard::FileKind::File {
-            return Err(ToolError::about(
-                ErrorKind::NotFound,
-                path,
-                Reason::Directory,
-                "it is a directory, not a file",
-            )
-            .hints([hints::use_tool(Tool::ListDirectory, path)]));
+            return Err(crate::tools::directory(path, path));
         }
         Ok(crate::session::hash(root, &found)?.to_string())
     }
 
-    /// A path as the tools take it: models name files of this tool by absolute paths.
+    /// Makes an absolute path, as models give them to this tool, relative to the root.
     pub(crate) fn beneath_root(&self, path: &str) -> Result<String, ToolError> {
         if !path.starts_with('/') {
             return Ok(path.to_owned());

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::ToolError;
 
-/// The envelope of a call that did what it should.
+/// The envelope of a call that succeeded.
 #[derive(Debug, Clone, Serialize)]
 pub struct Success<T> {
     ok: bool,
@@ -15,12 +15,12 @@ pub struct Success<T> {
 }
 
 impl<T> Success<T> {
-    /// A success.
+    /// Makes the envelope of a success.
     pub fn new(output: impl Into<String>, data: T) -> Self {
         Self { ok: true, output: output.into(), data }
     }
 
-    /// The same with other data.
+    /// Replaces the data.
     pub fn map<U>(self, with: impl FnOnce(T) -> U) -> Success<U> {
         Success { ok: true, output: self.output, data: with(self.data) }
     }
@@ -30,7 +30,7 @@ impl<T> Success<T> {
 #[derive(Debug, Clone, Serialize)]
 pub struct Failure {
     ok: bool,
-    /// Why.
+    /// Why it failed.
     pub error: ToolError,
 }
 
@@ -40,5 +40,5 @@ impl From<ToolError> for Failure {
     }
 }
 
-/// What a tool gives: data with a summary, or an error.
+/// The result of a tool: data with a summary, or an error.
 pub type ToolResult<T> = Result<Success<T>, ToolError>;

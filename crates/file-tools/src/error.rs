@@ -72,7 +72,7 @@ pub struct ToolError {
     /// How it ends a program.
     #[serde(skip)]
     pub class: FailureClass,
-    /// It has not failed for good: a person is asked, and the same call is made again after that.
+    /// The failure is not final: a person is asked, and the same call is made again afterwards.
     #[serde(skip)]
     pub postponed: bool,
 }
@@ -98,21 +98,22 @@ impl ToolError {
         }
     }
 
-    /// An error about a file's contents, which another request can avoid.
+    /// Makes an error about a file's contents, which another request can avoid.
     pub(crate) fn about(kind: ErrorKind, path: &str, reason: Reason, message: impl std::fmt::Display) -> Self {
         let class = FailureClass::of(kind, false);
         let error = Self::new(class, kind, format!("{}: {message}", fs_guard::shortened(path)));
         Self { path: Some(fs_guard::shortened(path).into()), recoverable: true, ..error }
-            .details(json!({ "reason": reason.reason() }))
+            .details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Arguments that make no sense.
-    pub(crate) fn arguments(reason: Reason, message: impl Into<String>) -> Self {
+    /// Makes the error of arguments that make no sense.
+    #[must_use]
+    pub fn arguments(reason: Reason, message: impl Into<String>) -> Self {
         Self { recoverable: true, ..Self::new(FailureClass::Usage, ErrorKind::CommandFailed, message) }
-            .details(json!({ "reason": reason.reason() }))
+            .details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Arguments that cannot be read: all that is wrong with them, or else what the reader of JSON says.
+    /// Makes the error of arguments that cannot be read: all problems that were found, or else the parser's message.
     pub(crate) fn bad_arguments(what: &str, found: Found, error: &serde_json::Error) -> Self {
         let Found { mut problems, mut changes } = found;
         if problems.is_empty() {
@@ -126,14 +127,14 @@ impl ToolError {
             .hints([Hint::CorrectArguments { arguments: changes }])
     }
 
-    /// The error of a call that its caller has given up.
+    /// Makes the error of a call that its caller has cancelled.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureClass::Failed, ErrorKind::Timeout, "the call was cancelled")
-            .details(json!({ "reason": Reason::Cancelled.reason() }))
+            .details(json!({ "reason": Reason::Cancelled.as_str() }))
             .hints([Hint::TryAgain {}])
     }
 
-    /// A file that is not what the caller, or the session, saw.
+    /// Makes the error of a file that is not what the caller, or the session, saw.
     pub(crate) fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
         let reject = Reject::of(path, problem);
@@ -144,7 +145,7 @@ impl ToolError {
         error
     }
 
-    /// The same with more details; those that it has stay.
+    /// Adds details; those that are there already stay.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         match (&mut self.details, details) {
@@ -156,19 +157,19 @@ impl ToolError {
         self
     }
 
-    /// The same with what can be done about it, as the command line has it.
+    /// Sets the hints, in the words of the command line.
     #[must_use]
     pub fn hints(self, hints: impl IntoIterator<Item = Hint>) -> Self {
         Self { hints: hints.into_iter().collect(), ..self }.addressed(Caller::Terminal)
     }
 
-    /// The same with something better to do than the rest.
+    /// Adds a hint in front of the others.
     pub(crate) fn also_first(mut self, hint: Hint) -> Self {
         let hints = std::mem::take(&mut self.hints);
         self.hints(std::iter::once(hint).chain(hints))
     }
 
-    /// The same in the words of a caller, with what that caller can do.
+    /// Rewrites the hints for a caller, who gets only those that it can follow.
     #[must_use]
     pub fn addressed(mut self, caller: Caller) -> Self {
         self.hints = hints::addressed(&self.hints, caller);
@@ -182,7 +183,7 @@ impl ToolError {
         self
     }
 
-    /// Reports that a text that was to be an envelope does not parse, and names what is around the patch in it.
+    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped around the patch.
     #[must_use]
     pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
         let mut own = Self::parse(error);
@@ -192,7 +193,7 @@ impl ToolError {
         own
     }
 
-    /// The error of a patch that does not parse.
+    /// Makes the error of a patch that does not parse.
     #[must_use]
     pub fn parse(error: &ParseError) -> Self {
         let details = json!({
@@ -207,11 +208,11 @@ impl ToolError {
             .hints(hints::parse_hints(error))
     }
 
-    /// The error of a workspace that cannot be used, or of a change in it that cannot be planned.
+    /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be planned.
     #[must_use]
     pub fn workspace(error: &transaction::Error) -> Self {
         if let transaction::Error::Rejected(rejects) = error {
-            // Only what is brought back is rejected here, and that never replaces a file.
+            // Only a restore is rejected here, and a restore never replaces a file.
             let rejected = Self::rejected(rejects);
             let there = rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
             return match there {
@@ -228,7 +229,7 @@ impl ToolError {
             transaction::Error::NothingTo(_)
             | transaction::Error::NotInTransaction { .. }
             | transaction::Error::Aborted(_) => {
-                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.reason() }))
+                (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
             }
             transaction::Error::Elsewhere { paths, project, .. } => {
                 (FailureClass::Refused, json!({ "reason": "elsewhere", "paths": paths, "project": project }))
@@ -241,7 +242,7 @@ impl ToolError {
             transaction::Error::Store(
                 error @ (workspace_trash::Error::NoSuchTransaction(_) | workspace_trash::Error::NoSuchSlot { .. }),
             ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
-            // What a repository may have brought along is refused like a path of its choice.
+            // The journal may have come with the repository, so it is refused like a path of the repository's choice.
             transaction::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {
                 let mut details = journal_problem(problem);
                 details["transactions"] = json!([id.to_string()]);
@@ -261,7 +262,7 @@ impl ToolError {
         Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
     }
 
-    /// The error of a plan that could not be committed.
+    /// Makes the error of a plan that could not be committed.
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
         let refused = match error {
@@ -293,7 +294,7 @@ impl ToolError {
         Self { path, details, ..Self::new(class, error.kind(), error.to_string()) }.hints(hints)
     }
 
-    /// The error of a patch or an operation that cannot be planned: the gravest reason first, all in the details.
+    /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first, all of them in the details.
     ///
     /// # Panics
     ///
@@ -321,7 +322,7 @@ impl ToolError {
         Self { path, ..Self::new(class, first.kind(), message) }.details(details).hints(hints::hints(first))
     }
 
-    /// Why one operation cannot be planned.
+    /// Makes the error of a single operation that cannot be planned.
     pub(crate) fn refused(reject: &Reject) -> Self {
         let mut error = Self::rejected(std::slice::from_ref(reject));
         // An agent can correct a path; a person approves.
@@ -330,7 +331,7 @@ impl ToolError {
         error
     }
 
-    /// The error of a patch that was not applied, or not all of it.
+    /// Makes the error of a patch that was not applied, or only in part.
     #[must_use]
     pub fn failed(failed: &Failed) -> Self {
         let mut error = Self::from(&failed.error);
@@ -381,12 +382,6 @@ impl From<transaction::Error> for ToolError {
     }
 }
 
-impl From<CommitError> for ToolError {
-    fn from(error: CommitError) -> Self {
-        Self::commit(&error)
-    }
-}
-
 impl From<Reject> for ToolError {
     fn from(reject: Reject) -> Self {
         Self::refused(&reject)
@@ -412,9 +407,9 @@ fn drift(drift: &transaction::Drift) -> Value {
     value
 }
 
-/// How the command of `--verify` ended, and the end of what it printed.
+/// Describes how the command of `--verify` ended, with the end of its output.
 fn not_verified(refused: &NotVerified) -> Value {
-    /// How many bytes of the output an answer shows, as JSON.
+    /// The most bytes of output that an answer shows, as JSON.
     const SHOWN: usize = 4096;
     let mut shown = &refused.output[refused.output.len().saturating_sub(SHOWN)..];
     while Value::from(String::from_utf8_lossy(shown)).to_string().len() > SHOWN + SHOWN / 4 {
@@ -437,7 +432,7 @@ fn not_verified(refused: &NotVerified) -> Value {
     details
 }
 
-/// One entry of `details.rejects`.
+/// Makes one entry of `details.rejects`.
 fn reject(reject: &Reject) -> Value {
     let mut value = value_of(reject);
     value["hints"] = value_of(&hints::hints(reject));
@@ -445,7 +440,7 @@ fn reject(reject: &Reject) -> Value {
     value
 }
 
-/// What is known of a reject beside its kind and message.
+/// Returns what is known of a reject besides its kind and message.
 fn problem_details(reject: &Reject) -> Value {
     let mut value = value_of(reject);
     if let Value::Object(details) = &mut value {
@@ -455,12 +450,12 @@ fn problem_details(reject: &Reject) -> Value {
     value
 }
 
-/// A reject, or a place, as the engine writes it.
+/// Writes a reject, or a place, as the engine does.
 pub(crate) fn value_of(what: &impl Serialize) -> Value {
     serde_json::to_value(what).expect("text keys")
 }
 
-/// Why a journal is not trusted, for programs: `key` is the fingerprint of the key that is not here.
+/// Says for programs why a journal is not trusted: `key` is the fingerprint of the missing key.
 #[must_use]
 pub fn journal_problem(problem: &JournalProblem) -> Value {
     let word = match problem {

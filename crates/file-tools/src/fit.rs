@@ -1,5 +1,5 @@
-//! Answers that fit into a model's context. Lists and files come in parts (see `page`); what is here has no next
-//! part: diffs and reasons are cut, and a note says how to get the rest.
+//! Answers that fit into a model's context. Lists and files come in parts (see `page`). Diffs and reasons have no next part: they
+//! are cut, and a note says how to get the rest.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use crate::error::ToolError;
 use crate::page::{fitting, length};
 use crate::text::prefix;
 
-/// What a cut text ends with.
+/// The end of a text that was cut.
 const CUT: &str = "…(truncated)";
 
-/// How to get what a diff was cut by.
+/// The end of a diff that was cut: how to get the rest.
 const MORE: &str = "…(cut: ask with a larger maxResultBytes, or read the file)";
 
 impl Reply {
@@ -35,7 +35,7 @@ impl Reply {
                 Data::RestoreFile(_) | Data::MoveFile(_) => {}
             },
             Self::Failure(failure) => failure.error.fit(max),
-            Self::EditPatch(result, _) => {
+            Self::EditPatch(result) => {
                 if let Some(error) = &mut result.error {
                     cut(error, max, CUT);
                 }
@@ -59,7 +59,7 @@ fn cut_diff(diff: &mut Option<String>, max: usize) {
     }
 }
 
-/// Leaves out files at the end, then cuts the diffs of the others to equal shares of what is left.
+/// Leaves out files at the end, then cuts the remaining diffs to equal shares of the room. Returns whether it had to.
 fn changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     let before = length(files);
     if before <= max {
@@ -113,7 +113,7 @@ impl ToolError {
     }
 }
 
-/// Cuts the three texts of a conflict, each to about so many bytes.
+/// Cuts each of the three texts of a conflict to about `max` bytes.
 fn cut_sides(details: &mut Value, max: usize) {
     for side in ["base", "current", "wanted"] {
         let Some(Value::String(text)) = details.pointer_mut(&format!("/{side}/text")) else { continue };
@@ -124,7 +124,7 @@ fn cut_sides(details: &mut Value, max: usize) {
     }
 }
 
-/// A reject in short, for when there are many.
+/// Shortens a reject to a line, for when there are many.
 fn in_a_line(reject: &Value, path: &str) -> Value {
     let mut line = json!({ "patchLine": reject["patchLine"], "reason": reject["reason"] });
     if reject["path"] != path {

@@ -22,7 +22,6 @@ use serde_json::json;
 use crate::audit::recorder::{GitFields, Recorder};
 use crate::audit::{self, Audit, Operation};
 use crate::changes::{DiffDetail, PatchData};
-use crate::commit_tree::git_error;
 use crate::error::{FailureClass, ToolError};
 use crate::hints::Hint;
 use crate::session::SessionSettings;
@@ -30,28 +29,28 @@ use crate::session::SessionSettings;
 pub use crate::commit_tree::{CommitTree, enclosing};
 pub use git_tree::Id as CommitId;
 
-/// So many commits of a branch are looked at for the one of a run that was killed.
+/// The most commits of a branch to search for the commit of a run that was killed.
 const SEARCHED: usize = 10_000;
 
-/// What is to become of a patch in a repository.
+/// What to do with a patch in a repository.
 #[derive(Debug, Clone, Default)]
 pub struct GitRequest {
     /// The commit whose files it is for: a branch, a tag, an id, as git writes them.
     pub onto: String,
-    /// The branch to move; it is made if there is none. Without it: the branch that `onto` names, if it names one.
+    /// The branch to move, which is created if missing. Default: the branch that `onto` names, if it names one.
     pub branch: Option<String>,
-    /// The message of the commit; otherwise it names the files.
+    /// The message of the commit. Default: a message that names the files.
     pub message: Option<String>,
-    /// The author, as `Name <address>`; otherwise the one that git would take.
+    /// The author, as `Name <address>`. Default: the author that git would take.
     pub author: Option<String>,
-    /// When the branch has moved on from `onto`: carry the hunks to its newest commit, where it is certain where they
-    /// belong, and try again as often as it moves.
+    /// Carry the hunks to the newest commit of a branch that has moved on from `onto`, where their place is certain, and try again
+    /// as often as the branch moves.
     pub carry: bool,
-    /// Move the branch even if it is checked out; neither index nor files follow.
+    /// Move the branch even if it is checked out; the index and the files stay as they are.
     pub allow_checked_out: bool,
 }
 
-/// What became of a patch in a repository.
+/// The result of a patch in a repository.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct GitReport {
@@ -86,11 +85,11 @@ pub struct GitData {
 }
 
 impl GitReport {
-    /// The same as data. `planned` is what [`GitSession::plan`] gives.
+    /// Turns the report into data; `planned` says that it comes from [`GitSession::plan`].
     ///
     /// # Errors
     ///
-    /// When bytes that a diff of a plan needs are not there any more.
+    /// When bytes that the diff of a plan needs are gone.
     pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
         let patch = match planned {
             true => PatchData::planned(&self.report.plan, detail)?,
@@ -116,7 +115,7 @@ pub enum GitError {
     /// Someone else moved the branch meanwhile.
     #[error(transparent)]
     Moved(Box<ToolError>),
-    /// Everything else.
+    /// Any other failure.
     #[error(transparent)]
     Failed(#[from] ToolError),
 }
@@ -146,7 +145,7 @@ pub struct GitSession {
     audit: Audit,
     settings: SessionSettings,
     policy: Arc<Policy>,
-    /// The intents of runs that were killed have their answers.
+    /// The outcomes of killed runs have been logged.
     answered: Once,
 }
 
@@ -158,9 +157,8 @@ impl GitSession {
     /// When there is none, or it is one that cannot be used.
     pub fn open(git_dir: &Path, policy: Policy, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
         let options = OpenOptions { durable: settings.durability == Durability::Full, ..OpenOptions::default() };
-        let repository = Repository::open(git_dir, &options).map_err(|error| git_error(&error))?;
-        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root);
-        let workspace = workspace.map_err(|error| ToolError::workspace(&error))?;
+        let repository = Repository::open(git_dir, &options)?;
+        let workspace = Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self { repository, workspace, audit, settings, policy: Arc::new(policy), answered: Once::new() })
     }
@@ -177,8 +175,7 @@ impl GitSession {
     ///
     /// When there is no such commit.
     pub fn tree(&self, revision: &str) -> Result<CommitTree, ToolError> {
-        let found = self.repository.resolve(revision).map_err(|error| git_error(&error))?;
-        Ok(CommitTree::new(&self.repository, found))
+        Ok(CommitTree::new(&self.repository, self.repository.resolve(revision)?))
     }
 
     /// The rules for its files.
@@ -187,7 +184,7 @@ impl GitSession {
         &self.policy
     }
 
-    /// Plans a patch over the files of a commit; nothing is written. The tree of the report is the one that would come of it.
+    /// Plans a patch over the files of a commit; nothing is written. The report has the tree that the patch would make.
     ///
     /// # Errors
     ///
@@ -200,7 +197,7 @@ impl GitSession {
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::of_tree(plan, None) })
     }
 
-    /// The id of the tree that a plan makes of the one with the id `onto`, for which it was made; nothing is written.
+    /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made; nothing is written.
     ///
     /// # Errors
     ///
@@ -225,7 +222,7 @@ impl GitSession {
     ) -> Result<GitReport, GitError> {
         let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
         let mut log = log.of_patch(options.profile);
-        // Once is enough. The next session can do it too; and where the log cannot be written, this change is refused.
+        // Once is enough: the next session can do it too, and where the log cannot be written, this change is refused anyway.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
         let mut locked = None;
         let result = self.applied(patch, options, request, (&mut log, &mut locked), host);
@@ -248,19 +245,19 @@ impl GitSession {
         Ok(())
     }
 
-    /// Takes the lock of the state in the git directory, which stays.
+    /// Takes the lock of the state directory in the git directory, and keeps that directory.
     fn lock(&self) -> Result<Locked<'_>, ToolError> {
-        let locked = self.workspace.lock(self.settings.lock_timeout).map_err(|error| ToolError::workspace(&error))?;
+        let locked = self.workspace.lock(self.settings.lock_timeout)?;
         locked.locked_store().keep();
         Ok(locked)
     }
 
-    /// Whether a commit came about that was intended: its branch has it, or, where none was to be moved, all of it is there.
-    /// `None` where that cannot be told.
+    /// Returns whether an intended commit was made: its branch contains it, or, where no branch was to be moved, all its objects
+    /// are there. `None` if that cannot be told.
     fn happened(&self, intent: &[audit::Event]) -> Option<bool> {
         let first = intent.first()?;
         let commit: Id = first.commit.as_ref()?.parse().ok()?;
-        // It is there before a branch is moved to it.
+        // The commit is written before a branch is moved to it.
         if self.repository.header(commit).ok()?.is_none() {
             return Some(false);
         }
@@ -269,7 +266,7 @@ impl GitSession {
             return self.is_written(of_commit.tree, intent);
         };
         let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
-        // What it was put on, and all that is below that, is older.
+        // Its parent and the commits below that are older, so they are not searched.
         let mut seen: BTreeSet<Id> = first.onto.iter().filter_map(|onto| onto.parse().ok()).collect();
         let mut next = VecDeque::from([tip]);
         while let Some(id) = next.pop_front() {
@@ -287,7 +284,7 @@ impl GitSession {
         Some(false)
     }
 
-    /// Whether a tree is there, with the files that an intent has in it.
+    /// Returns whether a tree is written, with the files that an intent names.
     fn is_written(&self, tree: Id, intent: &[audit::Event]) -> Option<bool> {
         let snapshot = self.repository.snapshot(tree);
         for path in intent.iter().flat_map(|event| [Some(&event.path), event.to_path.as_ref()]).flatten() {
@@ -318,7 +315,7 @@ impl GitSession {
             seen = Some(place.seen);
             match self.once(patch, options, request, &place, (log, locked), host) {
                 Err(error @ GitError::Moved(_)) if request.carry && place.branch.is_some() => {
-                    // What was intended did not happen.
+                    // The intended commit was not published.
                     let _ = log.finish(&[], Some(&ToolError::from(&error)));
                     *locked = None;
                 }
@@ -354,7 +351,7 @@ impl GitSession {
         }
         log.planned(&plan);
         host.event(&Event::Planned(&plan));
-        // What comes to nothing leaves no objects behind.
+        // A change that fails leaves no objects behind.
         let repository = self.repository.isolated();
         let written = write(&repository, &plan, onto, request)?;
         let id = TransactionId::new(SystemTime::now(), None)?;
@@ -365,22 +362,21 @@ impl GitSession {
             tree: written.tree.to_string(),
             branch: branch.clone(),
         });
-        // Until the outcome is written: an intent of someone who does not have it any more was cut off.
+        // Held until the outcome is written: an intent whose process does not hold the lock was cut off.
         *locked = Some(self.lock()?);
         let unlogged = |why| ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, why);
         log.intend(id).map_err(|why| unlogged(format!("refused before the branch was moved: {why}")))?;
-        let published = match branch {
-            Some(branch) => self.publish(&repository, branch, from, &written, request, host),
-            None => repository.flush().map_err(|error| git_error(&error).into()),
-        };
-        published?;
+        match branch {
+            Some(branch) => self.publish(&repository, branch, from, &written, request, host)?,
+            None => repository.flush().map_err(ToolError::from)?,
+        }
         let report = Report::of_tree(plan, Some(id));
         host.event(&Event::Committed(&report));
-        let (commit, tree, branch) = (Some(written.commit), written.tree, branch.clone());
-        Ok(GitReport { commit, tree, onto: onto.commit, branch, report })
+        let commit = Some(written.commit);
+        Ok(GitReport { commit, tree: written.tree, onto: onto.commit, branch: branch.clone(), report })
     }
 
-    /// The files of a commit, as those that the author of a patch saw.
+    /// Returns the files of a commit as the base of a patch: the files that its author saw.
     ///
     /// # Errors
     ///
@@ -389,43 +385,36 @@ impl GitSession {
         Ok(self.tree(revision)?.files(Arc::clone(&self.policy)))
     }
 
-    /// The commit that a patch goes on top of, and the branch that it moves. `seen` is the commit that its author saw, if
-    /// that is known already.
+    /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit that the author saw, if it is known
+    /// already.
     fn place(&self, request: &GitRequest, seen: Option<Resolved>) -> Result<Place, ToolError> {
-        let git = |error| git_error(&error);
         let (onto, named) = match seen {
             Some(seen) => (seen, self.repository.branch(&request.onto).is_ok_and(|at| at.is_some())),
             None => self.resolve(&request.onto)?,
         };
         let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
         let from = match &branch {
-            Some(branch) => self.repository.branch(branch).map_err(git)?,
+            Some(branch) => self.repository.branch(branch)?,
             None => None,
         };
         match (&branch, from) {
-            (Some(branch), Some(at)) if at != onto.commit => match request.carry {
-                true => {
-                    let tip = self.repository.commit(at).map_err(git)?;
-                    Ok(Place {
-                        onto: Resolved { commit: at, tree: tip.tree },
-                        seen: onto,
-                        branch: Some(branch.clone()),
-                        from,
-                    })
+            (Some(branch), Some(at)) if at != onto.commit => {
+                if !request.carry {
+                    return Err(moved(branch, Some(onto.commit), Some(at)));
                 }
-                false => Err(moved(branch, Some(onto.commit), Some(at))),
-            },
+                let tip = Resolved { commit: at, tree: self.repository.commit(at)?.tree };
+                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), from })
+            }
             _ => Ok(Place { onto, seen: onto, branch, from }),
         }
     }
 
-    /// The commit of a revision, and whether the revision is the name of a branch: a tag or an id may look the same.
+    /// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the same.
     fn resolve(&self, revision: &str) -> Result<(Resolved, bool), ToolError> {
-        let git = |error| git_error(&error);
         loop {
             let before = self.repository.branch(revision).unwrap_or_default();
-            let found = self.repository.resolve(revision).map_err(git)?;
-            // Someone may move it meanwhile.
+            let found = self.repository.resolve(revision)?;
+            // The branch may move in between.
             if before == self.repository.branch(revision).unwrap_or_default() {
                 return Ok((found, before == Some(found.commit)));
             }
@@ -441,7 +430,7 @@ impl GitSession {
         Ok(Arc::new(plan(files(place.onto), patch, &options)?))
     }
 
-    /// Moves the branch, with everything that it leads to durable before.
+    /// Moves the branch, after everything that it leads to is durable.
     fn publish(
         &self,
         repository: &Repository,
@@ -467,35 +456,35 @@ impl GitSession {
                     return Err(GitError::Moved(Box::new(moved(branch, from, actual))));
                 }
                 Err(error @ git_tree::Error::NotDurable { .. }) => {
-                    host.event(&Event::NotDurable(&git_error(&error).message));
+                    host.event(&Event::NotDurable(&ToolError::from(error).message));
                     return Ok(());
                 }
-                // It waited itself, as long as git does.
+                // It has waited as long as git does.
                 Err(git_tree::Error::Locked { .. }) if began.elapsed() < self.settings.lock_timeout => {}
-                Err(error) => return Err(git_error(&error).into()),
+                Err(error) => return Err(ToolError::from(error).into()),
             }
         }
     }
 }
 
-/// Where a patch goes.
+/// The commit and the branch that a patch goes to.
 struct Place {
     onto: Resolved,
     /// The commit that the author of the patch saw: `onto`, or one before it.
     seen: Resolved,
     branch: Option<String>,
-    /// Where the branch is; nowhere, if it is to be made.
+    /// The commit that the branch is at; `None` if the branch is to be created.
     from: Option<Id>,
 }
 
-/// What a plan became.
+/// The objects that were made of a plan.
 struct Written {
     commit: Id,
     tree: Id,
     committer: Signature,
 }
 
-/// Makes the blobs and the trees of a plan; they are in memory still.
+/// Makes the blobs and trees of a plan, in memory.
 fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
     let changed = plan.images().changed()?;
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
@@ -507,33 +496,25 @@ fn write_tree(repository: &Repository, plan: &Plan, onto: Id) -> Result<Id, Tool
         };
         (path.as_str(), change)
     });
-    repository.write_tree(onto, changes).map_err(|error| git_error(&error))
+    Ok(repository.write_tree(onto, changes)?)
 }
 
-/// Makes the commit of a plan, with its trees and blobs; they are in memory still.
+/// Makes the commit of a plan, with its trees and blobs, in memory.
 fn write(repository: &Repository, plan: &Plan, onto: Resolved, request: &GitRequest) -> Result<Written, ToolError> {
-    let git = |error| git_error(&error);
     let tree = write_tree(repository, plan, onto.tree)?;
-    let committer = repository.signature(Role::Committer).map_err(git)?;
+    let committer = repository.signature(Role::Committer)?;
     let author = match &request.author {
-        Some(author) => Signature::parse(author, committer.time).map_err(git)?,
-        None => repository.signature(Role::Author).map_err(git)?,
+        Some(author) => Signature::parse(author, committer.time)?,
+        None => repository.signature(Role::Author)?,
     };
-    let named;
-    let message = match &request.message {
-        Some(message) => message.as_str(),
-        None => {
-            named = message_of(plan);
-            &named
-        }
-    };
-    let parents = [onto.commit];
-    let commit = NewCommit { tree, parents: &parents, author: &author, committer: &committer, message };
-    let commit = repository.write_commit(&commit).map_err(git)?;
+    let message = request.message.clone().unwrap_or_else(|| message_of(plan));
+    let (parents, message) = (&[onto.commit], message.as_str());
+    let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
+    let commit = repository.write_commit(&commit)?;
     Ok(Written { commit, tree, committer })
 }
 
-/// A message that names what changes.
+/// Writes a message that names the changes.
 fn message_of(plan: &Plan) -> String {
     let what = |change: &patch_engine::Change| match change.operation {
         patch_engine::ChangeKind::Create => format!("Add {}", change.path),
@@ -550,7 +531,7 @@ fn message_of(plan: &Plan) -> String {
     }
 }
 
-/// A branch is not where the patch was made for.
+/// Makes the error of a branch that is not at the commit that the patch was made for.
 fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
     let at = |id: Option<Id>| id.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
     let message = format!("the branch {branch} is at {}, not at {}", at(actual), at(expected));

@@ -1,17 +1,17 @@
-//! What can be done about a failure, as data: every hint can be obeyed by the caller that gets it.
+//! What can be done about a failure, as data: every caller gets only hints that it can follow.
 //!
-//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into what another caller
-//! can do: its own arguments, its own commands, or the note that a person has to decide.
+//! A hint is made once, from the reject or the error, for the command line. [`addressed`] turns it into one for another caller: its
+//! own arguments, its own commands, or the note that a person has to decide.
 
 use fs_guard::{Rule, shortened};
 use patch_engine::transaction::{self, CommitError};
 use patch_engine::{Advice, Expected, ParseError, ParseErrorKind, Problem, Reject, RejectReason};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// For how many places a hint says how to mean them.
+/// The most candidate places that get a hint of their own.
 pub(crate) const PLACES: usize = 3;
 
 /// Who gets the hints.
@@ -227,8 +227,8 @@ fn flag(flag: impl Into<String>) -> Hint {
     Hint::UseFlag { flag: flag.into() }
 }
 
-/// A person has to decide.
-pub(crate) fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
+/// Returns the hint that a person has to decide.
+pub fn ask(what: impl Into<String>, flag: Option<String>) -> Hint {
     Hint::AskPerson { what: what.into(), flag }
 }
 
@@ -236,14 +236,14 @@ pub(crate) fn read_again(path: &str) -> Hint {
     Hint::ReadAgain { path: path.into(), start_line: None, end_line: None }
 }
 
-/// Gives one argument a value.
-pub(crate) fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
+/// Returns the hint to give one argument a value.
+pub fn give(argument: impl Into<String>, wanted: impl Into<String>) -> Hint {
     let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
     Hint::CorrectArguments { arguments: vec![change] }
 }
 
-/// Leaves one argument out.
-pub(crate) fn omit(argument: impl Into<String>) -> Hint {
+/// Returns the hint to leave one argument out.
+pub fn omit(argument: impl Into<String>) -> Hint {
     Hint::CorrectArguments { arguments: vec![ArgumentChange::Omit { argument: argument.into() }] }
 }
 
@@ -259,7 +259,7 @@ pub(crate) fn choose(path: &str, like: &str) -> Hint {
     Hint::ChoosePath { path: shortened(path).into_owned(), like: like.into() }
 }
 
-/// What can be done about a reject.
+/// Returns the hints for a reject.
 #[must_use]
 pub fn hints(reject: &Reject) -> Vec<Hint> {
     let path = &reject.path;
@@ -315,7 +315,7 @@ pub fn hints(reject: &Reject) -> Vec<Hint> {
     }
 }
 
-/// What can be done about a refusal of the guard, or a failure of the system.
+/// Returns the hints for a refusal of the guard, or a failure of the system.
 #[must_use]
 pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
     use fs_guard::Error;
@@ -360,7 +360,7 @@ pub fn guard_hints(error: &fs_guard::Error) -> Vec<Hint> {
     }]
 }
 
-/// What can be done about a text that is no patch.
+/// Returns the hints for a text that does not parse.
 pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
     let seen = error.seen.as_deref().unwrap_or_default();
     let correct = || Hint::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
@@ -379,20 +379,20 @@ pub(crate) fn parse_hints(error: &ParseError) -> Vec<Hint> {
     }
 }
 
-/// What can be done about a workspace that cannot be used, or an undo that cannot be planned.
+/// Returns the hints for a workspace that cannot be used, or an undo that cannot be planned.
 pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     let see = |command: String| vec![Hint::UseCommand { command }];
     match error {
         transaction::Error::Drifted { id, carry: true, .. } => {
             [flag("--carry")].into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
         }
-        // The later change goes first.
+        // The later change has to be undone first.
         transaction::Error::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
             let later = drifts.iter().filter_map(|drift| drift.by).max();
             let first = later.map(|later| Hint::RunFirst { command: format!("apply-patch undo {}", later.short()) });
             first.into_iter().chain(see(format!("apply-patch show {}", id.short()))).collect()
         }
-        // Its diff is what a patch against the files of now has to take back.
+        // Its diff shows what a patch against the current files has to take back.
         transaction::Error::Drifted { id, .. } | transaction::Error::NotInTransaction { id, .. } => {
             see(format!("apply-patch show {}", id.short()))
         }
@@ -419,7 +419,7 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
     }
 }
 
-/// What can be done about a file, which may be one that the program keeps.
+/// Returns the hints for a file, which may be one of the program's own.
 fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
     use fs_guard::Error;
     match error {
@@ -432,21 +432,21 @@ fn file_hints(error: &fs_guard::Error) -> Vec<Hint> {
     }
 }
 
-/// Whether a path is one of the program's own, as it names them in messages.
+/// Returns whether a path, as messages have it, is one of the program's own files.
 pub(crate) fn is_state(path: &str) -> bool {
     path.trim_start_matches("../").starts_with(patch_engine::STATE_DIR)
         || workspace_trash::parse_stored_path(path).is_some()
 }
 
-/// The state directory is not as the program left it.
+/// Returns the hint for a state directory that is not as the program left it.
 pub(crate) fn doctor() -> Hint {
     ask("look at the state directory with `apply-patch doctor`", None)
 }
 
-/// What can be done about a plan that could not be committed.
+/// Returns the hints for a plan that could not be committed.
 pub(crate) fn commit_hints(error: &CommitError) -> Vec<Hint> {
     match error {
-        // A displaced file that is another one by now.
+        // A displaced file that is a different one by now.
         CommitError::Stale(drift) if is_state(&drift.path) => {
             vec![doctor()]
         }
@@ -490,18 +490,13 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
                 })
                 .collect();
             if hints.is_empty() {
-                let header = matches!(reason, RejectReason::OutsideScope { .. } | RejectReason::HeaderNotFound { .. });
-                let place = candidates.first().filter(|_| candidates.len() == 1 && header);
-                hints.extend(
-                    place.map(|place| Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() }),
-                );
-                // No lines around them tell the places apart.
-                if hints.is_empty() && matches!(reason, RejectReason::MultipleMatches { .. }) {
-                    hints.push(flag("--ambiguous first"));
-                }
-                if hints.is_empty() {
-                    hints.push(candidates.first().map_or_else(|| read_again(path), |place| read(&place.lines)));
-                }
+                hints.push(match (reason, &candidates[..]) {
+                    // No lines around them tell the places apart.
+                    (RejectReason::MultipleMatches { .. }, _) => flag("--ambiguous first"),
+                    (_, [place]) => Hint::UseHeader { means_line: *place.lines.start(), header: "@@".into() },
+                    (_, [place, ..]) => read(&place.lines),
+                    (_, []) => read_again(path),
+                });
             }
             hints
         }
@@ -516,7 +511,7 @@ fn hunk_hints(reason: &RejectReason, path: &str) -> Vec<Hint> {
     }
 }
 
-/// The hints as this caller can obey them. At least one is left: what only a flag could do is for a person.
+/// Rewrites the hints for a caller. At least one is left: what only a flag could do becomes a hint to ask a person.
 #[must_use]
 pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
     let mut out: Vec<Hint> = Vec::new();
@@ -536,17 +531,16 @@ pub fn addressed(hints: &[Hint], caller: Caller) -> Vec<Hint> {
     out
 }
 
-/// What a tool has in place of a flag.
+/// Returns the argument that a tool has in place of a flag.
 fn argument(tool: Tool, flag: &str) -> Option<Hint> {
-    let argument = |argument: &str, value: Value| Hint::UseArgument { argument: argument.into(), value };
-    let codex = || argument("profile", json!("codex"));
+    let codex = || set("profile", "codex");
     Some(match (tool, flag) {
-        (Tool::CreateFile, "--create-parents") => argument("createParentDirectories", json!(true)),
-        (Tool::MoveFile, "--overwrite") => argument("overwrite", json!(true)),
+        (Tool::CreateFile, "--create-parents") => set("createParentDirectories", true),
+        (Tool::MoveFile, "--overwrite") => set("overwrite", true),
         (Tool::ApplyPatch, "--create-parents" | "--overwrite" | "--profile codex") => codex(),
         (Tool::ApplyPatch, flag) if flag.starts_with("--fuzz ") => codex(),
-        (Tool::EditPatch, "--allow-delete=true") => argument("allow_delete", json!(true)),
-        (Tool::EditPatch, "--allow-move=true") => argument("allow_move", json!(true)),
+        (Tool::EditPatch, "--allow-delete=true") => set("allow_delete", true),
+        (Tool::EditPatch, "--allow-move=true") => set("allow_move", true),
         _ => return None,
     })
 }
@@ -564,23 +558,20 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
         (Hint::AskPerson { flag: Some(flag), .. }, Caller::Tool(tool @ Tool::EditPatch)) => {
             argument(tool, flag).or_else(same)
         }
-        (Hint::UseSection { section, path }, Caller::Tool(_)) if !patches => {
-            let tool = if section == "Delete File" { Tool::DeleteFile } else { Tool::EditFile };
-            Some(Hint::UseTool { tool: tool.as_str().into(), path: path.clone() })
-        }
-        (Hint::UseSection { section, .. }, Caller::Editor) if section == "Delete File" => None,
-        (Hint::UseSection { path, .. }, Caller::Editor) => {
-            Some(Hint::UseTool { tool: "str_replace".into(), path: path.clone() })
-        }
-        (Hint::UseSection { section, path }, Caller::Operations) => {
-            let tool = if section == "Delete File" { "delete_file" } else { "update_file" };
+        (Hint::UseSection { section, path }, _) if !patches => {
+            let (delete, update) = match caller {
+                Caller::Editor => (None, "str_replace"),
+                Caller::Operations => (Some("delete_file"), "update_file"),
+                _ => (Some(Tool::DeleteFile.as_str()), Tool::EditFile.as_str()),
+            };
+            let tool = if section == "Delete File" { delete? } else { update };
             Some(Hint::UseTool { tool: tool.into(), path: path.clone() })
         }
-        // One edit, one command: there is nothing to take out of it.
-        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Tool(_)) if !patches => {
-            None
-        }
-        (Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. }, Caller::Editor) => None,
+        // A call with one edit has no hunks to replace or move.
+        (
+            Hint::ReplaceHunk { .. } | Hint::UseHeader { .. } | Hint::MoveHunk { .. },
+            Caller::Tool(_) | Caller::Editor,
+        ) if !patches => None,
         (Hint::UseTool { tool, path }, Caller::Editor) => {
             let command = match Tool::named(tool)? {
                 Tool::ReadFile | Tool::ListDirectory => "view",
@@ -590,7 +581,7 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
             };
             Some(Hint::UseTool { tool: command.into(), path: path.clone() })
         }
-        // Only a tool gives such a hint, and it is one of its own.
+        // Only tools make such a hint, each for its own arguments.
         (Hint::UseArgument { .. }, Caller::Tool(_)) => same(),
         (Hint::UseArgument { .. }, _) => None,
         (Hint::CorrectArguments { arguments }, Caller::Editor) => {
@@ -600,7 +591,7 @@ fn translated(hint: &Hint, caller: Caller) -> Option<Hint> {
     }
 }
 
-/// A change of an argument of `edit_file`, as one of the editor's.
+/// Translates the change of an argument of `edit_file` to the editor's arguments.
 fn of_editor(change: &ArgumentChange) -> ArgumentChange {
     match change {
         ArgumentChange::Give { argument, wanted } => {
@@ -611,10 +602,10 @@ fn of_editor(change: &ArgumentChange) -> ArgumentChange {
     }
 }
 
-/// The hints in words, for this caller: what to do next. Where the hints themselves are sent too, a hunk to paste is not repeated.
+/// Writes the hints as a sentence on what to do next. A hunk to paste is left out where the hints themselves are sent too.
 #[must_use]
 pub fn words(hints: &[Hint], caller: Caller) -> String {
-    // The answer to an operation is text alone.
+    // The answer to an operation has no hints, only text.
     if caller == Caller::Operations {
         return spelt_out(hints, caller);
     }
@@ -627,33 +618,20 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
             hint => hint.words(caller),
         })
         .collect();
-    joined(&words)
-}
-
-/// The same with all that there is to paste.
-#[must_use]
-pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
-    // What there is to paste comes last.
-    let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
-    joined(&others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>())
-}
-
-fn joined(words: &[String]) -> String {
     words.join("; or ")
 }
 
-impl Hint {
-    /// Whether it says that the caller can do nothing.
-    #[must_use]
-    pub fn is_for_a_person(&self) -> bool {
-        matches!(self, Self::AskPerson { .. } | Self::LeaveAlone { .. })
-    }
+/// Writes the hints with the hunks to paste.
+#[must_use]
+pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
+    // Hunks to paste come last.
+    let (paste, others): (Vec<_>, Vec<_>) = hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
+    others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>().join("; or ")
+}
 
+impl Hint {
     fn words(&self, caller: Caller) -> String {
-        let sent = match caller {
-            Caller::Operations => "diff",
-            _ => "patch",
-        };
+        let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
             Self::UseFlag { flag } => format!("use `{flag}`"),
             Self::UseArgument { argument, value } => format!("set {argument} to {value}"),
@@ -739,8 +717,7 @@ impl Hint {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }
             Self::CorrectArguments { arguments } => {
-                let changes: Vec<_> = arguments.iter().map(ArgumentChange::words).collect();
-                changes.join(", and ")
+                arguments.iter().map(ArgumentChange::words).collect::<Vec<_>>().join(", and ")
             }
             Self::TryAgain {} => "try the same again".into(),
         }

@@ -16,16 +16,16 @@ use crate::reason::Reason;
 /// Which transactions are listed.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// At most so many, the newest.
+    /// The most transactions to list, the newest first.
     pub max_count: Option<usize>,
-    /// Those that began at that time, or later.
+    /// Only those that began at this time or later.
     pub since: Option<SystemTime>,
-    /// Those that did something to one of these paths, or beneath it; none: all.
+    /// Only those that changed one of these paths, or something beneath it; empty for all.
     pub paths: Vec<String>,
 }
 
 impl Wanted {
-    /// The transactions of `newest_first` that are wanted.
+    /// Filters a list of transactions, the newest first.
     #[must_use]
     pub fn of(&self, mut newest_first: Vec<LogEntry>) -> Vec<LogEntry> {
         let beneath = |path: &str, dir: &str| match dir {
@@ -49,33 +49,30 @@ impl Wanted {
     }
 }
 
-/// Finds the transaction that a name means: the whole of it, a beginning or an end that no other has, `last`, or `@N` for the
-/// N-th newest of the log.
+/// Finds a transaction by its id, by a unique beginning or end of the id, by `last`, or by `@N` for the N-th newest of the log.
 ///
 /// # Errors
 ///
-/// When it means none, or several, or the journals cannot be read.
+/// When there is none or more than one, or the journals cannot be read.
 pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolError> {
     if let Ok(id) = name.parse() {
         return Ok(id);
     }
     let none = |message: String| {
         ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
-            .details(json!({ "reason": Reason::NoTransaction.reason() }))
+            .details(json!({ "reason": Reason::NoTransaction.as_str() }))
             .hints([Hint::UseCommand { command: "apply-patch log".into() }])
     };
     let nth = if name == "last" { Some(1) } else { name.strip_prefix('@').and_then(|nth| nth.parse().ok()) };
     if let Some(nth) = nth {
-        let entries = workspace.log().map_err(|error| ToolError::workspace(&error))?;
+        let entries = workspace.log()?;
         let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
         return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
             1 => none(format!("there is no transaction {name}: there is one")),
             count => none(format!("there is no transaction {name}: there are {count}")),
         });
     }
-    let store = workspace.store().map_err(|error| ToolError::workspace(&error))?;
-    let all =
-        store.map(|store| store.transactions()).transpose().map_err(|error| ToolError::workspace(&error.into()))?;
+    let all = workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;
     let mut found: Vec<_> = all.unwrap_or_default().into_iter().filter(|id| id.is_named(name)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
@@ -96,14 +93,14 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
 pub struct FileChange<'j> {
     /// `A`, `M`, `D` or `R`.
     pub letter: char,
-    /// Where it was, or is.
+    /// Its record, at its old path if it moved.
     pub before: &'j Record,
-    /// Where it moved to.
+    /// The record of its new path, if it moved.
     pub moved_to: Option<&'j Record>,
 }
 
 impl FileChange<'_> {
-    /// The path, or both.
+    /// Returns the path, or both paths of a move.
     #[must_use]
     pub fn paths(&self) -> String {
         match self.moved_to {
@@ -113,7 +110,7 @@ impl FileChange<'_> {
     }
 }
 
-/// What a transaction did to each file, in the order of the journal.
+/// Lists what a transaction did to each file, in the order of the journal.
 #[must_use]
 pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
     let slots: BTreeMap<u32, &Record> = match journal.moved.is_empty() {
@@ -136,7 +133,7 @@ pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
     journal.records.iter().filter(|record| !came.contains(&record.slot)).map(change).collect()
 }
 
-/// Transactions, and those whose journals are not trusted.
+/// Lists transactions as data, and those whose journals are not trusted.
 ///
 /// # Errors
 ///
@@ -161,7 +158,7 @@ pub fn log(workspace: &Workspace, wanted: &Wanted, with_diff: bool) -> Result<Va
     Ok(json!({ "transactions": transactions?, "notVerified": not_verified }))
 }
 
-/// One transaction.
+/// Describes one transaction as data.
 ///
 /// # Errors
 ///
@@ -212,7 +209,7 @@ pub fn transaction(workspace: &Workspace, entry: &LogEntry, with_diff: bool) -> 
     Ok(value)
 }
 
-/// The command that takes back a transaction whose key is not here.
+/// Returns the command that undoes a transaction that was signed with another key.
 #[must_use]
 pub fn trusting(one: &Unverified) -> Option<String> {
     let may = one.problem.can_be_trusted() && one.undone_by.is_none();

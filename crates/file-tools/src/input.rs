@@ -1,5 +1,5 @@
-//! What is given as a patch: an envelope, a diff, or operations of the Responses API, which become an envelope; and the same
-//! change in another form.
+//! Patches as input: an envelope, a diff, or operations of the Responses API, which become an envelope; and the conversion of
+//! one form to another.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
+use crate::named::named;
 use crate::ops::{self, OpsError, PatchCall};
 use crate::received::{self, NotReceived, Part, Received, ReceivedForm};
 
@@ -24,7 +25,7 @@ pub enum InputForm {
     Unified,
     /// Operations of the Responses API.
     Openai,
-    /// Any of them, also in something else that can be taken off.
+    /// Any of them, also wrapped in something that can be taken off.
     #[default]
     Auto,
 }
@@ -34,11 +35,11 @@ pub enum InputForm {
 pub struct ReadAs {
     /// What it is.
     pub form: InputForm,
-    /// Which patches of it are meant; for [`InputForm::Auto`] alone.
+    /// Which of several patches is meant; for [`InputForm::Auto`] only.
     pub part: Option<Part>,
-    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git writes.
+    /// How many leading components to strip from the paths of a diff. Default: the prefixes that git writes.
     pub strip: Option<usize>,
-    /// The patch is to be taken back.
+    /// Whether the patch is to be reversed.
     pub reverse: bool,
 }
 
@@ -47,37 +48,37 @@ pub struct ReadAs {
 pub struct PatchText<'t> {
     /// An envelope, or a diff.
     pub bytes: Cow<'t, [u8]>,
-    /// Who owns the bytes, where that is known: a plan may keep a part of them then, and need not copy it.
+    /// The owner of the bytes, if known: a plan may then keep parts of them without a copy.
     pub owner: Option<Arc<Vec<u8>>>,
-    /// How it is read, when it is a diff.
+    /// How to read the bytes if they are a diff.
     pub diff: Option<DiffOptions>,
-    /// What was done to get at it.
+    /// What was done to find the patch.
     pub notes: Vec<String>,
-    /// It is to be taken back.
+    /// Whether it is to be reversed.
     pub reverse: bool,
-    /// It was written here, from operations.
+    /// Whether the envelope was written here, from operations.
     pub converted: bool,
 }
 
-/// Why a text is no patch that could be planned.
+/// Why a text is not a patch that can be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// It was to be read in a way that does not suit it.
+    /// The options do not suit the text.
     #[error("{0}")]
     Usage(String),
-    /// There is no patch in it, or not one.
+    /// There is no patch in it, or more than one.
     #[error("{0}")]
     Unreadable(String),
     /// It does not parse.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It is to be taken back, and cannot be.
+    /// It cannot be reversed.
     #[error(transparent)]
     Irreversible(#[from] Rejects),
 }
 
 impl InputError {
-    /// The error as programs see it; `sent` is the text.
+    /// Makes the error that programs see; `sent` is the text.
     #[must_use]
     pub fn tool_error(&self, sent: &[u8]) -> ToolError {
         match self {
@@ -101,11 +102,11 @@ fn unreadable(error: impl std::fmt::Display) -> InputError {
 }
 
 impl<'t> PatchText<'t> {
-    /// Finds the patch in what was sent. `options` are those that it will be parsed with.
+    /// Finds the patch in a text; it will be parsed with `options`.
     ///
     /// # Errors
     ///
-    /// When there is none, or not one, or `how` does not suit what there is.
+    /// When there is not exactly one patch, or `how` does not suit it.
     pub fn read(sent: &'t [u8], how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         match how.form {
             InputForm::Envelope | InputForm::Openai if how.strip.is_some() => {
@@ -127,7 +128,7 @@ impl<'t> PatchText<'t> {
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => converted(ops::calls(&String::from_utf8_lossy(sent)), Vec::new()),
             InputForm::Auto => {
-                // What is a patch as it stands is not looked into; the parser says what is wrong with what holds none.
+                // A text that is a patch as it stands is not searched; if the search finds nothing, the parser's error counts.
                 let as_it_stands = how.part.is_none() && how.strip.is_none();
                 if as_it_stands && detect::is_bare(sent) {
                     return Ok(given);
@@ -161,11 +162,11 @@ impl<'t> PatchText<'t> {
         }
     }
 
-    /// Parses it, reverses it where that is wanted, and lets `then` do the rest.
+    /// Parses the patch, reverses it if asked to, and calls `then` with it.
     ///
     /// # Errors
     ///
-    /// When it does not parse, or cannot be taken back.
+    /// When it does not parse, or cannot be reversed.
     pub fn parsed<T>(&self, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, InputError> {
         let run = |patch: Patch<'_>| {
             let patch = Patch { notes: self.notes.clone(), owner: self.owner.clone(), ..patch };
@@ -188,68 +189,63 @@ fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, Parse
     patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
 }
 
-/// The form that a patch is converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputForm {
-    /// A patch in the envelope.
-    Envelope,
-    /// A unified diff, made against files.
-    Unified,
-    /// A git diff, made against files.
-    Git,
-    /// Items of the Responses API.
-    Openai,
+named! {
+    /// The form that a patch is converted to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OutputForm {
+        /// A patch in the envelope.
+        Envelope = "envelope",
+        /// A unified diff, made against files.
+        Unified = "unified",
+        /// A git diff, made against files.
+        Git = "git",
+        /// Items of the Responses API.
+        Openai = "openai",
+    }
 }
 
 impl std::str::FromStr for OutputForm {
     type Err = ToolError;
 
     fn from_str(name: &str) -> Result<Self, ToolError> {
-        match name {
-            "envelope" => Ok(Self::Envelope),
-            "unified" => Ok(Self::Unified),
-            "git" => Ok(Self::Git),
-            "openai" => Ok(Self::Openai),
-            _ => {
-                let message = format!("there is no form {name:?}");
-                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-                    .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")]))
-            }
-        }
+        Self::ALL.into_iter().find(|form| form.as_str() == name).ok_or_else(|| {
+            ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, format!("there is no form {name:?}"))
+                .hints([hints::give("to", "`envelope`, `unified`, `git` or `openai`")])
+        })
     }
 }
 
 /// A patch in another form.
 #[derive(Debug)]
 pub enum Converted {
-    /// As text; with what was overlooked in reading it.
+    /// Text, with the warnings of the parser.
     Text(Vec<u8>, Vec<String>),
-    /// As items of a response; with the same.
+    /// Items of a response, with the same.
     Items(Vec<Value>, Vec<String>),
 }
 
 /// Why a patch cannot be converted.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
-    /// It cannot be read.
+    /// The input is not a patch.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// An envelope cannot say it.
+    /// An envelope cannot express it.
     #[error("{0}")]
     Unreadable(String),
-    /// The other form cannot say it.
+    /// The target form cannot express it.
     #[error("{0}")]
     Inexpressible(String),
     /// It does not apply to the files.
     #[error(transparent)]
     Rejected(Rejects),
-    /// There are no files to make a diff against, or they are not what they were.
+    /// There are no files to make a diff against, or they have changed.
     #[error(transparent)]
     Files(#[from] Box<ToolError>),
 }
 
 impl ConvertError {
-    /// The error as programs see it; `sent` is the text.
+    /// Makes the error that programs see; `sent` is the text.
     #[must_use]
     pub fn tool_error(&self, sent: &[u8]) -> ToolError {
         match self {
@@ -264,8 +260,8 @@ impl ConvertError {
     }
 }
 
-/// The same change in another form. `files` gives the files that a diff is made against: line numbers and removed text are in
-/// these only.
+/// Converts a patch to another form. `files` returns the files that a diff is made against: only they have the line numbers and
+/// the removed text.
 ///
 /// # Errors
 ///
@@ -279,7 +275,7 @@ pub fn convert(
     let mut warnings = Vec::new();
     let written;
     let text = if (text.diff.is_some() || text.reverse) && matches!(to, OutputForm::Envelope | OutputForm::Openai) {
-        // A diff, or a patch that is to be taken back, as an envelope that says the same.
+        // A diff, or a patch to be reversed, is written as an envelope first.
         let envelope = text.parsed(options, |patch| {
             warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
             envelope::write(patch).map_err(|error| ConvertError::Unreadable(error.to_string()))

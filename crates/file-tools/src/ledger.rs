@@ -15,30 +15,30 @@ use crate::session_name::SessionName;
 /// The folder of the ledgers in the state directory.
 const FOLDER: &str = "sessions";
 
-/// A ledger that is longer is written anew, with one line for each file.
+/// A longer ledger is rewritten, with one line for each file.
 const COMPACT_SIZE: u64 = 1 << 20;
 const MAX_SIZE: u64 = 64 << 20;
 
 /// The hash that each file had when the session read or wrote it last.
 ///
-/// A ledger can only make a write fail, never let one happen, so it is not signed: the worst that a
-/// forged one does is a refusal that a new reading ends.
+/// A ledger can only make a write fail, never permit one, so it is not signed: the worst that a forged one can do is a refusal,
+/// which ends when the file is read again.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Where it outlives the process.
+    /// The session whose ledger is kept on disk; `None` for one in memory only.
     kept: Option<SessionName>,
-    /// How long is waited for another process that writes to it.
+    /// How long to wait for another process that writes to it.
     lock_timeout: Duration,
     seen: Mutex<BTreeMap<String, Sha256>>,
 }
 
 impl Ledger {
-    /// A ledger for as long as the process lasts.
+    /// Makes a ledger that lasts as long as the process.
     pub(crate) fn in_memory() -> Self {
         Self { kept: None, lock_timeout: Duration::ZERO, seen: Mutex::default() }
     }
 
-    /// The ledger of a session in the state directory.
+    /// Opens the ledger of a session in the state directory.
     pub(crate) fn open(
         workspace: &Workspace,
         session: &SessionName,
@@ -67,7 +67,7 @@ impl Ledger {
         self.seen().get(path).copied()
     }
 
-    /// Remembers what files are now; `None` for one that is gone.
+    /// Notes the hashes that files have now; `None` for a file that is gone.
     pub(crate) fn note(
         &self,
         workspace: &Workspace,
@@ -90,7 +90,7 @@ impl Ledger {
         }
         let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
         match append(workspace, session, &lines, self.lock_timeout) {
-            // Where nothing can be written, nothing read has to be remembered.
+            // Where nothing can be written, there is no need to remember what was read.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
             result => result,
         }

@@ -1,4 +1,4 @@
-//! What transactions left, where no later one displaced it: rebuilt from the diff in the audit log.
+//! The files that transactions left, rebuilt from the diffs in the audit log where no later transaction displaced them.
 
 use std::cell::OnceCell;
 
@@ -33,7 +33,7 @@ impl Session {
     }
 }
 
-/// The file that comes out of the logged diff of a path of the project; it may be another than is wanted.
+/// Rebuilds a file from its logged diff; the caller checks its hash.
 fn rebuilt(events: &[Event], path: &str, left: &Left<'_>) -> Option<Vec<u8>> {
     let (id, after) = (left.id.to_string(), left.sha256.to_string());
     let wanted = |event: &Event| {

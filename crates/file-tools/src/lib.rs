@@ -20,6 +20,7 @@ pub mod history;
 pub mod input;
 mod ledger;
 mod left;
+mod named;
 pub mod ops;
 mod page;
 mod reason;

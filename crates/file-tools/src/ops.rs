@@ -18,11 +18,11 @@ use crate::hints::{self, Caller};
 /// One `apply_patch_call` item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchCall {
-    /// The name that the answer has to carry.
+    /// The id that the answer has to repeat.
     pub call_id: String,
     /// What is asked for.
     pub operation: FileOperation,
-    /// Who called, if it was not the model itself; the answer goes back there.
+    /// Who made the call, if not the model itself; the answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,
 }
@@ -48,7 +48,7 @@ pub enum FileOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         move_to: Option<String>,
     },
-    /// The file goes away.
+    /// The file is deleted.
     DeleteFile {
         /// The file.
         path: String,
@@ -56,7 +56,7 @@ pub enum FileOperation {
 }
 
 impl PatchCall {
-    /// The call as an item of a response.
+    /// Writes the call as an item of a response.
     pub(crate) fn item(&self) -> Value {
         let mut item = serde_json::to_value(self).expect("text keys");
         item["type"] = "apply_patch_call".into();
@@ -70,19 +70,19 @@ impl PatchCall {
 pub struct CallOutput {
     /// Always `apply_patch_call_output`.
     pub r#type: &'static str,
-    /// The call's name.
+    /// The id of the call.
     pub call_id: String,
     /// `completed` or `failed`.
     pub status: &'static str,
     /// What the model reads.
     pub output: String,
-    /// The caller of the call, as it is.
+    /// The caller of the call, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,
 }
 
 impl CallOutput {
-    /// The answer to a call.
+    /// Makes the answer to a call.
     #[must_use]
     pub fn new(call: &PatchCall, completed: bool, output: String) -> Self {
         let status = if completed { "completed" } else { "failed" };
@@ -136,25 +136,20 @@ pub enum OpsError {
 ///
 /// # Errors
 ///
-/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for a field or an operation that is not known,
-/// and for a call that is not complete: what it says would be lost.
+/// [`OpsError::NotItems`], [`OpsError::NoCalls`], and [`OpsError::BadItem`] for an unknown field or operation, whose meaning would
+/// be lost, and for an incomplete call.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
-    let value: serde_json::Value = serde_json::from_str(json).map_err(OpsError::NotItems)?;
-    let items = match value {
-        serde_json::Value::Array(items) => items,
-        serde_json::Value::Object(mut object) => match object.remove("output") {
-            Some(serde_json::Value::Array(items)) => items,
-            Some(other) => {
-                object.insert("output".into(), other);
-                vec![object.into()]
-            }
-            None => vec![object.into()],
+    let items = match serde_json::from_str(json).map_err(OpsError::NotItems)? {
+        Value::Array(items) => items,
+        Value::Object(mut object) => match object.get_mut("output") {
+            Some(Value::Array(items)) => std::mem::take(items),
+            _ => vec![object.into()],
         },
         other => vec![other],
     };
     let mut calls = Vec::new();
     for (nth, item) in items.into_iter().enumerate() {
-        // An operation that stands in something else is not passed over.
+        // An item of another type that has an operation is not skipped: it is an error.
         if item["type"] == "apply_patch_call" || item.get("operation").is_some() {
             calls.push(read_call(item).map_err(|problems| OpsError::BadItem { index: nth + 1, problems })?);
         }
@@ -164,7 +159,7 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, OpsError> {
 
 fn read_call(mut item: Value) -> Result<PatchCall, String> {
     if let Some(operation) = item["operation"].as_object_mut() {
-        // A field that is null says nothing.
+        // A field that is null counts as absent.
         operation.retain(|_, value| !value.is_null());
     }
     let problems = arguments::problems(&call_schema(item["operation"]["type"].as_str().unwrap_or_default()), &item);
@@ -175,7 +170,7 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
     serde_json::from_value(call).map_err(|error| error.to_string())
 }
 
-/// The schema of a call with an operation of this type: fields as the API documents them and its SDKs add them.
+/// Returns the schema of a call with this type of operation, with the fields that the API documents and those that its SDKs add.
 fn call_schema(operation: &str) -> Value {
     let text = || json!({ "type": "string" });
     let (properties, required) = match operation {
@@ -201,8 +196,7 @@ fn call_schema(operation: &str) -> Value {
     })
 }
 
-/// What the parser tolerates in the diffs of calls: they come without an envelope, and the first
-/// `@@` may be missing.
+/// Returns the options for the diffs of calls: they come without an envelope, and the first `@@` may be missing.
 fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
 }
@@ -244,7 +238,7 @@ fn section(call: &PatchCall) -> String {
     }
 }
 
-/// Checks that a section is one section, of the call's own file: a diff must not smuggle in others.
+/// Checks that a section is exactly one section, for the call's own file: a diff must not smuggle in others.
 fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     let bad = |message: String| OpsError::BadCall { call_id: call.call_id.clone(), message };
     let text = envelope(section);
@@ -269,8 +263,8 @@ fn check(call: &PatchCall, section: &str) -> Result<(), OpsError> {
     if own { Ok(()) } else { Err(bad("the diff says more than a change of its own file".into())) }
 }
 
-/// A reject of the patch that [`to_envelope`] made of the calls, in the words of the call that it is about: the model that sent the
-/// call never saw that patch.
+/// Explains a reject of the patch that [`to_envelope`] made of the calls, in terms of the call that it is about: the model never saw
+/// that patch.
 #[must_use]
 pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let call = reject.section.and_then(|index| Some((index, calls.get(index)?)));
@@ -280,12 +274,8 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
         let headers = 2 + above + usize::from(moves);
         (reject.patch_line? as usize).checked_sub(headers).filter(|line| *line > 0)
     });
-    let place = match (reject.hunk, line) {
-        (Some(hunk), Some(line)) => format!(": hunk {} (diff line {line})", hunk + 1),
-        (None, Some(line)) => format!(" (diff line {line})"),
-        (Some(hunk), None) => format!(": hunk {}", hunk + 1),
-        (None, None) => String::new(),
-    };
+    let hunk = reject.hunk.map(|hunk| format!(": hunk {}", hunk + 1)).unwrap_or_default();
+    let line = line.map(|line| format!(" (diff line {line})")).unwrap_or_default();
     let hints = hints::addressed(&hints::hints(reject), Caller::Operations);
     let next = match hints::words(&hints, Caller::Operations) {
         next if next.is_empty() => next,
@@ -294,7 +284,7 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let path = fs_guard::shortened(&reject.path);
     match &reject.problem {
         Problem::Guard(error) => format!("{error}{next}"),
-        problem => format!("{path}{place}: {problem}{next}"),
+        problem => format!("{path}{hunk}{line}: {problem}{next}"),
     }
 }
 
@@ -322,7 +312,7 @@ pub fn from_patch(patch: &Patch<'_>, ends_every_line: bool) -> Result<Vec<PatchC
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
-                // Joined by line feeds here; an empty last line stands for a final one.
+                // The lines are joined by line feeds, so an empty last line stands for a final line feed.
                 let ends = !added.no_newline
                     && !lines.is_empty()
                     && (ends_every_line || lines.last().is_some_and(|last| !last.is_empty()));

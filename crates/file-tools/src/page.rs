@@ -7,23 +7,23 @@ use crate::hints;
 use crate::reason::Reason;
 use crate::session::Session;
 
-/// No more is ever skipped: what was skipped is looked for anew in each call.
+/// The most items that can be skipped: each call searches for them again.
 const MAX_SKIPPED: usize = 100_000;
 
-/// What an answer takes beside the items of its list.
+/// The bytes of an answer besides the items of its list.
 const AROUND: usize = 240;
 
 /// A part of a list.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
-    /// There is more, or not all could be looked at.
+    /// Whether there is more, or not everything could be searched.
     pub(crate) truncated: bool,
-    /// Where to go on; `None` at the end.
+    /// The cursor of the next part; `None` at the end.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// Reads a cursor: how much was given before.
+/// Parses a cursor: the number of items that earlier answers had.
 pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
     let Some(text) = cursor.filter(|text| !text.is_empty()) else { return Ok(0) };
     text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(|| bad_cursor(text))
@@ -35,14 +35,14 @@ pub(crate) fn bad_cursor(text: &str) -> ToolError {
 }
 
 impl Session {
-    /// How many bytes of JSON the parts of a list may take: what the call and the session ask for, without what every answer has.
+    /// Returns how many bytes of JSON the items of a list may take, by the limits of the call and the session.
     pub(crate) fn for_items(&self, asked: Option<u64>) -> Option<usize> {
         let asked = asked.map(|asked| usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(AROUND));
         asked.into_iter().chain(self.settings().max_output).min()
     }
 }
 
-/// What the sentence of an answer says of a list that is cut: how to get the rest.
+/// Says at the end of a sentence how to get the rest of a list that is cut.
 pub(crate) fn rest(truncated: bool, next_cursor: Option<&str>) -> String {
     match next_cursor {
         Some(cursor) => format!(", and more: repeat the call with cursor {cursor:?}"),
@@ -51,8 +51,8 @@ pub(crate) fn rest(truncated: bool, next_cursor: Option<&str>) -> String {
     }
 }
 
-/// The part of `found` after the first `skip`: at most `limit` items that take at most `max_output` bytes of JSON,
-/// but one in any case. `whole`: nothing is left beyond `found`.
+/// Returns the part of `found` after the first `skip` items: at most `limit` items in at most `max_output` bytes of JSON, but at
+/// least one. `whole` says that nothing is left beyond `found`.
 pub(crate) fn page<T: Serialize>(
     mut found: Vec<T>,
     skip: usize,
@@ -71,12 +71,12 @@ pub(crate) fn page<T: Serialize>(
     Page { items: found, truncated: more || !whole, next_cursor }
 }
 
-/// How many bytes of JSON a value takes.
+/// Returns the length of a value in bytes of JSON.
 pub(crate) fn length(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
-/// How many of the first items fit into `left` bytes together; `left` is then what remains.
+/// Counts how many of the first items fit into `left` bytes together, and takes them off `left`.
 pub(crate) fn fitting<T>(items: &[T], left: &mut usize, size: impl Fn(&T) -> usize) -> usize {
     let fits = items.iter().take_while(|item| {
         let size = size(item);

@@ -1,7 +1,7 @@
-//! A patch as models and people send it: bare, or in something else that can be taken off without losing a word.
+//! Patches as models and people send them: bare, or wrapped in something that can be taken off without losing a word.
 //!
-//! What is around the patch is removed only where nothing is lost by that, and every removal is noted. Else the answer is
-//! what the wrapper is, and what to send instead.
+//! A wrapper is removed only if nothing is lost by that, and every removal is noted. Otherwise the error says what the wrapper
+//! is, and what to send instead.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ use serde_json::{Value, json};
 
 use crate::ops::{self, PatchCall};
 
-/// How many layers of JSON are taken off.
+/// The most layers of JSON to take off.
 const LAYERS: usize = 5;
 
-/// A patch, and what was done to get at it.
+/// A patch, and what was done to find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// What it is.
+    /// The patch.
     pub form: ReceivedForm,
-    /// What was taken off or left out; none when the text was nothing but the patch.
+    /// What was taken off or left out; empty if the text was nothing but the patch.
     pub notes: Vec<String>,
 }
 
-/// What a received patch is.
+/// The form of a received patch, with the patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceivedForm {
     /// A patch in the envelope.
@@ -41,10 +41,10 @@ pub enum ReceivedForm {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotReceived {
-    /// Nothing looks like one.
+    /// Nothing looks like a patch.
     #[error("there is no patch in it: wanted `*** Begin Patch`, a unified or git diff, or items of the Responses API")]
     Nothing,
-    /// Several do, and none was chosen.
+    /// Several things do, and none was chosen.
     #[error(transparent)]
     Several(DetectError),
     /// There is no such part.
@@ -58,7 +58,7 @@ pub enum NotReceived {
     /// Parts of different forms cannot be one patch.
     #[error("its parts are patches and diffs; choose one with `--part N`")]
     MixedParts,
-    /// It is in something that cannot be taken off without losing or guessing.
+    /// It is wrapped in something that cannot be taken off without loss or guessing.
     #[error("{wrapper}; {advice}")]
     Wrapped {
         /// What is around the patch.
@@ -80,7 +80,8 @@ pub enum Part {
     All,
 }
 
-/// What is around a patch that does not parse as an envelope, and how its first line should be; `None` when nothing is.
+/// Says what is wrapped around a patch that does not parse as an envelope, and what its first line should be; `None` if there is no
+/// wrapper.
 #[must_use]
 pub fn wrapper(sent: &[u8]) -> Option<String> {
     let first = Marker::Begin.as_str();
@@ -107,7 +108,7 @@ fn wrapped<T>(wrapper: impl Into<String>, advice: impl Into<String>) -> Result<T
 ///
 /// # Errors
 ///
-/// When there is none, or not one, or it is in something that cannot be taken off without losing or guessing.
+/// When there is not exactly one, or it is wrapped in something that cannot be taken off without loss or guessing.
 pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     let mut notes = Vec::new();
     let mut text = Cow::Borrowed(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
@@ -127,7 +128,7 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
 }
 
-/// What a JSON text holds.
+/// The content of a layer of JSON.
 enum Layer {
     Text(String, String),
     Calls(Vec<PatchCall>, String),
@@ -142,7 +143,7 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
             Err(error) if error.is_data() => {
                 wrapped(format!("this is JSON that says something twice: {error}"), "send each once")
             }
-            // A text that only begins like JSON.
+            // The text only begins like JSON.
             Err(_) => Ok(None),
         };
     }
@@ -154,14 +155,14 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
     Ok(None)
 }
 
-/// Names of this tool, as models call it.
+/// The names by which models call this tool.
 const TOOLS: [&str; 6] =
     ["apply_patch", "applypatch", "edit.patch", "edit_patch", "functions.apply_patch", "container.apply_patch"];
 
-/// Fields that hold the patch, or the arguments of a call.
+/// The fields that hold a patch, or the arguments of a call.
 const HOLDERS: [&str; 8] = ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
 
-/// Fields that say nothing about what is to be done.
+/// The fields that do not matter for what is to be done.
 const SILENT: [&str; 12] = [
     "id",
     "call_id",
@@ -203,7 +204,7 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
         }
     }
     if let Some(name) = ["name", "tool", "tool_name"].iter().find_map(|field| object.remove(*field)) {
-        // Of a call within a call.
+        // The name of a call within a call.
         if !name.as_str().is_some_and(|name| TOOLS.contains(&name)) {
             return wrapped(format!("this is a call of {name}"), "send a call of `apply_patch`, or the patch alone");
         }
@@ -244,7 +245,7 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
     wrapped("this is JSON without a patch in it", "send the patch alone, or as `{\"patch\": \"…\"}`")
 }
 
-/// Refuses a field that would be lost and says something.
+/// Refuses a field whose meaning would be lost.
 fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceived> {
     let here = |field: &str, value: &Value| {
         matches!(field, "workdir" | "cwd" | "working_directory") && matches!(value.as_str(), Some("" | "." | "./"))
@@ -292,7 +293,7 @@ fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
     }
 }
 
-/// Operations without the items around them.
+/// Reads operations that are not wrapped in call items.
 fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     let item = |(nth, mut operation): (usize, Value)| {
         if let Some(fields) = operation.as_object_mut()
@@ -306,7 +307,7 @@ fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
     calls(&Value::Array(items), "took operations without their call items")
 }
 
-/// JSON in which no object has a name twice: one of the two would be lost.
+/// JSON in which no object has a field twice: one of the two would be lost.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -356,9 +357,9 @@ impl<'de> Deserialize<'de> for Unique {
     }
 }
 
-/// The patch of a text.
+/// Finds the patch in a text that is not JSON.
 fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Received, NotReceived> {
-    // Bytes that are not UTF-8 can only be those of a diff.
+    // Only a diff can have bytes that are not UTF-8.
     let text = match std::str::from_utf8(&text) {
         Ok(utf8) => {
             let utf8 = unquote(utf8, &mut notes);
@@ -368,7 +369,7 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
     };
     let found = detect::find_all(&text);
     if found.is_empty() {
-        return Err(hidden(&String::from_utf8_lossy(&text)));
+        return hidden(&String::from_utf8_lossy(&text));
     }
     let several = |found: Vec<Found>| {
         NotReceived::Several(DetectError::Several(found.into_iter().map(|one| (one.kind, one.lines)).collect()))
@@ -395,7 +396,7 @@ fn in_text(text: Cow<'_, [u8]>, part: Part, mut notes: Vec<String>) -> Result<Re
     Ok(Received { form, notes })
 }
 
-/// All parts as one patch.
+/// Joins all parts to one patch.
 fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
     let kind = found[0].kind;
     if found.iter().any(|one| one.kind != kind) {
@@ -405,7 +406,7 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
     let mut text = Vec::new();
     for one in found {
         let body = one.text.trim_ascii_start().to_vec();
-        // A part that is stored with CRLF has carriage returns that say nothing.
+        // In an envelope that is stored with CRLF, the carriage returns have no meaning.
         let framed = kind == DetectedKind::Envelope
             && body.split_inclusive(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"));
         for line in body.split_inclusive(|&byte| byte == b'\n') {
@@ -435,7 +436,7 @@ fn is_marker(line: &[u8]) -> bool {
     line == Marker::Begin.as_str().as_bytes() || line == Marker::End.as_str().as_bytes()
 }
 
-/// The diff between the markers of an envelope, its lines where they were.
+/// Returns the diff between the markers of an envelope; its lines keep their numbers.
 fn diff_inside(text: &[u8]) -> Option<Vec<u8>> {
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     let begin = lines.iter().position(|line| is_marker(line))?;
@@ -447,7 +448,7 @@ fn diff_inside(text: &[u8]) -> Option<Vec<u8>> {
     is_diff.then(|| lines.iter().map(blank).collect::<Vec<_>>().concat())
 }
 
-/// Takes off `> ` before every line, as mails and chats quote.
+/// Takes off the `> ` before every line, by which mails and chats quote.
 fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
     let visible = || text.lines().filter(|line| !line.trim().is_empty());
     if visible().next().is_none() || !visible().all(|line| line.starts_with("> ") || line == ">") {
@@ -458,14 +459,13 @@ fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
     text.split_inclusive('\n').map(inner).collect::<String>().into()
 }
 
-/// Quotation marks that are no part of any string literal.
+/// Quotation marks that no language uses for string literals.
 const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{201f}'];
 
 /// Quotation marks of string literals.
 const LITERAL: [char; 3] = ['"', '\'', '`'];
 
-/// Spells the markers of an envelope as they should be, between its first and its last one. No line of a patch that begins
-/// with `**` is anything else than a marker.
+/// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch, only markers begin with `**`.
 fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
@@ -514,7 +514,7 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<String, NotReceived> {
     Ok(out)
 }
 
-/// Whether the lines after the header of an update are the names of the same file as a diff has them, before an `@@`.
+/// Returns whether the lines after the header of an update are the `---` and `+++` lines of a diff for the same file.
 fn names_in_diff(header: &str, after: &[&str]) -> bool {
     let Some(path) = header.trim_end().strip_prefix(Marker::Update.as_str()) else { return false };
     let [old, new, at, ..] = after else { return false };
@@ -526,7 +526,7 @@ fn names_in_diff(header: &str, after: &[&str]) -> bool {
     name(old, "--- ", "a/") == Some(true) && name(new, "+++ ", "b/") == Some(true) && at.starts_with("@@ -")
 }
 
-/// A line that is meant to be a marker, as it should be; `None` for other lines and for markers that are right.
+/// Corrects a line that is meant to be a marker; `None` for other lines, and for markers that are right.
 fn respelled(line: &str) -> Option<String> {
     let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
     let text = line.trim_end();
@@ -540,7 +540,7 @@ fn respelled(line: &str) -> Option<String> {
     for marker in Marker::ALL {
         let words = marker.as_str().trim_start_matches('*').trim();
         let right = match words.strip_suffix(':') {
-            // The whole line, perhaps with stars at its end too.
+            // The marker is the whole line, perhaps with stars at its end too.
             None => (key(inner.trim_end_matches('*')) == key(words)).then(|| marker.as_str().to_owned()),
             Some(words) => {
                 let path = match inner.split_once(':') {
@@ -565,9 +565,8 @@ fn respelled(line: &str) -> Option<String> {
     None
 }
 
-/// Why nothing was found in a text in which a patch may be hidden.
-fn hidden(text: &str) -> NotReceived {
-    let refuse = |wrapper: &str, advice: &str| NotReceived::Wrapped { wrapper: wrapper.into(), advice: advice.into() };
+/// Says why nothing was found in a text that may contain a patch after all.
+fn hidden(text: &str) -> Result<Received, NotReceived> {
     let begin = Marker::Begin.as_str();
     let begins = |line: &str| line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -");
     let without_colours = |line: &str| {
@@ -586,23 +585,26 @@ fn hidden(text: &str) -> NotReceived {
         rest.len() < line.len() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins(rest)
     };
     if text.lines().any(|line| line.contains("\u{1b}[") && begins(without_colours(line).trim())) {
-        return refuse("it has the codes of colours", "copy it without them (`git diff --no-color`)");
+        return wrapped("it has the codes of colours", "copy it without them (`git diff --no-color`)");
     }
     if text.lines().any(numbered) {
-        return refuse(
+        return wrapped(
             "there are line numbers before its lines",
             "send the lines as they are, the first one `*** Begin Patch`",
         );
     }
     if text.lines().any(|line| line.trim_start().starts_with("<<<<<<< ")) && text.contains("\n=======") {
-        return refuse(
+        return wrapped(
             "these are SEARCH/REPLACE blocks",
             "send a patch: `*** Begin Patch`, `*** Update File: path`, `@@`, the old lines after `-` and the new ones after `+`, \
              `*** End Patch`",
         );
     }
     if text.contains(begin) {
-        return refuse("`*** Begin Patch` is not alone on its line", "begin a line with it, and end the line after it");
+        return wrapped(
+            "`*** Begin Patch` is not alone on its line",
+            "begin a line with it, and end the line after it",
+        );
     }
-    NotReceived::Nothing
+    Err(NotReceived::Nothing)
 }

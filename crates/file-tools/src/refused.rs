@@ -1,4 +1,4 @@
-//! Patches that were refused, kept so that a part of them can be sent again: the other sections are taken from there.
+//! Refused patches, kept so that only the corrected sections need to be sent again.
 
 use fs_guard::{Dir, Error, Sha256};
 use patch_engine::{ErrorKind, Patch};
@@ -10,24 +10,24 @@ use crate::hints;
 use crate::session::Session;
 use crate::snapshots::oldest_first;
 
-/// The folder in the state directory; each session has one in it.
+/// The folder in the state directory; each session has a folder in it.
 const FOLDER: &str = "refused";
 
-/// How many patches of a session are kept: the newest.
+/// How many of the newest patches of a session are kept.
 const MAX_COUNT: usize = 16;
 
 /// A longer patch is not kept.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// How many digits of its hash name a patch.
+/// How many digits of its hash are the name of a patch.
 const DIGITS: usize = 12;
 
-/// What a kept patch is.
+/// The form of a kept patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusedForm {
     /// A patch in the envelope.
     Envelope,
-    /// A diff, of whose paths so many leading parts are left out, if that was said.
+    /// A diff, with the number of leading components to strip from its paths, if that was given.
     Diff(Option<usize>),
 }
 
@@ -51,8 +51,8 @@ impl RefusedForm {
 }
 
 impl Session {
-    /// Keeps a patch that was refused, and gives the name to amend it by. `None` where it is too long, or cannot be kept: that
-    /// is no second failure. Where nothing was ever changed, and a call is to leave no trace, it is not kept.
+    /// Keeps a refused patch, and returns the name to amend it by. `None` if it is too long or cannot be kept, which is no second
+    /// failure, or if a call must leave no trace because nothing was ever changed.
     #[must_use]
     pub fn keep_refused(&self, form: RefusedForm, text: &[u8]) -> Option<String> {
         if text.len() as u64 > MAX_SIZE || (self.settings().traceless && !self.workspace().has_state()) {
@@ -69,7 +69,7 @@ impl Session {
         keep().is_ok().then_some(id)
     }
 
-    /// The line that says for which directory of the project a patch is kept: its paths are relative to that.
+    /// Returns the line that names the directory of the project that the paths of a patch are relative to.
     fn directory_line(&self) -> String {
         match self.workspace().prefix() {
             top if top.is_empty() => String::new(),
@@ -77,11 +77,11 @@ impl Session {
         }
     }
 
-    /// A patch that was refused in this session.
+    /// Returns a patch that was refused in this session.
     ///
     /// # Errors
     ///
-    /// When there is none of that name, or not any more, or it is not what was kept.
+    /// When there is none of that name (any more), or the file has been altered.
     pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
         let read = || -> Result<Option<Vec<u8>>, Error> {
             let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
@@ -94,7 +94,7 @@ impl Session {
             }
         };
         let kept = if is_id(id) { read()? } else { None };
-        // Its name is its hash: what was changed, or cut off, is not it.
+        // The name is the hash, so a file that was altered or cut off is not used.
         let mut elsewhere = false;
         let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
             let directory = self.directory_line();
@@ -137,8 +137,8 @@ fn prune(folder: &Dir) -> Result<(), Error> {
     all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
 }
 
-/// A refused patch with the sections of another in the place of its own of the same paths, as a text; both have the form.
-/// Sections of further paths come last. Gives the number of sections that are as they were, too.
+/// Replaces sections of a refused patch by those that another patch of the same form has for the same paths; sections for other
+/// paths come last. Returns the text, and the number of unchanged sections.
 #[must_use]
 pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| section.path.text.trim_start_matches("./").to_owned();
@@ -146,7 +146,7 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
     let mut push = |patch: &Patch<'_>, section: &Section<'_>| {
         let lines = &patch.text[section.span.clone()];
         match form == RefusedForm::Envelope && is_framed(patch) {
-            // Such a patch says nothing of line ends; without its carriage returns it says as much.
+            // In a patch that is stored with CRLF, the carriage returns have no meaning.
             true => lines.split_inclusive(|&byte| byte == b'\n').for_each(|line| match line.strip_suffix(b"\r\n") {
                 Some(line) => text.extend(line.iter().chain(b"\n")),
                 None => text.extend_from_slice(line),
@@ -182,7 +182,7 @@ pub fn amended(kept: &Patch<'_>, with: &Patch<'_>, form: RefusedForm) -> (Vec<u8
     (whole, unchanged)
 }
 
-/// Whether the line before the sections shows that the patch was stored with CRLF.
+/// Returns whether the patch is stored with CRLF, by the line before its first section.
 fn is_framed(patch: &Patch<'_>) -> bool {
     patch.sections.first().is_some_and(|first| patch.text[..first.span.start].ends_with(b"\r\n"))
 }

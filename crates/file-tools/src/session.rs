@@ -1,4 +1,4 @@
-//! A session: every change is made through one, with its audit log and its read ledger.
+//! Sessions: every change is made through one, with its audit log and its read ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,6 @@ use crate::hints;
 use crate::ledger::Ledger;
 use crate::reason::Reason;
 use crate::session_name::SessionName;
-use crate::snapshots::Snapshots;
 use crate::tool::Tool;
 
 /// How many bytes of snapshots are kept by default: 32 MiB.
@@ -31,13 +30,13 @@ use crate::tool::Tool;
 /// day of an agent's reading and writing. As many as that are still looked through in a few milliseconds.
 pub const MAX_SNAPSHOTS: u64 = 32 << 20;
 
-/// In how many files of one call what was written is kept as snapshots. A larger change is no edit that another follows.
+/// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely to be edited further.
 const KEPT_OF_A_CALL: usize = 100;
 
 /// How a session works.
 #[derive(Debug, Clone)]
 pub struct SessionSettings {
-    /// What a commit survives.
+    /// What a commit has to survive.
     pub durability: Durability,
     /// How long to wait for another process.
     pub lock_timeout: Duration,
@@ -62,7 +61,7 @@ pub struct SessionSettings {
     pub retention: Retention,
     /// A call that fails where nothing was ever changed leaves no trace: no state directory is made to log it.
     pub traceless: bool,
-    /// What has to accept every change, once its files are published and before it counts.
+    /// The check that has to accept every change after its files are published, and before the change counts.
     pub verify: Option<Arc<dyn Verify>>,
 }
 
@@ -130,60 +129,60 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a session; what it reads is remembered as long as this value lives.
+    /// Starts a session that remembers what it has read as long as this value lives.
     #[must_use]
     pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Self { workspace, audit, ledger: Arc::new(Ledger::in_memory()), settings }
     }
 
-    /// Goes on with a session that is kept in the state directory.
+    /// Resumes a session that is kept in the state directory.
     ///
     /// # Errors
     ///
-    /// When what it has read cannot be looked up.
+    /// When its ledger cannot be read.
     pub fn resume(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Result<Self, ToolError> {
         let ledger = Arc::new(Ledger::open(&workspace, &audit.session, settings.lock_timeout)?);
         Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
     }
 
-    /// The same session in the same directory, opened under another policy: what it has read stays known.
+    /// Makes the same session for the same directory under another policy; it still knows what it has read.
     #[must_use]
     pub fn reopened(&self, workspace: Workspace) -> Self {
         let Self { audit, ledger, settings, .. } = self;
         Self { workspace, audit: audit.clone(), ledger: ledger.clone(), settings: settings.clone() }
     }
 
-    /// The workspace.
+    /// Returns the workspace.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// Its name.
+    /// Returns the name of the session.
     #[must_use]
     pub fn name(&self) -> &SessionName {
         &self.audit.session
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &SessionSettings {
         &self.settings
     }
 
-    /// The files, with nothing remembered from earlier calls.
+    /// Returns the files, with nothing cached from earlier calls.
     pub(crate) fn root(&self) -> &Arc<Root> {
         self.workspace.root().forget();
         self.workspace.root()
     }
 
-    /// The options of single operations.
+    /// Returns the options of single operations.
     pub(crate) fn options(&self) -> Options {
         self.options_for(Profile::default())
     }
 
-    /// The options of a patch in a profile.
+    /// Returns the options of a patch in a profile.
     pub(crate) fn options_for(&self, profile: Profile) -> Options {
         let encodings = self.settings.encodings.clone();
         let mut options = Options { max_file_size: self.settings.max_file_size, encodings, ..Options::new(profile) };
@@ -191,14 +190,9 @@ impl Session {
         options
     }
 
-    fn snapshots(&self) -> Snapshots {
-        let SessionSettings { max_snapshots: max, max_file_size, lock_timeout, .. } = self.settings;
-        Snapshots { max, max_file_size, lock_timeout }
-    }
-
-    /// Where the bytes of a version are looked for, unless the call is not to be carried.
+    /// Returns the source of earlier versions, unless the call forbids to carry.
     pub(crate) fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
-        (carry != Some(false)).then(|| self.snapshots().source(&self.workspace))
+        (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
     }
 
     /// Remembers that a file was shown, and its bytes if they are given.
@@ -206,16 +200,16 @@ impl Session {
         if self.ledger.get(path) != Some(sha256) {
             self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
             if let Some(bytes) = bytes {
-                self.snapshots().keep(&self.workspace, sha256, bytes);
+                self.settings.keep_snapshot(&self.workspace, sha256, bytes);
             }
         }
         Ok(())
     }
 
-    /// What files are to the session after a change.
+    /// Returns the hashes by which the session knows the files after a change.
     fn touched(&self, report: &Report) -> Vec<(String, Option<Sha256>)> {
         let plan = &report.plan;
-        // What it did not know before, it does not know when it is back.
+        // A version that the session had not seen is still unseen when an undo brings it back.
         let unknown = |path: &str, before: Option<Sha256>| {
             let known = self.ledger.get(path);
             plan.undo_of().is_some() && known.is_some() && before.is_some() && known != before
@@ -223,22 +217,21 @@ impl Session {
         let transitions = plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
         let known = transitions.filter(|(path, before, _)| !unknown(path, *before));
         let mut touched: Vec<_> = known.map(|(path, _, after)| (path.to_owned(), after)).collect();
-        // Of what others did to a file to which something was carried, it has seen nothing.
+        // Where a change was carried, the session has not seen what others did to the file.
         for (path, bytes) in plan.carried_bases() {
             touched.push((path.to_string(), Some(Sha256::of(bytes))));
         }
         touched
     }
 
-    /// Keeps what files are after a change, for the edits that follow.
+    /// Keeps the new versions of changed files, for later edits.
     fn keep_written(&self, report: &Report) {
-        let snapshots = self.snapshots();
-        let keep = |sha256, bytes: &[u8]| snapshots.keep(&self.workspace, sha256, bytes);
+        let keep = |sha256, bytes: &[u8]| self.settings.keep_snapshot(&self.workspace, sha256, bytes);
         let images = report.images();
         for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
             let size = report.plan.transition_of(change).after_size();
             if let (Some(sha256), Some(size)) = (change.after, size)
-                && snapshots.takes(size)
+                && self.settings.keeps(size)
                 && let Ok(bytes) = images.new_bytes(change)
             {
                 keep(sha256, &bytes);
@@ -253,28 +246,21 @@ impl Session {
         &self.ledger
     }
 
-    /// Finds what a reading tool means: links are followed as long as they stay beneath the root.
+    /// Finds the file that a reading tool means: links are followed as long as they stay beneath the root.
     pub(crate) fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
         let checked = crate::tools::checked(root, path, Access::Read)?;
-        let missing = || ToolError::from(Reject::of(path, Problem::Missing).among(root));
-        let seen = match root.metadata(&checked) {
-            Ok(Some(seen)) if seen.kind == FileKind::Symlink => None,
-            Ok(Some(seen)) => Some(seen),
-            Ok(None) => return Err(missing()),
-            Err(fs_guard::Error::Symlink { .. }) => None,
+        match root.metadata(&checked) {
+            Ok(Some(seen)) if seen.kind != FileKind::Symlink => return Ok((checked, seen)),
+            Ok(Some(_)) | Err(fs_guard::Error::Symlink { .. }) => {}
+            Ok(None) => return Err(crate::tools::missing(root, path)),
             Err(error) => return Err(error.into()),
-        };
-        match seen {
-            Some(seen) => Ok((checked, seen)),
-            None => {
-                let real = root.follow(&checked)?;
-                let seen = root.metadata(&real)?.ok_or_else(missing)?;
-                Ok((real, seen))
-            }
         }
+        let real = root.follow(&checked)?;
+        let seen = root.metadata(&real)?.ok_or_else(|| crate::tools::missing(root, path))?;
+        Ok((real, seen))
     }
 
-    /// Checks what the caller expects of a file, or else what the session saw of it.
+    /// Checks a file against the hash that the caller expects, or else against the hash that the session saw.
     pub(crate) fn check_expected(
         &self,
         path: &str,
@@ -294,11 +280,11 @@ impl Session {
         }
     }
 
-    /// What the caller expects of a file, or else what the session saw of it.
+    /// Returns the hash that the caller expects of a file, or else the hash that the session saw.
     ///
     /// # Errors
     ///
-    /// When neither is known: a file that was not read is not changed.
+    /// When there is neither: a file that was not read is not changed.
     pub(crate) fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
         if let Some(given) = given {
             return expected(given, "expectedSha256");
@@ -310,7 +296,7 @@ impl Session {
         }
     }
 
-    /// Why a file cannot be changed that this session has not read: what cannot be read either has another reason.
+    /// Makes the error of a file that this session has not read; a file that cannot be read at all gets that as its reason.
     fn unread(&self, path: &str, key: &RelPath) -> ToolError {
         let (root, limit) = (self.root(), self.settings.max_file_size);
         let refused = |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
@@ -328,7 +314,7 @@ impl Session {
         }
     }
 
-    /// Reads a file that is to be changed, and checks that it is the one the caller means.
+    /// Reads a file that is to be changed, and checks that it has the expected hash.
     pub(crate) fn load(
         &self,
         builder: &mut PlanBuilder<'_>,
@@ -345,7 +331,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Why it was not applied, or not all of it, and what was.
+    /// Why the patch was not applied, or only in part, and what was applied.
     pub fn apply(
         &self,
         tool: &str,
@@ -365,9 +351,9 @@ impl Session {
         result
     }
 
-    /// Carries out what `plan` gives: an operation on files, an undo, a redo, a restore.
+    /// Carries out the plan that `plan` makes: an operation on files, an undo, a redo, a restore.
     ///
-    /// `operation` is what the log calls a change of a file's bytes, and the call as a whole.
+    /// `operation` is the log's word for a change of a file's bytes, and for the call as a whole.
     ///
     /// # Errors
     ///
@@ -393,12 +379,12 @@ impl Session {
         result
     }
 
-    /// Writes down that a call failed before it came to a plan.
+    /// Logs a call that failed before it had a plan.
     pub fn failed(&self, tool: &str, operation: Operation, error: &ToolError, host: &mut dyn Host) {
         self.conclude(&mut self.recorder(tool, operation), &[], Some(error), host);
     }
 
-    /// Writes down what became of interrupted transactions.
+    /// Logs the outcome of interrupted transactions.
     ///
     /// # Errors
     ///
@@ -424,14 +410,14 @@ impl Session {
         }
     }
 
-    /// Writes down what became of a call, and what its files are now.
+    /// Logs the outcome of a call, and notes the new hashes of its files.
     fn conclude(&self, log: &mut Recorder<'_>, reports: &[Report], error: Option<&ToolError>, host: &mut dyn Host) {
         if error.is_some_and(|error| error.postponed) {
             return;
         }
         if error.is_some() && reports.is_empty() && !log.has_begun() {
             let traceless = self.settings.traceless && !self.workspace.has_state();
-            // It changed nothing. That this cannot be written down is no second failure.
+            // Nothing was changed. If that cannot be logged, it is no second failure.
             if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
                 return;
             }
@@ -445,30 +431,29 @@ impl Session {
         if self.settings.max_snapshots > 0 {
             reports.iter().for_each(|report| self.keep_written(report));
         }
-        // The files are changed and the intent is in the log; that the outcome is missing shows there.
+        // The files are changed and the intent is in the log, which shows that the outcome is missing.
         if let Some(unlogged) = unlogged {
             host.event(&Event::Unlogged(&unlogged));
         }
     }
 
-    /// Runs a tool that may change files, and writes its failure to the audit log.
+    /// Runs a tool that may change files, and logs its failure.
     pub(crate) fn changing<T>(
         &self,
-        tool: &'static str,
-        operation: Operation,
+        tool: Tool,
         host: &mut dyn Host,
         run: impl FnOnce(&mut ChangingCall<'_>) -> ToolResult<T>,
     ) -> ToolResult<T> {
-        let mut call = ChangingCall { session: self, tool, operation, host, logged: false };
+        let mut call = ChangingCall { session: self, tool, host, logged: false };
         let result = run(&mut call);
         if let (Err(error), false) = (&result, call.logged) {
-            self.failed(tool, operation, error, call.host);
+            self.failed(tool.as_str(), tool.operation(), error, call.host);
         }
         result
     }
 }
 
-/// Ends a plan of one operation.
+/// Finishes the plan of a single operation.
 pub(crate) fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
     builder.finish().map_err(|rejects| ToolError::rejected(&rejects))
 }
@@ -478,7 +463,7 @@ pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard:
     root.open_file(path)?.0.hash()
 }
 
-/// Reads an expectation: 64 hexadecimal digits, or nothing for no file.
+/// Parses an expected hash: 64 hexadecimal digits, or nothing for no file.
 pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
     text.parse().map_err(|_| {
         let message = format!("{text:?} is no SHA-256: it has 64 hexadecimal digits, or none for no file");
@@ -487,16 +472,15 @@ pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError
     })
 }
 
-/// What an expectation has to be.
+/// What an expected hash has to be.
 const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, unchanged";
 
-/// A tool that may change files, while it runs.
+/// A call of a tool that may change files.
 pub(crate) struct ChangingCall<'c> {
     session: &'c Session,
-    tool: &'static str,
-    operation: Operation,
+    tool: Tool,
     host: &'c mut dyn Host,
-    /// The audit log has what became of it.
+    /// Whether the outcome is in the audit log.
     logged: bool,
 }
 
@@ -507,7 +491,7 @@ impl ChangingCall<'_> {
         plan: &mut dyn FnMut(&Arc<Root>) -> Result<Plan, ToolError>,
     ) -> Result<Report, ToolError> {
         self.logged = true;
-        self.session.execute(self.tool, self.operation, self.host, plan)
+        self.session.execute(self.tool.as_str(), self.tool.operation(), self.host, plan)
     }
 
     /// Plans a patch and commits it; `check` sees each plan before it is approved.
@@ -520,14 +504,16 @@ impl ChangingCall<'_> {
     ) -> Result<Vec<Report>, ToolError> {
         self.logged = true;
         let mut host = Checked { host: self.host, check, error: None };
-        self.session.apply(self.tool, patch, options, atomic, &mut host).map_err(|failed| match host.error.take() {
-            Some(error) if failed.reports.is_empty() => error,
-            _ => ToolError::failed(&failed),
+        self.session.apply(self.tool.as_str(), patch, options, atomic, &mut host).map_err(|failed| {
+            match host.error.take() {
+                Some(error) if failed.reports.is_empty() => error,
+                _ => ToolError::failed(&failed),
+            }
         })
     }
 }
 
-/// A host before which plans are checked.
+/// A host that checks each plan before it is approved.
 struct Checked<'h> {
     host: &'h mut dyn Host,
     check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,

@@ -1,4 +1,4 @@
-//! The name under which calls belong together.
+//! The name that groups the calls of one session.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,19 +7,19 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionName(String);
 
-/// The text is no name of a session.
+/// The text is not a session name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no session name; one has 1 to 64 ASCII letters, digits, `-` and `_`")]
 pub struct BadSessionName(String);
 
 impl SessionName {
-    /// The session of the command line.
+    /// Returns the name of the command line's session.
     #[must_use]
     pub fn cli() -> Self {
         Self("cli".into())
     }
 
-    /// A random name.
+    /// Makes a random name.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl SessionName {
         Ok(Self(format!("s-{:016x}", u64::from_ne_bytes(bytes))))
     }
 
-    /// The name.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

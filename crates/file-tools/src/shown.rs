@@ -1,10 +1,8 @@
-//! Text that comes from elsewhere, as a person may see it: nothing in it controls the terminal, hides, or turns the
-//! direction of the rest.
+//! Text from elsewhere, made safe to show: nothing in it controls the terminal, hides text, or changes its direction.
 
 use std::borrow::Cow;
 
-/// Replaces control characters (tabs and line feeds stay) and invisible characters that change how
-/// text is shown by their escapes.
+/// Escapes control characters (but tabs and line feeds) and invisible characters that change how text is shown.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
@@ -17,8 +15,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Tells whether a terminal does something else with it than show it: all control characters but tab and line feed, and
-/// what is invisible or changes the direction.
+/// Returns whether a character is not safe to show: a control character other than tab and line feed, an invisible character, or
+/// one that changes the direction of text.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     match c {

@@ -1,51 +1,41 @@
-//! The bytes of what sessions were shown and what they wrote, by hash: an edit of a version that is not on the disk any more
-//! can be carried to the file as it is now.
+//! Snapshots of files that sessions were shown or wrote, by hash. With them, an edit of an older version can be carried to the
+//! current file.
 //!
-//! They are in a folder of the state directory, one file for each, named after the SHA-256 and compressed. What does not
-//! have the hash of its name is not used, so nothing in the folder has to be durable or complete: a file gets its name when
-//! all of it is written, and one that a power cut damaged is no snapshot.
+//! They are compressed files in a folder of the state directory, each named after its SHA-256. A file that does not have the hash
+//! of its name is not used, so nothing in the folder has to be durable: a file gets its name when all of it is written, and one
+//! that a power cut damaged is ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::transaction::{self, Workspace};
 use workspace_trash::{FileState, OwnKey, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 
+use crate::session::SessionSettings;
+
 /// The folder of the snapshots in the state directory.
 const FOLDER: &str = "snapshots";
 
-/// No file takes a larger part than this of what may be kept: one in so many.
+/// The largest snapshot takes up one part in so many of the whole budget.
 const LARGEST: u64 = 4;
 
-/// About one file in so many that are kept has a look at the size of all: the look costs a system call for each of them.
+/// About one in so many writes checks the size of all snapshots: the check costs a system call for each of them.
 const LOOKS: u64 = 64;
 
-/// In how many transactions, the newest first, a version is looked for among the displaced files.
+/// The most transactions whose displaced files are searched for a version, the newest first.
 const TRANSACTIONS: usize = 64;
 
-/// What is kept, and how much.
-#[derive(Debug, Clone)]
-pub(crate) struct Snapshots {
-    /// How many bytes all may have together.
-    pub(crate) max: u64,
-    /// The longest file that is ever read.
-    pub(crate) max_file_size: u64,
-    /// How long is waited for another process that makes the state directory.
-    pub(crate) lock_timeout: Duration,
-}
-
-impl Snapshots {
-    /// Whether a file of this size is kept.
-    pub(crate) fn takes(&self, size: u64) -> bool {
-        self.max > 0 && size <= self.max / LARGEST && size <= self.max_file_size
+impl SessionSettings {
+    /// Returns whether a file of this size is kept as a snapshot.
+    pub(crate) fn keeps(&self, size: u64) -> bool {
+        self.max_snapshots > 0 && size <= self.max_snapshots / LARGEST && size <= self.max_file_size
     }
 
-    /// Keeps the bytes of a file. That this cannot be done fails nothing: an edit of that version is stale then.
-    pub(crate) fn keep(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
-        if self.takes(bytes.len() as u64) {
+    /// Keeps the bytes of a file. If that fails, the call goes on: a later edit of that version is just stale.
+    pub(crate) fn keep_snapshot(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
+        if self.keeps(bytes.len() as u64) {
             let _ = self.try_keep(workspace, sha256, bytes);
         }
     }
@@ -65,7 +55,7 @@ impl Snapshots {
         let draft = format!("{sha256}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
         let draft = folder.spot(&draft);
         let mut file = match draft.create(0o600) {
-            // A process with this number was killed.
+            // A process with this number was killed while it wrote.
             Err(Error::AlreadyExists { .. }) => {
                 draft.remove()?;
                 draft.create(0o600)?
@@ -79,15 +69,15 @@ impl Snapshots {
         if named.is_err() {
             let _ = draft.remove();
         }
-        let large = packed.len() as u64 > self.max / LOOKS;
+        let large = packed.len() as u64 > self.max_snapshots / LOOKS;
         if large || u64::from(sha256.0[0]) < 256 / LOOKS {
-            shrink(&folder, self.max)?;
+            shrink(&folder, self.max_snapshots)?;
         }
         Ok(named?)
     }
 
-    /// Where the bytes of versions are looked for.
-    pub(crate) fn source(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
+    /// Returns the source of earlier versions of the workspace's files.
+    pub(crate) fn snapshots_of(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
         Arc::new(Source {
             #[cfg(feature = "git")]
             root: workspace.root().clone(),
@@ -98,8 +88,8 @@ impl Snapshots {
     }
 }
 
-/// Where the bytes of a hash are looked for: among the snapshots, among the files that transactions displaced, and in the
-/// newest commits of the git repository around the workspace, where the crate has its feature `git`.
+/// Looks for a version by its hash: among the snapshots, among the files that transactions displaced, and, with the feature
+/// `git`, in the newest commits of the git repository around the workspace.
 #[derive(Debug)]
 struct Source {
     #[cfg(feature = "git")]
@@ -142,8 +132,8 @@ impl patch_engine::Snapshots for Source {
     }
 }
 
-/// Removes the oldest files of the folder, until all together have at most `most` bytes. What a process left half written
-/// counts too, and goes as it gets old.
+/// Removes the oldest files of the folder until the rest has at most `most` bytes. Files that a process left half written count
+/// too, and go as they get old.
 fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
     let files = oldest_first(folder)?;
     let mut size: u64 = files.iter().map(|(seen, _)| seen.size).sum();
@@ -157,7 +147,7 @@ fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is in a folder.
+/// Lists the files of a folder, the oldest first.
 pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error> {
     let mut files = Vec::new();
     for name in folder.names()? {
@@ -171,7 +161,7 @@ pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error>
     Ok(files)
 }
 
-/// The length, and a zlib stream.
+/// Compresses bytes: their length, then a zlib stream.
 fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut packed = vec![0; 8 + zlib_rs::compress_bound(bytes.len())];
     packed[..8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
@@ -181,7 +171,7 @@ fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
     (code == ReturnCode::Ok).then_some(packed)
 }
 
-/// What was packed; `None` when it is something else, or longer than `limit`.
+/// Decompresses what [`packed`] made; `None` if it is something else, or longer than `limit`.
 fn unpacked(packed: &[u8], limit: u64) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_at_checked(8)?;
     let length = u64::from_le_bytes(length.try_into().ok()?);

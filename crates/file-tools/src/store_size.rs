@@ -1,10 +1,10 @@
-//! How much room the state of a project takes.
+//! The disk space that the state of a project takes.
 
 use fs_guard::{Dir, Error, FileKind};
 use patch_engine::transaction::Workspace;
 use serde::Serialize;
 
-/// How many bytes the files of the state directory have.
+/// The bytes that the files of the state directory take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSize {
@@ -17,7 +17,7 @@ pub struct StoreSize {
 }
 
 impl StoreSize {
-    /// All of it.
+    /// Returns the sum.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.trash + self.audit + self.other
@@ -43,7 +43,7 @@ pub fn store_size(workspace: &Workspace) -> Result<Option<StoreSize>, Error> {
     Ok(Some(size))
 }
 
-/// The bytes of a file, or of all files in a directory. What goes away meanwhile has none.
+/// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile counts as empty.
 fn bytes_of(dir: &Dir, name: &str) -> Result<u64, Error> {
     let Some(seen) = dir.spot(name).metadata()? else { return Ok(0) };
     if seen.kind != FileKind::Directory {

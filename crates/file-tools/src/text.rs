@@ -42,12 +42,12 @@ impl Newlines {
     }
 }
 
-/// The bytes after a byte-order mark.
+/// Strips a byte-order mark.
 pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BOM).unwrap_or(bytes)
 }
 
-/// A line without its terminator, and the terminator.
+/// Splits a line from its terminator.
 pub(crate) fn split_terminator(line: &[u8]) -> (&[u8], &[u8]) {
     let length = match line {
         [.., b'\r', b'\n'] => 2,
@@ -57,12 +57,12 @@ pub(crate) fn split_terminator(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(line.len() - length)
 }
 
-/// Text with `\r\n` as `\n`; a lone carriage return stays.
+/// Replaces `\r\n` by `\n`; a lone carriage return stays.
 pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
-/// The longest beginning of at most `limit` bytes that ends between characters.
+/// Returns the longest prefix of at most `limit` bytes that ends between characters.
 pub(crate) fn prefix(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;

@@ -1,77 +1,56 @@
 //! The tools by name.
 
-/// A tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are their names")]
-pub enum Tool {
-    ReadFile,
-    ListDirectory,
-    SearchFiles,
-    Glob,
-    CreateFile,
-    WriteFile,
-    EditFile,
-    DeleteFile,
-    RestoreFile,
-    MoveFile,
-    ApplyPatch,
-    EditPatch,
-    Undo,
+use crate::audit::Operation;
+use crate::named::named;
+
+named! {
+    /// A tool. The order is that in which they are listed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "they are their names")]
+    pub enum Tool {
+        ReadFile = "read_file",
+        ListDirectory = "list_directory",
+        SearchFiles = "search_files",
+        Glob = "glob",
+        CreateFile = "create_file",
+        WriteFile = "write_file",
+        EditFile = "edit_file",
+        DeleteFile = "delete_file",
+        RestoreFile = "restore_file",
+        MoveFile = "move_file",
+        ApplyPatch = "apply_patch",
+        EditPatch = "edit.patch",
+        Undo = "undo",
+    }
 }
 
 impl Tool {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::ReadFile,
-        Self::ListDirectory,
-        Self::SearchFiles,
-        Self::Glob,
-        Self::CreateFile,
-        Self::WriteFile,
-        Self::EditFile,
-        Self::DeleteFile,
-        Self::RestoreFile,
-        Self::MoveFile,
-        Self::ApplyPatch,
-        Self::EditPatch,
-        Self::Undo,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::ListDirectory => "list_directory",
-            Self::SearchFiles => "search_files",
-            Self::Glob => "glob",
-            Self::CreateFile => "create_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::DeleteFile => "delete_file",
-            Self::RestoreFile => "restore_file",
-            Self::MoveFile => "move_file",
-            Self::ApplyPatch => "apply_patch",
-            Self::EditPatch => "edit.patch",
-            Self::Undo => "undo",
-        }
-    }
-
-    /// Its name where a dot is not allowed in one, as in functions of most providers.
+    /// Returns the name without a dot, which most providers do not allow in the name of a function.
     #[must_use]
     pub fn legal_name(self) -> &'static str {
         if self == Self::EditPatch { "edit_patch" } else { self.as_str() }
     }
 
-    /// The tool of that name.
+    /// Finds the tool with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.legal_name() == name)
     }
 
-    /// Whether it only reads.
+    /// Returns whether the tool only reads.
     #[must_use]
     pub fn is_read_only(self) -> bool {
         matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
+    }
+    /// Returns what the log calls a change that the tool makes; it is not used for tools that only read.
+    pub(crate) fn operation(self) -> Operation {
+        match self {
+            Self::CreateFile | Self::RestoreFile => Operation::Create,
+            Self::EditFile => Operation::Edit,
+            Self::DeleteFile => Operation::Delete,
+            Self::MoveFile => Operation::Move,
+            Self::ApplyPatch | Self::EditPatch => Operation::Patch,
+            _ => Operation::Write,
+        }
     }
 }

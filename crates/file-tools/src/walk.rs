@@ -14,20 +14,20 @@ use crate::session::Session;
 use crate::tool::Tool;
 use patch_engine::{ErrorKind, Host};
 
-/// Nothing deeper is looked at.
+/// The deepest level that is visited.
 pub(crate) const MAX_DEPTH: usize = 32;
 
 /// The largest `.gitignore` that is read.
 const MAX_IGNORE_FILE: u64 = 1 << 20;
 
-/// More entries than this are not visited in one call.
+/// The most entries that one call visits.
 const MAX_VISITED: usize = 1_000_000;
 
 /// Folders that searches leave out, unless they are asked for by name.
 pub(crate) const DEFAULT_EXCLUDES: &[&str] =
     &["node_modules", ".git", "dist", "build", ".next", ".turbo", "coverage", "target"];
 
-/// Something that was found.
+/// An entry that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct WalkEntry {
     pub(crate) path: RelPath,
@@ -36,7 +36,7 @@ pub(crate) struct WalkEntry {
     pub(crate) depth: usize,
 }
 
-/// What is walked over.
+/// What a walk visits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkOptions {
     pub(crate) max_depth: usize,
@@ -46,15 +46,15 @@ pub(crate) struct WalkOptions {
     pub(crate) ignored: bool,
 }
 
-/// Where a walk goes next: all of a directory before what is beneath it.
+/// A directory that a walk has yet to visit.
 struct Pending {
     dir: Option<RelPath>,
     depth: usize,
     ignores: Vec<std::rc::Rc<Gitignore>>,
 }
 
-/// Calls `visit` with every entry that may be seen, a directory's own before those beneath it, names in
-/// order; `visit` returns whether to go beneath a directory, or `None` to end. Returns whether all was seen.
+/// Calls `visit` with every visible entry, in order of names, all entries of a directory before those beneath it. `visit` returns
+/// whether to enter a directory, or `None` to stop. Returns whether everything was visited.
 pub(crate) fn walk(
     root: &Root,
     dir: Option<RelPath>,
@@ -72,7 +72,7 @@ pub(crate) fn walk(
         }
         let mut entries = match root.read_dir(dir.as_ref()) {
             Ok(entries) => entries,
-            // What cannot be entered is not seen; what the caller named is.
+            // A directory that cannot be read is skipped, unless the caller named it.
             Err(error) if depth == 0 => return Err(error.into()),
             Err(_) => continue,
         };
@@ -109,7 +109,7 @@ pub(crate) fn walk(
     Ok(whole)
 }
 
-/// The path of an entry, if it may be seen: forbidden ones, and names that no tool takes, are absent.
+/// Returns the path of an entry, unless it is forbidden or has a name that no tool accepts.
 fn visible(root: &Root, dir: Option<&RelPath>, name: &[u8]) -> Option<RelPath> {
     let path = match dir {
         Some(dir) => [dir.as_str().as_bytes(), b"/", name].concat(),
@@ -118,39 +118,34 @@ fn visible(root: &Root, dir: Option<&RelPath>, name: &[u8]) -> Option<RelPath> {
     root.check_bytes(&path, Access::Read).ok()
 }
 
-/// Whether the innermost file with a rule for the path leaves it out.
+/// Returns whether a path is ignored, by the innermost `.gitignore` that has a rule for it.
 fn ignored(ignores: &[std::rc::Rc<Gitignore>], path: &RelPath, is_dir: bool) -> bool {
-    for file in ignores.iter().rev() {
-        let found = file.matched(path.as_str(), is_dir);
-        if !found.is_none() {
-            return found.is_ignore();
-        }
-    }
-    false
+    let mut rules = ignores.iter().rev().map(|file| file.matched(path.as_str(), is_dir));
+    rules.find(|rule| !rule.is_none()).is_some_and(|rule| rule.is_ignore())
 }
 
-/// The `.gitignore` files of the directories above `dir`.
+/// Reads the `.gitignore` files of the directories above `dir`.
 fn ignores_above(root: &Root, dir: Option<&RelPath>) -> Vec<std::rc::Rc<Gitignore>> {
     let Some(dir) = dir else { return Vec::new() };
     let above: Vec<_> = std::iter::once(None).chain(dir.ancestors().map(Some)).collect();
     above.iter().filter_map(|above| ignore_file(root, above.as_ref())).collect()
 }
 
-/// The rules of one `.gitignore`; paths are relative to the root, as are the rules then.
+/// Reads the rules of one `.gitignore`, relative to the root like the paths.
 fn ignore_file(root: &Root, dir: Option<&RelPath>) -> Option<std::rc::Rc<Gitignore>> {
     let name = dir.map_or_else(|| ".gitignore".to_owned(), |dir| format!("{dir}/.gitignore"));
     let path = root.check(&name, Access::Read).ok()?;
     let (bytes, _) = root.read(&path, MAX_IGNORE_FILE).ok()?;
     let mut builder = GitignoreBuilder::new(dir.map_or("", RelPath::as_str));
     for line in String::from_utf8_lossy(&bytes).lines() {
-        // A line that is no rule is skipped, as git does.
+        // Like git, skip a line that is not a rule.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok().map(std::rc::Rc::new)
 }
 
 impl Session {
-    /// The directory that an argument names; `None` is the root itself.
+    /// Finds the directory that an argument names; `None` is the root itself.
     pub(crate) fn directory(
         &self,
         root: &Arc<Root>,
@@ -200,7 +195,7 @@ fn bad_glob(argument: &str, error: &globset::Error) -> ToolError {
         .hints([hints::give(argument, "a pattern such as `**/*.rs`")])
 }
 
-/// The path as the patterns of a call see it: relative to the directory that is looked at.
+/// Makes a path relative to the directory that is searched, as patterns match it.
 pub(crate) fn relative<'p>(path: &'p RelPath, dir: Option<&RelPath>) -> &'p str {
     match dir {
         Some(dir) => &path.as_str()[dir.as_str().len() + 1..],
@@ -208,7 +203,7 @@ pub(crate) fn relative<'p>(path: &'p RelPath, dir: Option<&RelPath>) -> &'p str 
     }
 }
 
-/// The word for what is there.
+/// Returns the word for a kind of entry.
 pub(crate) fn type_name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::File => "file",

@@ -4,13 +4,13 @@ use file_tools::{Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-/// The result for a reply: the data, and as text a sentence; of an error what a model needs to know to do it right.
+/// Makes the result of a reply: the data, and a sentence as text; for an error, the text is what a model needs to correct the call.
 pub(crate) fn result(reply: &Reply) -> CallToolResult {
     let value = serde_json::to_value(reply).unwrap_or_default();
     let text = match reply {
         Reply::Success(success) => success.output.clone(),
         Reply::Failure(failure) => explained(&failure.error),
-        Reply::EditPatch(result, _) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
+        Reply::EditPatch(result) => result.summary.as_ref().or(result.error.as_ref()).cloned().unwrap_or_default(),
     };
     let mut result = match reply.is_ok() {
         true => CallToolResult::structured(value),
@@ -20,7 +20,7 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
     result
 }
 
-/// The same with the data as text as well, for a client whose protocol has no data.
+/// Adds the data as text, for a client whose protocol has no data.
 pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     if let Some(data) = &result.structured_content {
         result.content.push(ContentBlock::text(data.to_string()));
@@ -28,12 +28,12 @@ pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     result
 }
 
-/// The result for a call that did not come to its tool.
+/// Makes the result of a call that failed before its tool ran.
 pub(crate) fn failed(tool: Tool, error: ToolError) -> CallToolResult {
     result(&Reply::failed(tool, error))
 }
 
-/// An error in words: what was seen, the closest place, what to do.
+/// Explains an error: what was seen, the closest place, what to do.
 fn explained(error: &ToolError) -> String {
     let mut lines = vec![format!("{}: {}", error.kind, error.message)];
     let details = &error.details;
@@ -57,16 +57,16 @@ fn explained(error: &ToolError) -> String {
     lines.join("\n")
 }
 
-/// The place in the file that comes closest, with the first line that differs.
+/// Adds the closest place in the file, with the first line that differs.
 fn place(details: &Value, lines: &mut Vec<String>) {
     let nearest = &details["nearest"];
     let first = &nearest["firstDifference"];
-    if let (Some(wanted), Some(found)) = (first["wanted"].as_str(), first["found"].as_str()) {
+    if nearest.is_object() {
         lines.push(format!("  closest: lines {}-{}", nearest["startLine"], nearest["endLine"]));
+    }
+    if let (Some(wanted), Some(found)) = (first["wanted"].as_str(), first["found"].as_str()) {
         lines.push(format!("  you wrote:          {wanted}"));
         lines.push(format!("  line {:<5} really is: {found}", first["fileLine"].to_string()));
-    } else if nearest.is_object() {
-        lines.push(format!("  closest: lines {}-{}", nearest["startLine"], nearest["endLine"]));
     }
     for candidate in details["candidates"].as_array().into_iter().flatten() {
         let line = &candidate["startLine"];

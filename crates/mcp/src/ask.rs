@@ -22,11 +22,11 @@ use crate::error::ServeError;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;
-/// So many bytes of names can be shown. What is not named cannot be approved.
+/// The most bytes of file names to show. A file that is not named cannot be approved.
 const MAX_NAMES: usize = 32 << 10;
 /// Longer lines of the diff are cut.
 const MAX_LINE: usize = 200;
-/// How long an answer is waited for in the protocol without sessions.
+/// How long to wait for an answer in the protocol without sessions.
 const TTL: Duration = Duration::from_secs(10 * 60);
 /// The name of the question.
 const QUESTION: &str = "approve";
@@ -40,9 +40,9 @@ pub(crate) struct Preview {
 }
 
 impl Preview {
-    /// `None` when it has too many files to name each of them.
+    /// Makes the preview of a plan; `None` if it has too many files to name them all.
     ///
-    /// Fails when a file is no longer what the plan was made for.
+    /// Fails if a file has changed since it was planned.
     pub(crate) fn of(plan: &Plan, reasons: &[Reason]) -> Result<Option<Self>, fs_guard::Error> {
         let mut names = Vec::new();
         let mut size = 0;
@@ -70,13 +70,11 @@ impl Preview {
         lines.extend(guarded.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.append(&mut names);
         lines.push(String::new());
-        let mut shown = 0;
-        let mut hidden = 0;
+        let (most, mut hidden) = (lines.len() + MAX_DIFF_LINES, 0);
         for change in plan.changes() {
             for line in String::from_utf8_lossy(&plan.images().diff(change)?).lines() {
-                if shown < MAX_DIFF_LINES {
+                if lines.len() < most {
                     lines.push(visible(line, MAX_LINE));
-                    shown += 1;
                 } else {
                     hidden += 1;
                 }
@@ -89,7 +87,7 @@ impl Preview {
     }
 }
 
-/// A line in which nothing moves the cursor, hides, or turns the direction of the rest; one longer than `max` is cut.
+/// Escapes everything in a line that moves the cursor, hides, or changes the direction of text, and cuts it after `max` bytes.
 fn visible(line: &str, max: usize) -> String {
     let mut text = String::new();
     for character in line.chars() {
@@ -106,7 +104,7 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// Whether the arguments have this value under that key, or cannot be read. (The tool refuses a key that is there twice.)
+/// Returns whether the arguments have this value under that key, or cannot be read. (The tool refuses duplicate keys.)
 pub(crate) fn has(args: &RawValue, key: &str, wanted: bool) -> bool {
     let args: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(args.get());
     args.map_or(true, |args| args.get(key).is_some_and(|value| value.get() == wanted.to_string()))
@@ -122,21 +120,21 @@ pub(crate) struct Asked<'c> {
 }
 
 impl Asked<'_> {
-    /// The question.
+    /// Makes the question.
     pub(crate) fn question(&self, preview: &Preview) -> ElicitRequestParams {
         let warning = if has(self.args, "permanent", true) { "THIS CANNOT BE UNDONE. " } else { "" };
         let tool = self.tool.as_str();
         let message = format!("{warning}{tool} in {}: {}", visible(self.root, MAX_LINE), preview.text);
-        // To accept is the answer; there is nothing to fill in.
+        // The person accepts or declines; the form has no fields.
         let requested_schema = ElicitationSchema::new(BTreeMap::new());
         ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
     }
 
-    /// What a sealed state is good for: this tool, these arguments, this workspace.
+    /// Returns what a seal is bound to: the tool, the arguments, the workspace.
     fn bytes(&self) -> Vec<u8> {
-        // A client may write the same arguments in another way when it comes back.
+        // A client may write the same arguments in another way when it repeats the call.
         let args = serde_json::from_str::<Value>(self.args.get()).map(|mut args| {
-            // Another crate of the build may have chosen that objects keep their order.
+            // Another crate of the build may have enabled that objects keep their order.
             args.sort_all_objects();
             args.to_string()
         });
@@ -152,7 +150,7 @@ impl Asked<'_> {
 /// The answer of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Response {
-    /// None that counts: ask.
+    /// There is none that counts: ask.
     Nothing,
     /// Yes, to this plan.
     Yes(Sha256),
@@ -163,26 +161,20 @@ pub(crate) enum Response {
 /// Seals questions, for the protocol in which the client keeps them, and opens the answers.
 pub(crate) struct Seals {
     codec: RequestStateCodec,
-    /// Seals that were answered with yes; each counts once. They are forgotten when they no longer open.
+    /// The seals that were answered with yes, each of which counts once. They are forgotten when they have expired.
     used: Mutex<Vec<(Instant, Vec<u8>)>>,
 }
 
-impl std::fmt::Debug for Seals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seals").finish_non_exhaustive()
-    }
-}
-
 impl Seals {
-    /// Seals with a key of their own, which ends with the process.
+    /// Makes a key for the seals, which lasts as long as the process.
     pub(crate) fn new() -> Result<Self, ServeError> {
         let mut key = [0; 32];
-        fs_guard::random(&mut key).map_err(|error| ServeError::System(error.to_string()))?;
-        let codec = RequestStateCodec::try_new(&key[..]).map_err(|error| ServeError::System(error.to_string()))?;
+        fs_guard::random(&mut key).map_err(ServeError::system)?;
+        let codec = RequestStateCodec::try_new(&key[..]).map_err(ServeError::system)?;
         Ok(Self { codec, used: Mutex::default() })
     }
 
-    /// The answer that asks, for clients that come back with the same call.
+    /// Makes the answer that asks, for clients that repeat the call with the person's answer.
     pub(crate) fn ask(&self, asked: Asked<'_>, preview: &Preview) -> Result<InputRequiredResult, fs_guard::Error> {
         let mut payload = preview.digest.0.to_vec();
         let mut nonce = [0; 16];
@@ -194,7 +186,7 @@ impl Seals {
         Ok(InputRequiredResult::new(Some([(QUESTION.to_owned(), question)].into()), Some(state)))
     }
 
-    /// The client's answer to a question. Whatever it sends, only a seal of ours for this very call counts.
+    /// Reads the client's answer to a question. Only a seal of this server for this very call counts.
     pub(crate) fn response(
         &self,
         asked: Asked<'_>,

@@ -1,12 +1,12 @@
-//! How much is under way: calls without an answer, and answers that the client has not read. Beyond a limit, no more
+//! Limits how much is under way: calls without an answer, and answers that the client has not read. Beyond the limit, no more
 //! requests are read.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// So many bytes may be under way before the next request has to wait; one message may go beyond it.
+/// The bytes that may be under way before the next request has to wait; one message may exceed it.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What a message costs beside its bytes.
+/// The cost of a message besides its bytes.
 const OVERHEAD: usize = 4 << 10;
 
 /// What is under way on one connection.
@@ -24,7 +24,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     bytes: usize,
-    /// What the client was asked and has not answered.
+    /// The number of questions that the client has not answered.
     questions: usize,
     /// The client has gone, so waiting ends.
     closed: bool,
@@ -42,11 +42,11 @@ impl Inner {
 }
 
 impl Backlog {
-    /// Counts a message, whatever there is already.
+    /// Counts a message, even beyond the limit.
     pub(crate) fn hold(&self, bytes: usize) -> Held {
         let bytes = bytes.saturating_add(OVERHEAD);
         self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
-        Held { inner: self.inner.clone(), bytes }
+        Held { inner: self.inner.clone(), bytes, questions: 0 }
     }
 
     /// Counts a request as soon as there is room for it. `None` when the client has to answer a question first: the
@@ -60,13 +60,13 @@ impl Backlog {
         room.then(|| self.hold(bytes))
     }
 
-    /// The client is asked something, until the value is dropped.
-    pub(crate) fn question(&self) -> Question {
+    /// Counts a question to the client until the value is dropped.
+    pub(crate) fn question(&self) -> Held {
         self.inner.change(|state| state.questions += 1);
-        Question { inner: self.inner.clone() }
+        Held { inner: self.inner.clone(), bytes: 0, questions: 1 }
     }
 
-    /// How many bytes are under way.
+    /// Returns how many bytes are under way.
     pub(crate) fn bytes(&self) -> usize {
         self.inner.state().bytes
     }
@@ -77,28 +77,20 @@ impl Backlog {
     }
 }
 
-/// A message that is under way until this is dropped.
+/// A message that is under way, or a question that is open, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     inner: Arc<Inner>,
     bytes: usize,
+    questions: usize,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.inner.change(|state| state.bytes = state.bytes.saturating_sub(self.bytes));
-    }
-}
-
-/// A question that is open until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Question {
-    inner: Arc<Inner>,
-}
-
-impl Drop for Question {
-    fn drop(&mut self) {
-        self.inner.change(|state| state.questions -= 1);
+        self.inner.change(|state| {
+            state.bytes = state.bytes.saturating_sub(self.bytes);
+            state.questions -= self.questions;
+        });
     }
 }
 

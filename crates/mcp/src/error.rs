@@ -14,3 +14,9 @@ pub enum ServeError {
     #[error("the client did not keep to the protocol: {0}")]
     Protocol(String),
 }
+
+impl ServeError {
+    pub(crate) fn system(error: impl std::fmt::Display) -> Self {
+        Self::System(error.to_string())
+    }
+}

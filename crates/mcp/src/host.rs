@@ -14,12 +14,12 @@ use crate::ask::Preview;
 /// How often the progress of a long search is reported.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// What becomes of a plan.
+/// What to do with a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It is committed.
+    /// Commit it.
     Commit,
-    /// It is shown, unless it is the one that was approved.
+    /// Show it, unless it is the plan that was approved.
     Ask(Option<Sha256>),
     /// The client cannot ask a person.
     CannotAsk,
@@ -27,7 +27,7 @@ pub(crate) enum Answer {
     Declined,
 }
 
-/// Why a plan was not committed, although it could be.
+/// Why a plan that could be committed was not.
 #[derive(Debug)]
 pub(crate) enum Unapproved {
     /// A person has to be shown this first.
@@ -38,7 +38,7 @@ pub(crate) enum Unapproved {
     CannotAsk,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug)]
 pub(crate) struct Progress {
     pub(crate) steps: f64,

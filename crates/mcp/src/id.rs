@@ -1,11 +1,11 @@
-//! The id of a message that is not kept: one that is too long still gets an answer, or its sender waits for ever.
+//! Finds the id of a message that is too long to keep: it still gets an answer, or its sender would wait for ever.
 
 use serde_json::Value;
 
-/// Longer ids are none.
+/// Longer ids are ignored.
 const MAX_ID: usize = 256;
 
-/// Finds the value of `"id"` on the outermost level of a JSON object while its bytes go by.
+/// Finds the value of `"id"` at the top level of a JSON object while its bytes stream by.
 #[derive(Debug, Default)]
 pub(crate) struct IdScanner {
     depth: usize,
@@ -20,14 +20,14 @@ pub(crate) struct IdScanner {
 }
 
 impl IdScanner {
-    /// Looks at the next bytes.
+    /// Takes the next bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.next(byte);
         }
     }
 
-    /// The id, if there was a whole one.
+    /// Returns the id, if a complete one was seen.
     pub(crate) fn id(self) -> Option<Value> {
         self.found.filter(|id| id.is_string() || id.is_i64())
     }
@@ -37,7 +37,7 @@ impl IdScanner {
             if self.text.len() < MAX_ID {
                 self.text.push(byte);
             } else {
-                // Too long to be of interest; it shall not look whole.
+                // A longer text cannot be the id; it must not pass for a complete one.
                 self.is_id = false;
             }
         }

@@ -15,7 +15,7 @@ mod wire;
 mod work;
 
 pub use error::ServeError;
-pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, Origin, ServerSettings, tool_names, tools_named};
+pub use settings::{Approval, BadTool, MAX_MESSAGE, MAX_OUTPUT, Origin, ServerSettings, tools_named};
 
 use std::io::{Read, Write};
 
@@ -31,12 +31,10 @@ pub fn serve(
     output: impl Write + Send + 'static,
 ) -> Result<(), ServeError> {
     let server = server::Server::new(settings)?;
-    let system = |error: std::io::Error| ServeError::System(error.to_string());
     // Waiting for the client is the only thing that is asynchronous; files are read and written by other threads.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(system)?;
-    let (transport, closed) =
-        wire::Wire::start(input, output, server.max_message(), server.backlog()).map_err(system)?;
-    let workers = server.workers();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(ServeError::system)?;
+    let (max_message, backlog, workers) = (server.settings.max_message, server.backlog.clone(), server.workers.clone());
+    let (transport, closed) = wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
     runtime.block_on(async {
         let served = server.run(transport, closed).await;
         // Commits that have begun end.

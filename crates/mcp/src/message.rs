@@ -1,6 +1,6 @@
-//! A line as a message of the protocol. Its frame is read first and the rest once: rmcp would try every kind of message
-//! in turn, which takes many times the memory, and would take a request with an id that it does not know for a
-//! notification, which gets no answer.
+//! Parses a line as a message of the protocol. The frame is parsed first, and the rest only once: rmcp would try every kind of
+//! message in turn, which takes many times the memory, and would take a request with an unknown kind of id for a notification,
+//! which gets no answer.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ const NO_REQUEST: &str = "the message is no request of this protocol";
 /// Only calls of tools are longer.
 const MAX_OTHER: usize = 1 << 20;
 
-/// Longer ids that are none are not repeated.
+/// Longer ids are not repeated in the error.
 const MAX_ID: usize = 256;
 
 /// The arguments of a call, unchecked: the tool reads them.
@@ -68,7 +68,7 @@ struct Frame<'l> {
     error: Option<IgnoredAny>,
 }
 
-/// A `null` is there too.
+/// Counts a `null` as present.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -85,7 +85,7 @@ struct CallParams {
     request_state: Option<String>,
 }
 
-/// Reads a message; `None` for one that is passed over. A request waits here until there is room for it.
+/// Parses a message; `None` for one that is ignored. A request waits here until there is room for it.
 pub(crate) fn read(line: &[u8], backlog: &Backlog) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| match error.is_data() {
         true => Refused::new(None, INVALID_REQUEST, NO_REQUEST.into()),
@@ -126,7 +126,7 @@ pub(crate) fn read(line: &[u8], backlog: &Backlog) -> Result<Option<ClientJsonRp
 }
 
 impl Frame<'_> {
-    /// The answer, under the id as it was written if that is a text or a number.
+    /// Makes the error, with the id as the client wrote it if that is a text or a number.
     fn refused(&self, code: i32, message: &str) -> Refused {
         let text = self.id.map(RawValue::get).filter(|text| text.len() <= MAX_ID);
         let id = text.filter(|text| text.starts_with(|first| matches!(first, '"' | '-' | '0'..='9')));
@@ -135,12 +135,12 @@ impl Frame<'_> {
     }
 }
 
-/// A message that is no call of a tool.
+/// Parses a message that does not call a tool.
 fn small(line: &[u8]) -> Option<ClientJsonRpcMessage> {
     if line.len() > MAX_OTHER { None } else { serde_json::from_slice(line).ok() }
 }
 
-/// A call. Its arguments are not checked here: the tool reports in band that they do not fit, where a model sees it.
+/// Parses a call. Its arguments are not checked here: the tool reports bad arguments in its result, where a model sees them.
 fn call(params: Option<&RawValue>) -> Result<CallToolRequest, String> {
     let text = params.map(RawValue::get).filter(|text| text.starts_with('{'));
     let text = text.ok_or("tools/call has the name of a tool and its arguments as an object")?;

@@ -1,16 +1,16 @@
-//! The directories that a client of the protocol with sessions names as its roots. They narrow the workspace, and can
-//! never widen it.
+//! The directories that a client names as its roots in the protocol with sessions. They can narrow the workspace, and never widen
+//! it.
 
 use std::path::{Path, PathBuf};
 
-use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
+use file_tools::{ErrorKind, FailureClass, ToolError, hints};
 use fs_guard::{Access, RelPath, Root};
 use serde_json::json;
 
-/// What the roots leave of the workspace: directories in it; none for all of it.
+/// Narrows the workspace to the roots: returns directories in it, or none for all of it.
 ///
-/// Roots that are no directories here are passed over, but one has to be left: that a client names nothing that can be
-/// used does not mean that everything is allowed.
+/// Roots that are not directories here are skipped, but one has to be left: a client that names no usable root is not allowed
+/// everything.
 pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>) -> Result<Vec<RelPath>, ToolError> {
     let ours = fs_guard::real_path(root.path())?;
     let mut within = Vec::new();
@@ -33,9 +33,7 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
         (Some(uri), _) => {
             let message =
                 format!("the roots of the client, such as {uri}, lie outside of the workspace of this server");
-            Err(ToolError::new(FailureClass::Refused, ErrorKind::OutsideWorkspace, message)
-                .details(json!({ "reason": "no_roots" }))
-                .hints([ask("start the server with --root in those directories")]))
+            Err(no_roots(ErrorKind::OutsideWorkspace, message, "start the server with --root in those directories"))
         }
         (None, Some(uri)) => Err(refused(&format!(
             "none of the roots of the client is the file: URI of a directory that is there; one is {uri:?}"
@@ -44,26 +42,26 @@ pub(crate) fn narrowed<'u>(root: &Root, uris: impl IntoIterator<Item = &'u str>)
     }
 }
 
-/// The error of a client whose roots are not known: nothing is touched.
+/// Makes the error of a client whose roots are not known: nothing is touched.
 pub(crate) fn refused(message: &str) -> ToolError {
-    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-        .details(json!({ "reason": "no_roots" }))
-        .hints([ask("open the folder of the workspace in the client")])
+    no_roots(ErrorKind::PermissionDenied, message, "open the folder of the workspace in the client")
 }
 
-/// The error of a server that was started where no project is, by a client that names none.
+/// Makes the error of a server that was started outside of a project, by a client that names no roots.
 pub(crate) fn no_project(started: &str) -> ToolError {
     let message = format!("the client started this server in {started}, which is no project, and names no roots");
-    ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+    let what = "give `serve` the directory of the project, with --root, in the configuration of the client";
+    no_roots(ErrorKind::PermissionDenied, message, what)
+}
+
+/// Makes the error of a client whose roots cannot be used; `what` is what a person can do.
+fn no_roots(kind: ErrorKind, message: impl Into<String>, what: &str) -> ToolError {
+    ToolError::new(FailureClass::Refused, kind, message)
         .details(json!({ "reason": "no_roots" }))
-        .hints([ask("give `serve` the directory of the project, with --root, in the configuration of the client")])
+        .hints([hints::ask(what, None)])
 }
 
-fn ask(what: &str) -> Hint {
-    Hint::AskPerson { what: what.into(), flag: None }
-}
-
-/// The path of a `file:` URI (RFC 8089) of this machine.
+/// Returns the path of a `file:` URI (RFC 8089) of this machine.
 fn file_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

@@ -1,12 +1,12 @@
 //! The server: which tools there are, and how a call runs.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_tools::audit::Audit;
-use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError};
+use file_tools::{ErrorKind, FailureClass, Hint, Reason, Session, SessionName, Tool, ToolError, hints};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::Workspace;
 use rmcp::handler::server::ServerHandler;
@@ -25,7 +25,7 @@ use crate::backlog::Backlog;
 use crate::error::ServeError;
 use crate::host::{Answer, CallHost, Progress, Unapproved};
 use crate::message::ArgumentsText;
-use crate::settings::{Approval, Origin, ServerSettings, name, named};
+use crate::settings::{Approval, Origin, ServerSettings};
 use crate::wire::Wire;
 use crate::work::Workers;
 use crate::{answer, roots};
@@ -45,23 +45,20 @@ files. Every change answers with a transactionId that undo takes back.";
 
 /// The server of one client.
 pub(crate) struct Server {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    settings: ServerSettings,
+    pub(crate) settings: ServerSettings,
     seals: Seals,
     session: SessionName,
     root: String,
-    /// The tools of the session, once they were called for.
+    /// The session, from the first call on.
     tools: tokio::sync::Mutex<Option<Arc<Session>>>,
-    /// The client has other roots than those that the tools were opened with.
+    /// Whether the client has changed its roots since the session was opened.
     new_roots: AtomicBool,
-    closed: Mutex<Option<watch::Receiver<bool>>>,
-    workers: Workers,
-    backlog: Backlog,
-    /// In which order calls take effect: those that change files one after the other as they came, and what reads a file
-    /// between them sees what came before. What the session knows of its files is then always what it left.
+    /// Becomes true when the client has gone; set when the server runs.
+    closed: Option<watch::Receiver<bool>>,
+    pub(crate) workers: Workers,
+    pub(crate) backlog: Backlog,
+    /// The order in which calls take effect: calls that change files run one after the other as they came, and a read between them
+    /// sees the changes before it. So the session always knows the latest state of its files.
     order: Arc<RwLock<()>>,
 }
 
@@ -70,69 +67,48 @@ struct Shared {
 enum Turn {
     Changes(OwnedRwLockWriteGuard<()>),
     Reads(OwnedRwLockReadGuard<()>),
-    /// It remembers nothing of what it reads.
+    /// A call whose reads are not remembered.
     Looks,
 }
 
 impl Server {
     pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
-        // That the workspace is there is found out before a client relies on it.
+        // Fail now if there is no workspace, before a client relies on it.
         let workspace = Workspace::open(&settings.root, settings.policy.clone())?;
         let root = std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
-        let session = SessionName::random().map_err(|error| ServeError::System(error.to_string()))?;
-        let (tools, new_roots, closed) = (tokio::sync::Mutex::default(), AtomicBool::default(), Mutex::default());
-        let root = root.to_string_lossy().into_owned();
         Ok(Self {
-            shared: Arc::new(Shared {
-                seals: Seals::new()?,
-                settings,
-                session,
-                root,
-                tools,
-                new_roots,
-                closed,
-                workers: Workers::new(),
-                backlog: Backlog::default(),
-                order: Arc::default(),
-            }),
+            settings,
+            seals: Seals::new()?,
+            session: SessionName::random().map_err(ServeError::system)?,
+            root: root.to_string_lossy().into_owned(),
+            tools: tokio::sync::Mutex::default(),
+            new_roots: AtomicBool::default(),
+            closed: None,
+            workers: Workers::new(),
+            backlog: Backlog::default(),
+            order: Arc::default(),
         })
     }
 
-    pub(crate) fn workers(&self) -> Workers {
-        self.shared.workers.clone()
-    }
-
-    pub(crate) fn backlog(&self) -> Backlog {
-        self.shared.backlog.clone()
-    }
-
-    pub(crate) fn max_message(&self) -> usize {
-        self.shared.settings.max_message
-    }
-
     pub(crate) async fn run(self, wire: Wire, closed: watch::Receiver<bool>) -> Result<(), ServeError> {
-        *self.shared.closed.lock().unwrap_or_else(PoisonError::into_inner) = Some(closed);
-        match self.serve(wire).await {
-            Ok(running) => match running.waiting().await {
-                Ok(_) => Ok(()),
-                Err(error) => Err(ServeError::System(error.to_string())),
-            },
-            // A client that went before it asked for anything is no failure.
+        match (Self { closed: Some(closed), ..self }).serve(wire).await {
+            Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
+            // It is no failure if the client leaves before it asks for anything.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
             Err(error) => Err(ServeError::Protocol(error.to_string())),
         }
     }
 
     fn offered(&self, text: &str) -> Result<Tool, ErrorData> {
-        let offered = &self.shared.settings.tools;
-        named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
-            let names: Vec<_> = offered.iter().map(|&tool| name(tool)).collect();
+        let offered = &self.settings.tools;
+        Tool::named(text).filter(|tool| offered.contains(tool)).ok_or_else(|| {
+            let names: Vec<_> = offered.iter().map(|tool| tool.legal_name()).collect();
             ErrorData::invalid_params(format!("there is no tool {text:?} here; there are {}", names.join(", ")), None)
         })
     }
 }
 
-/// A tool as the protocol lists it.
+/// Describes a tool as the protocol lists it.
 fn listed(tool: Tool, brief: bool) -> Listed {
     let info = if brief { tool.brief_info() } else { tool.info() };
     let object = |schema: Value| match schema {
@@ -140,7 +116,7 @@ fn listed(tool: Tool, brief: bool) -> Listed {
         _ => Arc::default(),
     };
     let hints = info.annotations;
-    let mut listed = Listed::new(name(tool), info.description, object(info.input_schema));
+    let mut listed = Listed::new(tool.legal_name(), info.description, object(info.input_schema));
     listed.title = Some(info.title.to_owned());
     listed.output_schema = (!info.output_schema.is_null()).then(|| object(info.output_schema));
     listed.annotations = Some(
@@ -166,16 +142,16 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(
-            self.shared.settings.tools.iter().map(|&tool| listed(tool, self.shared.settings.brief)).collect(),
+            self.settings.tools.iter().map(|&tool| listed(tool, self.settings.brief)).collect(),
         ))
     }
 
     fn get_tool(&self, text: &str) -> Option<Listed> {
-        self.offered(text).ok().map(|tool| listed(tool, self.shared.settings.brief))
+        self.offered(text).ok().map(|tool| listed(tool, self.settings.brief))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        self.shared.new_roots.store(true, Ordering::SeqCst);
+        self.new_roots.store(true, Ordering::SeqCst);
     }
 
     async fn call_tool(
@@ -184,14 +160,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = self.offered(&request.name)?;
-        let tools = match self.shared.tools(&context).await {
+        let tools = match self.tools(&context).await {
             Ok(tools) => tools,
             Err(error) => return Ok(answer::failed(tool, error).into()),
         };
         let Some(ArgumentsText(args)) = context.extensions.get::<ArgumentsText>().cloned() else {
             return Err(ErrorData::internal_error("the call has lost its arguments", None));
         };
-        let call = CallOf { shared: &self.shared, tools, tool, args, context: &context };
+        let call = CallOf { server: self, tools, tool, args, context: &context };
         let response = match call.asks() {
             true => call.ask(request.request_state.as_deref(), request.input_responses.as_ref()).await?,
             false => call.run(Answer::Commit).await?.0.into(),
@@ -203,8 +179,8 @@ impl ServerHandler for Server {
     }
 }
 
-impl Shared {
-    /// The tools of the session.
+impl Server {
+    /// Returns the session, opened for the current roots of the client.
     async fn tools(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Session>, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
@@ -212,7 +188,7 @@ impl Shared {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
-        // What is guarded is asked about like everything else, where a person sees every plan.
+        // Where a person sees every plan, guarded files are asked about like all others.
         let policy = self.approvals().take_guarded(settings.policy.clone());
         let open = |root: &Path, policy| {
             Ok::<_, ToolError>(Workspace::open_keyed(root, policy, settings.state, settings.key_place.clone())?)
@@ -222,12 +198,12 @@ impl Shared {
             let uris = self.client_roots(context).await;
             let within = uris.and_then(|uris| roots::narrowed(workspace.root(), uris.iter().map(String::as_str)));
             let within = within.inspect_err(|_| {
-                // It is looked at again in the next call.
+                // The next call tries again.
                 self.new_roots.store(true, Ordering::SeqCst);
             })?;
             match &within[..] {
                 [] => {}
-                // The project that is open in the client: its history belongs there, and not to where the client was started.
+                // This is the project that is open in the client: its history belongs there, not where the client was started.
                 [project] if settings.origin != Origin::Named => {
                     let started = fs_guard::real_path(&settings.root)?;
                     workspace = open(&started.join(project.as_str()), policy)?;
@@ -239,12 +215,12 @@ impl Shared {
         }
         let agent = context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let made = Arc::new(match &*tools {
-            // What was seen in another directory says nothing of the files here.
+            // What was read in another directory does not count here.
             Some(before) if before.workspace().root().path() == workspace.root().path() => before.reopened(workspace),
             _ => {
                 let audit = Audit::new(self.session.clone(), agent);
                 let mut tool_settings = settings.tool_settings.clone();
-                // Where nothing is edited, nothing is carried.
+                // Without edits, no snapshots are needed.
                 if settings.tools.iter().all(|tool| tool.is_read_only()) {
                     tool_settings.max_snapshots = 0;
                 }
@@ -255,16 +231,16 @@ impl Shared {
         Ok(made)
     }
 
-    /// The approvals of one call.
+    /// Makes the approvals of one call.
     fn approvals(&self) -> Approvals {
         Approvals::new(match self.settings.approval {
             Approval::Ask => ApprovalPolicy::Always,
-            // Whether a person is asked is known before the call, by what it is.
+            // Whether a person is asked is decided before the call runs.
             Approval::Auto | Approval::Never => ApprovalPolicy::Never,
         })
     }
 
-    /// The roots of a client that has announced some.
+    /// Asks a client that has announced roots for them.
     #[expect(deprecated, reason = "clients of the older protocol still name roots, and they may narrow what we touch")]
     async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Result<Vec<String>, ToolError> {
         let _open = self.backlog.question();
@@ -275,7 +251,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the calls that came before, as far as this one depends on them.
+    /// Waits for earlier calls, as far as this one depends on them.
     async fn turn(&self, tool: Tool) -> Turn {
         let order = self.order.clone();
         match tool {
@@ -287,31 +263,30 @@ impl Shared {
 
     /// Ends when the client has gone.
     async fn gone(&self) {
-        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(mut closed) = closed {
+        if let Some(mut closed) = self.closed.clone() {
             let _ = closed.wait_for(|&closed| closed).await;
         }
     }
 }
 
-/// Whether the client's protocol has data in the results of tools.
+/// Returns whether the client's protocol has data in the results of tools.
 fn has_data(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.as_str() >= "2025-06-18")
 }
 
-/// Whether the client speaks the protocol with sessions.
+/// Returns whether the client speaks the protocol with sessions.
 fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Whether the client has announced roots: the directories that may be touched.
+/// Returns whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context) && context.client_capabilities().is_some_and(|client| client.roots.is_some())
 }
 
 /// One call.
 struct CallOf<'c> {
-    shared: &'c Shared,
+    server: &'c Server,
     tools: Arc<Session>,
     tool: Tool,
     args: Arc<RawValue>,
@@ -320,26 +295,26 @@ struct CallOf<'c> {
 
 impl CallOf<'_> {
     fn asked(&self) -> Asked<'_> {
-        Asked { tool: self.tool, args: &self.args, root: &self.shared.root }
+        Asked { tool: self.tool, args: &self.args, root: &self.server.root }
     }
 
-    /// Whether a person is to be asked.
+    /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
-        match self.shared.settings.approval {
+        match self.server.settings.approval {
             Approval::Never => false,
             Approval::Auto => self.tool == Tool::DeleteFile && has(&self.args, "permanent", true),
             Approval::Ask => !self.tool.is_read_only(),
         }
     }
 
-    /// Whether the client can show a question.
+    /// Returns whether the client can show a question.
     fn can_ask(&self) -> bool {
         let client = self.context.client_capabilities().and_then(|client| client.elicitation);
         client.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
     }
 
-    /// Runs the call, asking before anything changes. No lock is held while a person thinks: the call is planned again
-    /// when the answer is there, and goes on only if the plan is still the one that was shown.
+    /// Runs the call, and asks before anything changes. No lock is held while a person thinks: after the answer the call is planned
+    /// again, and goes on only if the plan is still the one that was shown.
     async fn ask(
         &self,
         state: Option<&str>,
@@ -347,11 +322,8 @@ impl CallOf<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tool == Tool::ApplyPatch && has(&self.args, "atomic", false) {
             let message = "a patch that has to be approved is applied as a whole";
-            let omit = ArgumentChange::Omit { argument: "atomic".into() };
-            let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
-                .details(json!({ "reason": Reason::BadArguments.reason() }))
-                .hints([Hint::CorrectArguments { arguments: vec![omit] }]);
-            return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
+            let error = ToolError::arguments(Reason::BadArguments, message).hints([hints::omit("atomic")]);
+            return Ok(answer::failed(self.tool, error).into());
         }
         if !self.can_ask() {
             return self.cannot_ask().await;
@@ -359,7 +331,7 @@ impl CallOf<'_> {
         let sessions = has_session(self.context);
         let mut approved = None;
         if !sessions {
-            match self.shared.seals.response(self.asked(), state, responses) {
+            match self.server.seals.response(self.asked(), state, responses) {
                 Response::Nothing => {}
                 Response::Yes(digest) => approved = Some(digest),
                 Response::No => return Ok(self.run(Answer::Declined).await?.0.into()),
@@ -373,24 +345,21 @@ impl CallOf<'_> {
                         format!("the names of its {files} files are more than a person can be shown and asked about");
                     let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                         .details(json!({ "reason": "too_many_to_show", "files": files }))
-                        .hints([
-                            Hint::Split {},
-                            Hint::AskPerson { what: "apply the patch in a terminal".into(), flag: None },
-                        ]);
+                        .hints([Hint::Split {}, hints::ask("apply the patch in a terminal", None)]);
                     return Ok(answer::failed(self.tool, ToolError { recoverable: true, ..error }).into());
                 }
                 (result, _) => return Ok(result.into()),
             };
             if !sessions {
-                let asked = self.shared.seals.ask(self.asked(), &preview);
+                let asked = self.server.seals.ask(self.asked(), &preview);
                 return asked.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
-            let _open = self.shared.backlog.question();
+            let _open = self.server.backlog.question();
             let question = self.context.peer.create_elicitation(self.asked().question(&preview));
             let answered = tokio::select! {
                 answered = question => answered,
                 () = self.context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
-                () = self.shared.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
+                () = self.server.gone() => return Err(ErrorData::internal_error("the client has gone", None)),
             };
             match answered {
                 Ok(answer) if answer.action == ElicitationAction::Accept => approved = Some(preview.digest),
@@ -405,7 +374,7 @@ impl CallOf<'_> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// The answer to a client that cannot ask; a call that fails anyway answers why.
+    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
     async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(Answer::CannotAsk).await?;
         if unapproved.is_none() {
@@ -416,11 +385,11 @@ impl CallOf<'_> {
             "start the server with --approve auto and let the client ask, or use a client that can (elicitation)";
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
             .details(json!({ "reason": "approval_required" }))
-            .hints([Hint::AskPerson { what: what.into(), flag: None }]);
+            .hints([hints::ask(what, None)]);
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Runs the tool where it may wait for disks, and reports its progress to the client.
+    /// Runs the tool on a thread that may wait for disks, and reports its progress to the client.
     async fn run(&self, answer: Answer) -> Result<(CallToolResult, Option<Unapproved>), ErrorData> {
         let (tools, tool, args) = (self.tools.clone(), self.tool, self.args.clone());
         let (cancelled, peer) = (self.context.ct.clone(), self.context.peer.clone());
@@ -439,13 +408,13 @@ impl CallOf<'_> {
             }
             None => (None, None),
         };
-        let turn = self.shared.turn(tool).await;
-        let mut approvals = self.shared.approvals();
-        // Why a file is guarded is shown.
-        let _ = approvals.take_guarded(self.shared.settings.policy.clone());
-        let asks = self.shared.settings.approval == Approval::Ask;
-        let ran = self.shared.workers.run(move || {
-            // Also when the client no longer waits for the answer.
+        let turn = self.server.turn(tool).await;
+        let mut approvals = self.server.approvals();
+        // For the preview, which shows why a file is guarded.
+        let _ = approvals.take_guarded(self.server.settings.policy.clone());
+        let asks = self.server.settings.approval == Approval::Ask;
+        let ran = self.server.workers.run(move || {
+            // Held to the end, even if the client no longer waits for the answer.
             let _turn = turn;
             let mut host = CallHost::new(answer, Box::new(move || cancelled.is_cancelled()), progress);
             let reply = match asks {
@@ -456,7 +425,7 @@ impl CallOf<'_> {
         });
         let ran = ran.await;
         if let Some(reporting) = reporting {
-            // Progress comes before the answer, or not at all.
+            // Progress is reported before the answer, or not at all.
             let _ = reporting.await;
         }
         ran.ok_or_else(|| ErrorData::internal_error("the call ended in a defect", None))

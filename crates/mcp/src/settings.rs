@@ -6,8 +6,7 @@ use file_tools::{SessionSettings, Tool};
 use fs_guard::Policy;
 use patch_engine::transaction::{KeyPlace, StatePlace};
 
-/// About how many bytes an answer has at most: some ten thousand tokens are what clients pass on to a model without a
-/// warning.
+/// The most bytes of an answer, about: clients pass some ten thousand tokens on to a model without a warning.
 pub const MAX_OUTPUT: usize = 20_000;
 
 /// The longest message of a client, in bytes: a patch of the largest size, with room for what JSON adds.
@@ -25,15 +24,15 @@ pub enum Approval {
     Auto,
 }
 
-/// Who says which directory is the workspace.
+/// Who chooses the directory of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
-    /// The server's configuration. It is fixed.
+    /// The server's configuration, for good.
     #[default]
     Named,
-    /// The client: it is where the client started the server, or the one root in there that the client names.
+    /// The client: the directory in which it started the server, or the one root in there that it names.
     Client,
-    /// The client, and where it started the server is no project, as the home directory: it has to name a root.
+    /// The client, which started the server outside of a project, as in the home directory: it has to name a root.
     Roots,
 }
 
@@ -42,7 +41,7 @@ pub enum Origin {
 pub struct ServerSettings {
     /// The workspace, or where to look for it.
     pub root: PathBuf,
-    /// Who says that it is the workspace.
+    /// Who chose the workspace.
     pub origin: Origin,
     /// What may be touched in it.
     pub policy: Policy,
@@ -54,7 +53,7 @@ pub struct ServerSettings {
     pub tools: Vec<Tool>,
     /// When a person is asked.
     pub approval: Approval,
-    /// Tools are listed with what they do and their arguments by name, in a third of the size.
+    /// Whether tools are listed in a third of the size: with what they do, and their arguments by name.
     pub brief: bool,
     /// How the tools work.
     pub tool_settings: SessionSettings,
@@ -63,7 +62,7 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// All tools, for this directory.
+    /// Makes settings with all tools for this directory.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
@@ -88,38 +87,22 @@ impl ServerSettings {
     }
 }
 
-/// A tool's name in the protocol. Providers of models allow letters, digits, `-` and `_` only, so `edit.patch` is
-/// `edit_patch` here.
-pub(crate) fn name(tool: Tool) -> String {
-    tool.legal_name().to_owned()
-}
-
-/// The tool of that name.
-pub(crate) fn named(text: &str) -> Option<Tool> {
-    Tool::named(text)
-}
-
-/// The names of all tools, as the protocol has them.
-#[must_use]
-pub fn tool_names() -> Vec<String> {
-    Tool::ALL.into_iter().map(name).collect()
-}
-
 /// There is no tool of that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no tool {name:?}; there are {}", tool_names().join(", "))]
+#[error("there is no tool {name:?}; there are {}", Tool::ALL.map(Tool::legal_name).join(", "))]
 pub struct BadTool {
     /// What was named.
     pub name: String,
 }
 
-/// The tools of these names, in their own order.
+/// Finds the tools with these names, and returns them in the order of the list of all tools.
 ///
 /// # Errors
 ///
 /// Names the first that does not exist.
 pub fn tools_named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Tool>, BadTool> {
-    let wanted = names.into_iter().map(|text| named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
+    let wanted =
+        names.into_iter().map(|text| Tool::named(text.trim()).ok_or_else(|| BadTool { name: text.to_owned() }));
     let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
     Ok(Tool::ALL.into_iter().filter(|tool| wanted.contains(tool)).collect())
 }

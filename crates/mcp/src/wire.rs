@@ -1,5 +1,5 @@
-//! Messages on two streams, one a line. Two threads read and write, so that a slow stream does not hold up the
-//! other. What is no message is answered here.
+//! Messages on two streams, one per line. Two threads read and write, so that a slow stream does not hold up the other. Lines
+//! that are not messages are answered here.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
@@ -14,10 +14,10 @@ use crate::backlog::{Backlog, Held};
 use crate::id::IdScanner;
 use crate::message::{self, INVALID_REQUEST, Refused};
 
-/// How many messages wait on each side.
+/// The most messages that wait on each side.
 const QUEUE: usize = 64;
 
-/// How long it is waited for a client that has ended its requests to take another answer.
+/// How long to wait for a client that has ended its requests to take another answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// A line on its way to the client.
@@ -75,7 +75,7 @@ impl Transport<RoleServer> for Wire {
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let sent = self.sent.clone();
-        // It counts from here on, however long it waits to be written.
+        // The message counts from here on, however long it waits to be written.
         let outgoing = serde_json::to_vec(&item).map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
         async move {
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -124,7 +124,7 @@ struct Reader {
     answers: mpsc::Sender<Outgoing>,
     backlog: Backlog,
     max_message: usize,
-    /// A request was seen.
+    /// Whether a request was seen.
     begun: bool,
 }
 
@@ -140,7 +140,7 @@ impl Reader {
         loop {
             let mut line = Vec::new();
             let goes_on = match read_line(&mut input, self.max_message, &mut line) {
-                // What a client that goes leaves unfinished is no message.
+                // An unfinished line of a client that leaves is ignored.
                 Ok(Line::End) | Err(_) => return,
                 Ok(Line::TooLong(id)) => {
                     let message = format!("the message is longer than {} bytes; split the change", self.max_message);
@@ -164,7 +164,7 @@ impl Reader {
             Ok(Some(message)) => {
                 drop(line);
                 self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
-                // Nothing was asked yet, so there is nothing to cancel or to answer: they were meant for a server before this one.
+                // Before the first request there is nothing to cancel or answer: such messages were meant for an earlier server.
                 !self.begun || self.to_server.blocking_send(message).is_ok()
             }
             Ok(None) => true,
@@ -179,7 +179,7 @@ impl Reader {
     }
 }
 
-/// Reads up to a line feed; of a line that is longer than `limit` nothing is kept but its id.
+/// Reads up to a line feed; of a line that is longer than `limit`, only the id is kept.
 fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<Line> {
     let mut dropped: Option<IdScanner> = None;
     loop {

@@ -1,4 +1,4 @@
-//! Where calls run: on threads of their own, because they may wait for disks and locks.
+//! The threads that calls run on, because they may wait for disks and locks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -19,7 +19,7 @@ impl Workers {
         Self { free: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
-    /// Runs `work` on another thread; on this one where the system gives none. `None` when it panicked.
+    /// Runs `work` on another thread, or on this one if the system gives none. `None` if it panicked.
     pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let permit = self.free.clone().acquire_owned().await.expect("it is never closed");
         let (done, ran) = oneshot::channel();
@@ -28,7 +28,7 @@ impl Workers {
             let _ = done.send(work());
             drop(permit);
         };
-        // A thread that cannot be started drops its closure, and this one needs it then.
+        // If a thread cannot be started, its closure is dropped, and this thread needs the job.
         let shared = Arc::new(Mutex::new(Some(job)));
         let take = |shared: &Mutex<Option<_>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
         let theirs = shared.clone();

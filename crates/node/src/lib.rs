@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use apply_patch_api as api;
-use apply_patch_api::{Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ToolError};
+use apply_patch_api::{Content, Decision, DiffDetail, Host, HostFile, HostTree, MemoryTree, ReadOptions, ToolError};
 use napi::bindgen_prelude::{AsyncTask, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Error, Result, Status, Task};
@@ -37,8 +37,8 @@ fn value(json: &str) -> Value {
 }
 
 /// The options that a JSON text has.
-fn read<T>(json: &str, read: fn(Value) -> std::result::Result<T, ToolError>) -> Result<T> {
-    read(value(json)).map_err(failed)
+fn read<T: ReadOptions>(json: &str) -> Result<T> {
+    T::read(value(json)).map_err(failed)
 }
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
@@ -157,52 +157,38 @@ impl Cancellation {
 type Asking<'f> = Function<'f, FnArgs<(String, Reply)>, UnknownReturnValue>;
 
 /// What the program decides and sees during a call.
-#[derive(Default)]
-struct Callbacks {
-    approve: Option<Callback<FnArgs<(String, Reply)>>>,
-    observe: Option<Callback<FnArgs<(String, Reply)>>>,
-    cancelled: Option<Arc<AtomicBool>>,
-}
-
-impl Callbacks {
-    fn new(
-        approve: Option<Asking<'_>>,
-        observe: Option<Asking<'_>>,
-        cancellation: Option<&Cancellation>,
-    ) -> Result<Self> {
-        Ok(Self {
-            approve: approve.map(|approve| approve.build_threadsafe_function().build()).transpose()?,
-            observe: observe.map(|observe| observe.build_threadsafe_function().build()).transpose()?,
-            cancelled: cancellation.map(|one| Arc::clone(&one.0)),
-        })
+fn host(
+    approve: Option<Asking<'_>>,
+    observe: Option<Asking<'_>>,
+    cancellation: Option<&Cancellation>,
+) -> Result<Host<'static>> {
+    let mut host = Host::default();
+    if let Some(approve) = approve {
+        let approve = approve.build_threadsafe_function().build()?;
+        host.approve = Some(Box::new(move |proposal| {
+            let diff = proposal.diff().map(|diff| String::from_utf8_lossy(&diff).into_owned()).ok();
+            let question = json!({
+                "digest": proposal.digest(),
+                "changes": proposal.changes(),
+                "diff": diff,
+                "reasons": proposal.reasons(),
+            });
+            match ask(&approve, question.to_string()) {
+                Some(Answer::Decided(decision)) => decision,
+                _ => Decision::Decline,
+            }
+        }));
     }
-
-    fn host(self) -> Host<'static> {
-        let mut host = Host::default();
-        if let Some(approve) = self.approve {
-            host.approve = Some(Box::new(move |proposal| {
-                let diff = proposal.diff().map(|diff| String::from_utf8_lossy(&diff).into_owned()).ok();
-                let question = json!({
-                    "digest": proposal.digest(),
-                    "changes": proposal.changes(),
-                    "diff": diff,
-                    "reasons": proposal.reasons(),
-                });
-                match ask(&approve, question.to_string()) {
-                    Some(Answer::Decided(decision)) => decision,
-                    _ => Decision::Decline,
-                }
-            }));
-        }
-        if let Some(observe) = self.observe {
-            // It has seen everything when the call ends.
-            host.observe = Some(Box::new(move |event| drop(ask(&observe, event.to_string()))));
-        }
-        if let Some(cancelled) = self.cancelled {
-            host.cancelled = Some(Box::new(move || cancelled.load(Ordering::Relaxed)));
-        }
-        host
+    if let Some(observe) = observe {
+        let observe = observe.build_threadsafe_function().build()?;
+        // It has seen everything when the call ends.
+        host.observe = Some(Box::new(move |event| drop(ask(&observe, event.to_string()))));
     }
+    if let Some(Cancellation(cancelled)) = cancellation {
+        let cancelled = Arc::clone(cancelled);
+        host.cancelled = Some(Box::new(move || cancelled.load(Ordering::Relaxed)));
+    }
+    Ok(host)
 }
 
 /// What a patch would do.
@@ -239,7 +225,7 @@ impl Workspace {
     /// Opens a directory.
     #[napi(constructor, catch_unwind)]
     pub fn new(root: String, options: String) -> Result<Self> {
-        let options = read(&options, api::WorkspaceOptions::read)?;
+        let options = read(&options)?;
         Ok(Self(Arc::new(api::Workspace::open(Path::new(&root), &options).map_err(failed)?)))
     }
 
@@ -257,7 +243,7 @@ impl Workspace {
 
     fn planning(&self, patch: Text, options: &str) -> Result<Work<Plan>> {
         let (workspace, patch) = (Arc::clone(&self.0), bytes(patch));
-        let options = read(options, api::PatchOptions::read)?;
+        let options = read(options)?;
         Ok(Box::new(move || workspace.plan(&patch, &options).map(Plan::from)))
     }
 
@@ -273,16 +259,16 @@ impl Workspace {
         self.planning(patch, &options)?().map_err(failed)
     }
 
-    fn applying(&self, patch: Either<Text, &Plan>, options: &str, callbacks: Callbacks) -> Result<Work<String>> {
+    fn applying(&self, patch: Either<Text, &Plan>, options: &str, host: Host<'static>) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
         Ok(match patch {
             Either::B(Plan(plan)) => {
                 let plan = Arc::clone(plan);
-                Box::new(move || Ok(workspace.apply_plan(&plan, callbacks.host())?.to_string()))
+                Box::new(move || Ok(workspace.apply_plan(&plan, host)?.to_string()))
             }
             Either::A(patch) => {
-                let (patch, options) = (bytes(patch), read(options, api::PatchOptions::read)?);
-                Box::new(move || Ok(workspace.apply(&patch, &options, callbacks.host())?.to_string()))
+                let (patch, options) = (bytes(patch), read(options)?);
+                Box::new(move || Ok(workspace.apply(&patch, &options, host)?.to_string()))
             }
         })
     }
@@ -297,14 +283,14 @@ impl Workspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        let callbacks = Callbacks::new(approve, observe, cancellation)?;
-        Ok(Job::task(self.applying(Either::A(patch), &options, callbacks)?))
+        let host = host(approve, observe, cancellation)?;
+        Ok(Job::task(self.applying(Either::A(patch), &options, host)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
-        self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
+        self.applying(Either::A(patch), &options, Host::default())?().map_err(failed)
     }
 
     /// Applies exactly a plan.
@@ -316,20 +302,20 @@ impl Workspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        let callbacks = Callbacks::new(approve, observe, cancellation)?;
-        Ok(Job::task(self.applying(Either::B(plan), "", callbacks)?))
+        let host = host(approve, observe, cancellation)?;
+        Ok(Job::task(self.applying(Either::B(plan), "", host)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn apply_plan_sync(&self, plan: &Plan) -> Result<String> {
-        self.applying(Either::B(plan), "", Callbacks::default())?().map_err(failed)
+        self.applying(Either::B(plan), "", Host::default())?().map_err(failed)
     }
 
-    fn undoing(&self, options: &str, callbacks: Callbacks) -> Result<Work<String>> {
+    fn undoing(&self, options: &str, host: Host<'static>) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
-        let options = read(options, api::UndoOptions::read)?;
-        Ok(Box::new(move || Ok(workspace.undo(&options, callbacks.host())?.to_string())))
+        let options = read(options)?;
+        Ok(Box::new(move || Ok(workspace.undo(&options, host)?.to_string())))
     }
 
     /// Takes a transaction back.
@@ -340,18 +326,18 @@ impl Workspace {
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
     ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.undoing(&options, Callbacks::new(approve, observe, None)?)?))
+        Ok(Job::task(self.undoing(&options, host(approve, observe, None)?)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn undo_sync(&self, options: String) -> Result<String> {
-        self.undoing(&options, Callbacks::default())?().map_err(failed)
+        self.undoing(&options, Host::default())?().map_err(failed)
     }
 
-    fn redoing(&self, id: Option<String>, callbacks: Callbacks) -> Work<String> {
+    fn redoing(&self, id: Option<String>, host: Host<'static>) -> Work<String> {
         let workspace = Arc::clone(&self.0);
-        Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, callbacks.host())?.to_string()))
+        Box::new(move || Ok(workspace.redo(id.as_deref(), DiffDetail::None, host)?.to_string()))
     }
 
     /// Takes an undo back.
@@ -362,13 +348,13 @@ impl Workspace {
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
     ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.redoing(id, Callbacks::new(approve, observe, None)?)))
+        Ok(Job::task(self.redoing(id, host(approve, observe, None)?)))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn redo_sync(&self, id: Option<String>) -> Result<String> {
-        self.redoing(id, Callbacks::default())().map_err(failed)
+        self.redoing(id, Host::default())().map_err(failed)
     }
 
     /// The newest transactions.
@@ -378,9 +364,9 @@ impl Workspace {
         Job::task(move || Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string()))
     }
 
-    fn calling(&self, tool: String, arguments: &str, callbacks: Callbacks) -> Work<String> {
+    fn calling(&self, tool: String, arguments: &str, host: Host<'static>) -> Work<String> {
         let (workspace, arguments) = (Arc::clone(&self.0), value(arguments));
-        Box::new(move || Ok(workspace.call(&tool, &arguments, callbacks.host()).to_string()))
+        Box::new(move || Ok(workspace.call(&tool, &arguments, host).to_string()))
     }
 
     /// Calls a file tool.
@@ -393,14 +379,14 @@ impl Workspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
-        let callbacks = Callbacks::new(approve, observe, cancellation)?;
-        Ok(Job::task(self.calling(tool, &arguments, callbacks)))
+        let host = host(approve, observe, cancellation)?;
+        Ok(Job::task(self.calling(tool, &arguments, host)))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
-        self.calling(tool, &arguments, Callbacks::default())().map_err(failed)
+        self.calling(tool, &arguments, Host::default())().map_err(failed)
     }
 }
 
@@ -413,7 +399,7 @@ impl GitTree {
     /// Opens a repository at a revision.
     #[napi(constructor, catch_unwind)]
     pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
-        let options = read(&options, api::WorkspaceOptions::read)?;
+        let options = read(&options)?;
         let tree = api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
         Ok(Self(Arc::new(tree)))
     }
@@ -446,7 +432,7 @@ impl GitTree {
     #[napi(catch_unwind)]
     pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<Plan>>> {
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
-        let options = read(&options, api::PatchOptions::read)?;
+        let options = read(&options)?;
         Ok(Job::task(move || tree.plan(&patch, &options).map(Plan::from)))
     }
 
@@ -466,10 +452,10 @@ impl GitTree {
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
     ) -> Result<AsyncTask<Job<String>>> {
-        let callbacks = Callbacks::new(approve, observe, None)?;
+        let host = host(approve, observe, None)?;
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
-        let (options, git) = (read(&options, api::PatchOptions::read)?, read(&git, api::GitOptions::read)?);
-        Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, callbacks.host())?.to_string())))
+        let (options, git) = (read(&options)?, read(&git)?);
+        Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, host)?.to_string())))
     }
 }
 
@@ -504,7 +490,7 @@ pub fn apply_in_memory<'env>(
     patch: Text,
     options: String,
 ) -> Result<InMemory<'env>> {
-    let options = read(&options, api::PatchOptions::read)?;
+    let options = read(&options)?;
     let (changed, plan) = api::apply_in_memory(&tree(paths, contents), &bytes(patch), &options).map_err(failed)?;
     let mut done =
         InMemory { paths: Vec::new(), contents: Vec::new(), facts: facts(&plan).map_err(failed)?.to_string() };
@@ -538,7 +524,7 @@ fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> Value {
 #[napi(catch_unwind)]
 pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<AsyncTask<Job<String>>> {
     let read_file: Callback<FnArgs<(String, Reply)>> = read_file.build_threadsafe_function().build()?;
-    let (patch, options) = (bytes(patch), read(&options, api::PatchOptions::read)?);
+    let (patch, options) = (bytes(patch), read(&options)?);
     Ok(Job::task(move || {
         let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
             Some(Answer::File(file)) => Ok(file),
@@ -554,14 +540,13 @@ pub fn plan_over(read_file: Asking<'_>, patch: Text, options: String) -> Result<
 /// Applies a diff without headers to a text.
 #[napi(catch_unwind)]
 pub fn apply_diff(env: &Env, text: Text, diff: String, mode: String) -> Result<BufferSlice<'_>> {
-    let mode = mode.parse().map_err(failed)?;
-    BufferSlice::copy_from(env, &api::apply_diff(&bytes(text), &diff, mode).map_err(failed)?)
+    BufferSlice::copy_from(env, &api::apply_diff(&bytes(text), &diff, &mode).map_err(failed)?)
 }
 
 /// The tree of a patch.
 #[napi(catch_unwind)]
 pub fn parse(patch: Text, options: String) -> Result<String> {
-    let options = read(&options, api::PatchOptions::read)?;
+    let options = read(&options)?;
     Ok(api::parse(&bytes(patch), &options).map_err(failed)?.to_string())
 }
 
@@ -574,7 +559,7 @@ pub fn convert(
     paths: Option<Vec<String>>,
     contents: Option<Vec<Text>>,
 ) -> Result<String> {
-    let options = read(&options, api::PatchOptions::read)?;
+    let options = read(&options)?;
     let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
     let done = api::convert(&bytes(patch), to.parse().map_err(failed)?, &options, files.as_ref()).map_err(failed)?;
     Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings }).to_string())
@@ -583,7 +568,7 @@ pub fn convert(
 /// What a provider's request has: `value` and `caveats`.
 #[napi(catch_unwind)]
 pub fn tool_specs(provider: String, options: String) -> Result<String> {
-    let specs = api::tool_specs(&provider, &read(&options, api::SpecOptions::read)?).map_err(failed)?;
+    let specs = api::tool_specs(&provider, &read(&options)?).map_err(failed)?;
     Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
 }
 
@@ -608,7 +593,7 @@ impl Stream {
     /// Nothing of it yet.
     #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> Result<Self> {
-        Ok(Self(api::Stream::new(&read(&options, api::PatchOptions::read)?).map_err(failed)?))
+        Ok(Self(api::Stream::new(&read(&options)?).map_err(failed)?))
     }
 
     /// What the next part says.

@@ -6,6 +6,7 @@ use apply_patch_api::{Decision, Host, ToolError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
+use serde_json::Value;
 
 use crate::plan::Proposal;
 use crate::value::{raised, to_python};
@@ -41,15 +42,15 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Makes a call, with the interpreter released.
-    pub(crate) fn run<T: Send>(
+    /// Makes a call with the interpreter released, and returns its answer.
+    pub(crate) fn run<'py>(
         &self,
-        py: Python<'_>,
-        call: impl FnOnce(Host<'_>) -> Result<T, ToolError> + Send,
-    ) -> PyResult<T> {
+        py: Python<'py>,
+        call: impl FnOnce(Host<'_>) -> Result<Value, ToolError> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let thrown = Raised::default();
         let result = py.detach(|| call(self.host(&thrown)));
-        thrown.result(py, result)
+        to_python(py, &thrown.result(py, result)?)
     }
 
     fn host<'h>(&'h self, thrown: &'h Raised) -> Host<'h> {
@@ -65,7 +66,7 @@ impl Callbacks {
             Box::new(approve) as Box<dyn FnMut(&apply_patch_api::Proposal<'_>) -> Decision + Send + 'h>
         });
         let observe = self.observe.as_ref().map(|callback| {
-            let observe = move |event: serde_json::Value| {
+            let observe = move |event: Value| {
                 if thrown.is_some() {
                     return;
                 }
@@ -74,7 +75,7 @@ impl Callbacks {
                     thrown.keep(error);
                 }
             };
-            Box::new(observe) as Box<dyn FnMut(serde_json::Value) + Send + 'h>
+            Box::new(observe) as Box<dyn FnMut(Value) + Send + 'h>
         });
         // An exception gives the call up as long as nothing is published; so does Control-C.
         let cancelled = move || {

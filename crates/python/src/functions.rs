@@ -5,7 +5,7 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Content, DiffMode, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, SpecOptions, ToolError,
+    Content, HostFile, HostTree, MemoryTree, OutputForm, PatchOptions, ReadOptions as _, SpecOptions,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::callback::Raised;
 use crate::plan::HostPlan;
-use crate::value::{bytes, options, raised, text_or_bytes, to_python};
+use crate::value::{bytes, call, options, text_or_bytes, to_python};
 
 /// Files in memory, and which of them are text.
 fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, bool>)> {
@@ -25,11 +25,6 @@ fn files(given: &Bound<'_, PyMapping>) -> PyResult<(MemoryTree, HashMap<String, 
         texts.insert(path.to_owned(), content.is_instance_of::<PyString>());
     }
     Ok((tree, texts))
-}
-
-/// Makes a call with the interpreter released.
-fn call<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T, ToolError> + Send) -> PyResult<T> {
-    py.detach(run).map_err(|error| raised(py, &error))
 }
 
 /// Applies a patch to files in memory, which stay as they are: a dict of what changes, None for a file that goes away.
@@ -65,7 +60,7 @@ pub(crate) fn apply_in_memory<'py>(
 #[pyfunction]
 #[pyo3(signature = (input, diff, mode="default"))]
 pub(crate) fn apply_diff(py: Python<'_>, input: &str, diff: &str, mode: &str) -> PyResult<String> {
-    let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode.parse::<DiffMode>()?))?;
+    let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode))?;
     Ok(String::from_utf8_lossy(&changed).into_owned())
 }
 

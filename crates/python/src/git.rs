@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{GitOptions, PatchOptions, WorkspaceOptions};
+use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::callback::Callbacks;
 use crate::plan::Plan;
-use crate::value::{bytes, options, raised, to_python};
+use crate::value::{bytes, call, options};
 
 /// The files of a commit in a git repository, without a checkout.
 #[pyclass(frozen, module = "apply_patch")]
@@ -21,8 +21,7 @@ impl GitTree {
     #[pyo3(signature = (repository, revision="HEAD", /, **options))]
     fn new(py: Python<'_>, repository: PathBuf, revision: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = self::options(options)?;
-        let opened = py.detach(|| api::GitTree::open(&repository, revision, &WorkspaceOptions::read(options)?));
-        opened.map(Self).map_err(|error| raised(py, &error))
+        call(py, || api::GitTree::open(&repository, revision, &WorkspaceOptions::read(options)?)).map(Self)
     }
 
     /// The commit that the revision named when it was opened.
@@ -40,27 +39,26 @@ impl GitTree {
     /// The bytes of a file, or the text of a link; None when there is none.
     #[pyo3(signature = (path, /))]
     fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let read = py.detach(|| self.0.read(path)).map_err(|error| raised(py, &error))?;
+        let read = call(py, || self.0.read(path))?;
         Ok(read.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// The paths of all files and links that may be read.
     fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        py.detach(|| self.0.list()).map_err(|error| raised(py, &error))
+        call(py, || self.0.list())
     }
 
     /// Plans a patch over the commit; nothing is written.
     #[pyo3(signature = (patch, /, **options))]
     fn plan(&self, py: Python<'_>, patch: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Plan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
-        let plan = py.detach(|| self.0.plan(&patch, &PatchOptions::read(options)?));
-        plan.map(Plan).map_err(|error| raised(py, &error))
+        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
     }
 
     /// The id of the tree that a plan of this object makes; nothing is written.
     #[pyo3(signature = (plan, /))]
     fn tree_of(&self, py: Python<'_>, plan: &Plan) -> PyResult<String> {
-        py.detach(|| self.0.tree_of(&plan.0)).map_err(|error| raised(py, &error))
+        call(py, || self.0.tree_of(&plan.0))
     }
 
     /// Applies a patch: it becomes a commit, and a branch is moved to it.
@@ -82,9 +80,7 @@ impl GitTree {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
-        let done = Callbacks { approve, observe }
-            .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))?;
-        to_python(py, &done)
+        Callbacks { approve, observe }.run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
     }
 
     fn __repr__(&self) -> String {

@@ -4,7 +4,7 @@ use apply_patch_api as api;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::value::{raised, text_or_bytes, to_python};
+use crate::value::{call, raised, text_or_bytes, to_python};
 
 /// What a patch would do. Nothing is written, and what happens to the files since does not change it.
 #[pyclass(frozen, module = "apply_patch")]
@@ -55,7 +55,7 @@ impl Plan {
 
 impl Plan {
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        py.detach(|| self.0.diff()).map_err(|error| raised(py, &error))
+        call(py, || self.0.diff())
     }
 }
 
@@ -145,7 +145,7 @@ impl HostPlan {
     /// counts, and `text`.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let edits = py.detach(|| self.0.edits()).map_err(|error| raised(py, &error))?;
+        let edits = call(py, || self.0.edits())?;
         let file = |file: &api::FileEdit| {
             let edit = |edit: &api::TextEdit| {
                 let dict = PyDict::new(py);

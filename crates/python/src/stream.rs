@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use apply_patch_api::{PatchOptions, Stream};
+use apply_patch_api::{PatchOptions, ReadOptions as _, Stream};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;

@@ -113,6 +113,11 @@ pub(crate) fn text_or_bytes<'py>(py: Python<'py>, bytes: &[u8], as_text: bool) -
     }
 }
 
+/// Makes a call with the interpreter released.
+pub(crate) fn call<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T, ToolError> + Send) -> PyResult<T> {
+    py.detach(run).map_err(|error| raised(py, &error))
+}
+
 /// The exception of an error.
 pub(crate) fn raised(py: Python<'_>, error: &ToolError) -> PyErr {
     let exception = || {

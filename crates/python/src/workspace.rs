@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{DiffDetail, PatchOptions, UndoOptions, WorkspaceOptions};
+use apply_patch_api::{DiffDetail, PatchOptions, ReadOptions as _, UndoOptions, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::callback::Callbacks;
 use crate::plan::Plan;
-use crate::value::{bytes, from_python, options, raised, to_python};
+use crate::value::{bytes, call, from_python, options, raised, to_python};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many threads.
 #[pyclass(frozen, module = "apply_patch")]
@@ -28,8 +28,7 @@ impl Workspace {
     #[pyo3(signature = (root, /, **options))]
     fn new(py: Python<'_>, root: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = self::options(options)?;
-        let opened = py.detach(|| api::Workspace::open(&root, &WorkspaceOptions::read(options)?));
-        opened.map(Self).map_err(|error| raised(py, &error))
+        call(py, || api::Workspace::open(&root, &WorkspaceOptions::read(options)?)).map(Self)
     }
 
     /// The directory.
@@ -48,8 +47,7 @@ impl Workspace {
     #[pyo3(signature = (patch, /, **options))]
     fn plan(&self, py: Python<'_>, patch: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Plan> {
         let (patch, options) = (bytes(patch)?, self::options(options)?);
-        let plan = py.detach(|| self.0.plan(&patch, &PatchOptions::read(options)?));
-        plan.map(Plan).map_err(|error| raised(py, &error))
+        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(Plan)
     }
 
     /// Applies a patch, or exactly the plan of one; all of it or nothing.
@@ -63,18 +61,17 @@ impl Workspace {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let callbacks = Callbacks { approve, observe };
-        let done = if let Ok(plan) = patch.cast::<Plan>() {
+        if let Ok(plan) = patch.cast::<Plan>() {
             if options.is_some_and(|options| !options.is_empty()) {
                 let message = "a plan has its options already";
                 return Err(pyo3::exceptions::PyTypeError::new_err(message));
             }
             let plan = plan.get();
-            callbacks.run(py, |host| self.0.apply_plan(&plan.0, host))?
+            callbacks.run(py, |host| self.0.apply_plan(&plan.0, host))
         } else {
             let (patch, options) = (bytes(patch)?, self::options(options)?);
-            callbacks.run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, host))?
-        };
-        to_python(py, &done)
+            callbacks.run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, host))
+        }
     }
 
     /// Takes back a transaction: the last one that is not undone, unless one is named.
@@ -91,8 +88,7 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = UndoOptions { id, paths, carry, diff: detail(py, diff)? };
-        let done = Callbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))?;
-        to_python(py, &done)
+        Callbacks { approve, observe }.run(py, |host| self.0.undo(&options, host))
     }
 
     /// Takes back an undo: the last one, unless one is named.
@@ -106,15 +102,13 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let detail = detail(py, diff)?;
-        let done = Callbacks { approve, observe }.run(py, |host| self.0.redo(id.as_deref(), detail, host))?;
-        to_python(py, &done)
+        Callbacks { approve, observe }.run(py, |host| self.0.redo(id.as_deref(), detail, host))
     }
 
     /// The newest transactions, and those whose journals are not trusted.
     #[pyo3(signature = (max_count=None, /, *, diff=false))]
     fn log<'py>(&self, py: Python<'py>, max_count: Option<usize>, diff: bool) -> PyResult<Bound<'py, PyAny>> {
-        let log = py.detach(|| self.0.log(max_count, diff)).map_err(|error| raised(py, &error))?;
-        to_python(py, &log)
+        to_python(py, &call(py, || self.0.log(max_count, diff))?)
     }
 
     /// Calls a file tool by its name: its answer, also when it failed.
@@ -128,8 +122,7 @@ impl Workspace {
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let arguments = arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
-        let answer = Callbacks { approve, observe }.run(py, |host| Ok(self.0.call(tool, &arguments, host)))?;
-        to_python(py, &answer)
+        Callbacks { approve, observe }.run(py, |host| Ok(self.0.call(tool, &arguments, host)))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -1,7 +1,7 @@
 //! Patches in a browser, over files in memory.
 
 use apply_patch_api as api;
-use apply_patch_api::{MemoryTree, ToolError};
+use apply_patch_api::{MemoryTree, ReadOptions as _, ToolError};
 use js_sys::{Array, Error, Object, Reflect, Uint8Array};
 use serde::Serialize;
 use serde_json::Value;
@@ -81,21 +81,21 @@ fn to_js(value: &impl Serialize) -> Result<JsValue> {
 }
 
 /// An `Error` with the fields of the answer of a failed call.
-fn failed(error: &ToolError) -> JsValue {
+fn failed(error: ToolError) -> JsValue {
     let thrown = Error::new(&error.message);
     thrown.set_name("PatchError");
-    if let Ok(fields) = to_js(error) {
+    if let Ok(fields) = to_js(&error) {
         Object::assign(&thrown, fields.unchecked_ref());
     }
     thrown.into()
 }
 
-fn read<T>(options: &JsValue, read: fn(Value) -> std::result::Result<T, ToolError>) -> Result<T> {
+fn read(options: &JsValue) -> Result<api::PatchOptions> {
     let value = match options.is_undefined() {
         true => Value::Null,
         false => serde_wasm_bindgen::from_value(options.clone())?,
     };
-    read(value).map_err(|error| failed(&error))
+    api::PatchOptions::read(value).map_err(failed)
 }
 
 /// The bytes of text or bytes, and whether it is text.
@@ -129,9 +129,9 @@ fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
 #[wasm_bindgen(js_name = applyInMemory)]
 pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result<Changed> {
     let (tree, all_text) = tree(files)?;
-    let options = read(options, api::PatchOptions::read)?;
-    let (changed, plan) = api::apply_in_memory(&tree, &bytes(patch)?.0, &options).map_err(|error| failed(&error))?;
-    let diff = plan.diff().map_err(|error| failed(&error))?;
+    let options = read(options)?;
+    let (changed, plan) = api::apply_in_memory(&tree, &bytes(patch)?.0, &options).map_err(failed)?;
+    let diff = plan.diff().map_err(failed)?;
     let after = Object::new();
     for file in changed {
         let content = file.after.map_or(JsValue::NULL, |content| given(&content.bytes, all_text));
@@ -154,25 +154,24 @@ pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result
 #[wasm_bindgen(js_name = applyDiff)]
 pub fn apply_diff(input: &Text, diff: &str, mode: Option<String>) -> Result<JsValue> {
     let (input, is_text) = bytes(input)?;
-    let mode = mode.as_deref().unwrap_or("default").parse().map_err(|error| failed(&error))?;
-    let output = api::apply_diff(&input, diff, mode).map_err(|error| failed(&error))?;
+    let output = api::apply_diff(&input, diff, mode.as_deref().unwrap_or("default")).map_err(failed)?;
     Ok(given(&output, is_text))
 }
 
 /// The tree of a patch.
 #[wasm_bindgen]
 pub fn parse(patch: &Text, options: &Options) -> Result<JsValue> {
-    let options = read(options, api::PatchOptions::read)?;
-    to_js(&api::parse(&bytes(patch)?.0, &options).map_err(|error| failed(&error))?)
+    let options = read(options)?;
+    to_js(&api::parse(&bytes(patch)?.0, &options).map_err(failed)?)
 }
 
 /// A patch in another form: `text` and `warnings`. A diff needs the files that the patch is for.
 #[wasm_bindgen]
 pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) -> Result<JsValue> {
-    let options = read(options, api::PatchOptions::read)?;
+    let options = read(options)?;
     let files = if files.is_undefined() { None } else { Some(tree(files)?.0) };
-    let to = to.parse().map_err(|error| failed(&error))?;
-    let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(|error| failed(&error))?;
+    let to = to.parse().map_err(failed)?;
+    let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(failed)?;
     let text = String::from_utf8_lossy(&done.text);
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
 }
@@ -181,14 +180,14 @@ pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) ->
 #[wasm_bindgen]
 pub fn grammar(format: Option<String>, dialect: Option<String>) -> Result<String> {
     let (format, dialect) = (format.as_deref().unwrap_or("lark"), dialect.as_deref().unwrap_or("whole"));
-    api::grammar(format, dialect).map(ToOwned::to_owned).map_err(|error| failed(&error))
+    api::grammar(format, dialect).map(ToOwned::to_owned).map_err(failed)
 }
 
 /// What a model has to know of patches.
 #[wasm_bindgen]
 pub fn prompt(dialect: Option<String>, channel: Option<String>) -> Result<String> {
     let (dialect, channel) = (dialect.as_deref().unwrap_or("whole"), channel.as_deref().unwrap_or("tool"));
-    api::prompt(dialect, channel).map_err(|error| failed(&error))
+    api::prompt(dialect, channel).map_err(failed)
 }
 
 /// A patch that is still arriving.
@@ -200,8 +199,8 @@ impl PatchStream {
     /// Nothing of it yet.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &Options) -> Result<Self> {
-        let stream = api::Stream::new(&read(options, api::PatchOptions::read)?);
-        Ok(Self(stream.map_err(|error| failed(&error))?))
+        let stream = api::Stream::new(&read(options)?);
+        Ok(Self(stream.map_err(failed)?))
     }
 
     /// What the next part says.

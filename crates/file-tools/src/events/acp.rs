@@ -59,35 +59,29 @@ struct Location {
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
 enum Content<'l> {
-    Text { r#type: &'static str, content: TextBlock<'l> },
-    V1(V1Diff<'l>),
-    V2(V2Diff),
+    #[serde(rename = "content")]
+    Text { content: TextBlock<'l> },
+    #[serde(rename = "diff")]
+    V1Diff {
+        path: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        old_text: Option<&'l str>,
+        new_text: &'l str,
+    },
+    #[serde(rename = "diff")]
+    V2Diff {
+        changes: Vec<V2Change>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        patch: Option<V2Patch>,
+    },
 }
 
 #[derive(Serialize)]
 struct TextBlock<'l> {
     r#type: &'static str,
     text: Cow<'l, str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct V1Diff<'l> {
-    r#type: &'static str,
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old_text: Option<&'l str>,
-    new_text: &'l str,
-}
-
-#[derive(Serialize)]
-struct V2Diff {
-    r#type: &'static str,
-    changes: Vec<V2Change>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<V2Patch>,
 }
 
 #[derive(Serialize)]
@@ -113,7 +107,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
         (title(call, items), kind(call, items), items.iter().map(|item| location(call, item)).collect::<Vec<_>>())
     };
     let update = match *event {
-        // A call is one in the protocol; how far a commit is and what a turn did are not part of it.
+        // The protocol has calls only: no progress of a commit, and no diff of a turn.
         CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
         CallEvent::Called => Update {
             session_update: if version == 1 { "tool_call" } else { "tool_call_update" },
@@ -154,7 +148,7 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
     json(&Notification { jsonrpc: "2.0", method: "session/update", params })
 }
 
-/// Up to three changes in words; before they are known, the tool.
+/// Names up to three changes, or the tool before they are known.
 fn title(call: &CurrentCall, items: &[&Item]) -> String {
     const NAMED: usize = 3;
     if items.is_empty() {
@@ -177,7 +171,7 @@ fn title(call: &CurrentCall, items: &[&Item]) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-/// `delete` or `move` when the whole call is one.
+/// Returns `delete` or `move` if the whole call is that, else `edit`.
 fn kind(call: &CurrentCall, items: &[&Item]) -> &'static str {
     let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
     match &*call.tool {
@@ -195,7 +189,7 @@ fn location(call: &CurrentCall, item: &Item) -> Location {
 }
 
 fn text(text: Cow<'_, str>) -> Content<'_> {
-    Content::Text { r#type: "content", content: TextBlock { r#type: "text", text } }
+    Content::Text { content: TextBlock { r#type: "text", text } }
 }
 
 fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
@@ -209,18 +203,11 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content
 /// A deleted file is one without text in version 1; a moved one is a new file, and its title names the move.
 fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
     let path = call.absolute(item.last_path());
-    let left_out = || {
-        let words =
-            format!("{} {path}: the text is not shown, it is binary or longer than 1 MiB", item.operation.as_str());
-        text(words.into())
-    };
-    match (&item.old, &item.new) {
-        (Text::LeftOut, _) | (_, Text::LeftOut) => left_out(),
-        (old, new) => {
-            let new_text = new.text().unwrap_or_default();
-            Content::V1(V1Diff { r#type: "diff", path, old_text: old.text(), new_text })
-        }
+    if [&item.old, &item.new].contains(&&Text::LeftOut) {
+        let operation = item.operation.as_str();
+        return text(format!("{operation} {path}: the text is not shown, it is binary or longer than 1 MiB").into());
     }
+    Content::V1Diff { path, old_text: item.old.text(), new_text: item.new.text().unwrap_or_default() }
 }
 
 fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
@@ -231,12 +218,11 @@ fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
             ChangeKind::Delete => ("delete", None),
             ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
         };
-        let known = [&item.old, &item.new].iter().all(|text| **text != Text::LeftOut);
+        let known = ![&item.old, &item.new].contains(&&Text::LeftOut);
         V2Change { operation, old_path, path: call.absolute(item.last_path()), file_type: known.then_some("text") }
     };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
-    // A part of a patch would be none.
+    // A patch is sent whole or not at all.
     let patch = (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
-    let changes = items.iter().map(change).collect();
-    Content::V2(V2Diff { r#type: "diff", changes, patch })
+    Content::V2Diff { changes: items.iter().map(change).collect(), patch }
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::item::Item;
 
-/// The call that is going on.
+/// The current call.
 #[derive(Debug)]
 pub(super) struct CurrentCall {
     pub(super) session_id: String,
@@ -22,11 +22,11 @@ impl CurrentCall {
     }
 }
 
-/// One thing that happened.
+/// An event of a call.
 pub(super) enum CallEvent<'e> {
-    /// A tool was called; what it will change is not known yet.
+    /// A tool was called; its changes are not known yet.
     Called,
-    /// This will be changed. Repeated with more when a call commits several times.
+    /// These changes will be made. Repeated with more when a call commits several times.
     Planned { items: &'e [&'e Item], again: bool, auto_approved: bool },
     /// A path is published.
     Progress { path: &'e str, done: usize, total: usize },
@@ -42,7 +42,7 @@ pub(super) enum CallEvent<'e> {
     TurnDiff { diff: &'e str },
 }
 
-/// A value as a line.
+/// Writes a value as a line of JSON.
 pub(super) fn json(value: &impl Serialize) -> Option<String> {
     Some(serde_json::to_string(value).expect("text keys"))
 }

@@ -1,4 +1,4 @@
-//! A change as the events report it.
+//! Changes as the events report them.
 
 use patch_engine::{Change, ChangeKind, Images, line_counts};
 use serde::Serialize;
@@ -45,9 +45,9 @@ fn operation_name<S: serde::Serializer>(operation: &ChangeKind, serializer: S) -
 pub(super) enum Text {
     /// There is no file.
     Absent,
-    /// This is in it.
+    /// The text of the file.
     Here(String),
-    /// It is no text, too long, or not in memory.
+    /// The file is not text, too long, or not in memory.
     LeftOut,
 }
 
@@ -70,7 +70,7 @@ impl Text {
 
 impl Item {
     pub(super) fn new(images: Images<'_>, change: &Change, root: &str) -> Self {
-        // A file that is no longer what the plan was made for is reported without its text: the commit will fail.
+        // A file that has changed since it was planned is reported without its text: the commit will fail.
         let text = |bytes: Result<Vec<u8>, _>| {
             bytes.map_or_else(|_: fs_guard::Error| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
         };
@@ -91,13 +91,13 @@ impl Item {
         }
     }
 
-    /// The path that the file has in the end; of a deleted one, that it had.
+    /// Returns the path that the file has after the change; of a deleted file, the path that it had.
     pub(super) fn last_path(&self) -> &str {
         self.to_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// The hunks of the diff, without what stands before them; empty where there are none. Those of a file that goes, as
-    /// this one takes its place, are left out.
+    /// Returns the hunks of the diff without the headers above them; empty if there are none. The hunks of a file that this one
+    /// replaces are left out.
     pub(super) fn hunks(&self) -> &str {
         let own = self.diff.rfind("\ndiff --git ").unwrap_or_default();
         match self.diff[own..].find("\n@@ ") {
@@ -106,7 +106,7 @@ impl Item {
         }
     }
 
-    /// The 1-based line of the new file in which the first hunk begins.
+    /// Returns the line of the new file, from 1, at which the first hunk begins.
     pub(super) fn first_line(&self) -> Option<u32> {
         let hunks = self.hunks();
         let range = hunks[hunks.find('+')? + 1..].split([',', ' ']).next()?;

@@ -71,7 +71,7 @@ pub struct Events<'e> {
     state: CallState,
 }
 
-/// What is known of the call that is going on, or of the last one.
+/// The state of the current call, or of the last one.
 #[derive(Default)]
 struct CallState {
     /// The changes of the plan that is being committed, and its paths in the order of the plan.
@@ -80,10 +80,9 @@ struct CallState {
     published: usize,
     committed: Vec<Item>,
     transactions: Vec<String>,
-    in_call: bool,
     began: bool,
     changed: bool,
-    /// What was decided about the plans of the call.
+    /// The decisions about the plans of the call.
     declined: bool,
     asked: bool,
 }
@@ -97,7 +96,7 @@ impl std::fmt::Debug for Events<'_> {
 impl<'e> Events<'e> {
     /// Starts a turn in the workspace at `root`; every line goes to `sink`, without its line feed.
     pub fn new(form: EventForm, session_id: &str, root: &Path, sink: impl FnMut(&str) + 'e) -> Self {
-        // The events name files for others to open; nothing is opened by these names here.
+        // These paths are for the readers of the events; nothing is opened by them here.
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let root: std::path::PathBuf = root.components().collect();
         let root = root.to_string_lossy();
@@ -120,14 +119,8 @@ impl<'e> Events<'e> {
         call_id.clone_into(&mut self.call.call_id);
         tool.clone_into(&mut self.call.tool);
         self.call.input = to_raw_value(input).expect("arguments are JSON");
-        self.state = CallState { in_call: true, ..CallState::default() };
+        self.state = CallState::default();
         self.write(&CallEvent::Called);
-    }
-
-    /// Whether a call has begun and not ended.
-    #[must_use]
-    pub fn in_call(&self) -> bool {
-        self.state.in_call
     }
 
     /// Concludes the call: with what it answers, and with why it failed if it did.
@@ -136,7 +129,6 @@ impl<'e> Events<'e> {
     ///
     /// When `result` cannot be written as JSON.
     pub fn end_call(&mut self, result: &impl Serialize, failure: Option<&str>) {
-        self.state.in_call = false;
         if !self.state.began {
             self.write_planned();
         }
@@ -156,7 +148,7 @@ impl<'e> Events<'e> {
         }
     }
 
-    /// What the turn did so far.
+    /// Returns what the turn did so far.
     #[must_use]
     pub fn turn_diff(&self) -> &TurnDiff {
         &self.turn
@@ -198,7 +190,7 @@ impl Events<'_> {
     }
 }
 
-/// Approves everything, and writes events. A host that also asks passes its events on to this.
+/// Approves everything, and writes events. A host that asks can pass its events on to this one.
 impl Host for Events<'_> {
     fn event(&mut self, event: &Event<'_>) {
         match *event {

@@ -1,15 +1,15 @@
-//! All file tools as functions of a provider: legal names, and only those words of a schema that it takes.
+//! All file tools as functions of a provider, with legal names and only those schema keywords that the provider accepts.
 
 use serde_json::{Map, Value, json};
 
 use super::{Provider, SpecError};
 use crate::tool::Tool;
 
-/// The file tools, ready to paste as the `tools` of a request; `brief` without errors and descriptions of arguments.
+/// Returns the file tools, ready to paste as the `tools` of a request; `brief` leaves out errors and descriptions of arguments.
 ///
 /// # Errors
 ///
-/// [`SpecError::OwnTool`] for a provider's form that knows a tool of its own alone.
+/// [`SpecError::OwnTool`] for a form that only has the provider's own tool.
 pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     let tools = Tool::ALL.into_iter().map(|tool| (tool, if brief { tool.brief_info() } else { tool.info() }));
     let one = |(tool, info): (Tool, crate::catalogue::ToolInfo)| {
@@ -22,7 +22,7 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
                 "type": "function",
                 "function": { "name": name, "description": description, "strict": true, "parameters": strict(schema) },
             }),
-            // What speaks the same protocol, and binds a model to the schema itself.
+            // Servers that speak the same protocol, and constrain the model to the schema themselves.
             Provider::LlamaCpp | Provider::Vllm | Provider::SgLang => json!({
                 "type": "function",
                 "function": { "name": name, "description": description, "parameters": schema },
@@ -42,7 +42,7 @@ pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     }
 }
 
-/// The schema with each object in it made by `with`.
+/// Applies `with` to each object in a schema.
 fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
     match schema {
         Value::Object(mut object) => {
@@ -59,7 +59,7 @@ fn objects(schema: Value, with: &impl Fn(&mut Map<String, Value>)) -> Value {
     }
 }
 
-/// OpenAI's strict schemas: every property is required, and one that may be missing may be null.
+/// Makes a strict schema for OpenAI: every property is required, and an optional one may be null.
 fn strict(schema: Value) -> Value {
     objects(schema, &|object| {
         let required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -77,7 +77,7 @@ fn strict(schema: Value) -> Value {
     })
 }
 
-/// Gemini's schemas: a part of OpenAPI, with the types in capitals.
+/// Makes a schema for Gemini: a part of OpenAPI, with the types in capitals.
 fn gemini(schema: Value) -> Value {
     objects(schema, &|object| {
         if let Some(Value::String(name)) = object.get_mut("type") {

@@ -14,89 +14,52 @@ use std::str::FromStr;
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
+use crate::named::named;
+
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
 use shapes::{Json, object};
 
-/// A provider, and the form in which it takes the tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Provider {
-    /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
-    OpenAi,
-    /// OpenAI, Chat Completions: the same, nested differently.
-    OpenAiChat,
-    /// OpenAI, Responses API: a function with one string.
-    OpenAiFunction,
-    /// OpenAI, Chat Completions, and the many that speak it: the same, nested differently.
-    OpenAiFunctionChat,
-    /// OpenAI, Responses API: the `apply_patch` tool that the API itself knows.
-    OpenAiBuiltin,
-    /// Anthropic: a client tool with one string.
-    Anthropic,
-    /// Anthropic: the text editor tool that its models know.
-    AnthropicEditor,
-    /// Google: a declaration of a function with one string.
-    Gemini,
-    /// A tool of an MCP server, as in the answer to `tools/list`.
-    Mcp,
-    /// Fields for a request to llama.cpp's server.
-    LlamaCpp,
-    /// Fields for a request to vLLM.
-    Vllm,
-    /// Fields for a request to SGLang.
-    SgLang,
+named! {
+    /// A provider, and the form in which it takes the tool.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Provider {
+        /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
+        OpenAi = "openai",
+        /// OpenAI, Chat Completions: the same, nested differently.
+        OpenAiChat = "openai-chat",
+        /// OpenAI, Responses API: a function with one string.
+        OpenAiFunction = "openai-function",
+        /// OpenAI, Chat Completions, and the many that speak it: the same, nested differently.
+        OpenAiFunctionChat = "openai-function-chat",
+        /// OpenAI, Responses API: the `apply_patch` tool that the API itself knows.
+        OpenAiBuiltin = "openai-builtin",
+        /// Anthropic: a client tool with one string.
+        Anthropic = "anthropic",
+        /// Anthropic: the text editor tool that its models know.
+        AnthropicEditor = "anthropic-editor",
+        /// Google: a declaration of a function with one string.
+        Gemini = "gemini",
+        /// A tool of an MCP server, as in the answer to `tools/list`.
+        Mcp = "mcp",
+        /// Fields for a request to llama.cpp's server.
+        LlamaCpp = "llama-cpp",
+        /// Fields for a request to vLLM.
+        Vllm = "vllm",
+        /// Fields for a request to SGLang.
+        SgLang = "sglang",
+    }
 }
 
 impl Provider {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::OpenAi,
-        Self::OpenAiChat,
-        Self::OpenAiFunction,
-        Self::OpenAiFunctionChat,
-        Self::OpenAiBuiltin,
-        Self::Anthropic,
-        Self::AnthropicEditor,
-        Self::Gemini,
-        Self::Mcp,
-        Self::LlamaCpp,
-        Self::Vllm,
-        Self::SgLang,
-    ];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiFunction => "openai-function",
-            Self::OpenAiFunctionChat => "openai-function-chat",
-            Self::OpenAiBuiltin => "openai-builtin",
-            Self::Anthropic => "anthropic",
-            Self::AnthropicEditor => "anthropic-editor",
-            Self::Gemini => "gemini",
-            Self::Mcp => "mcp",
-            Self::LlamaCpp => "llama-cpp",
-            Self::Vllm => "vllm",
-            Self::SgLang => "sglang",
-        }
-    }
-
-    /// The notations in which it takes a grammar, its usual one first; none where it takes none.
+    /// Returns the notations in which it takes a grammar, its usual one first.
     #[must_use]
     pub fn grammar_formats(self) -> &'static [Format] {
         match self {
             Self::OpenAi | Self::OpenAiChat => &[Format::Lark, Format::Regex],
             Self::LlamaCpp => &[Format::Gbnf, Format::Lark],
             Self::Vllm | Self::SgLang => &[Format::Ebnf, Format::Gbnf, Format::Regex, Format::Lark],
-            Self::OpenAiFunction
-            | Self::OpenAiFunctionChat
-            | Self::OpenAiBuiltin
-            | Self::Anthropic
-            | Self::AnthropicEditor
-            | Self::Gemini
-            | Self::Mcp => &[],
+            _ => &[],
         }
     }
 }
@@ -116,14 +79,16 @@ impl FromStr for Provider {
     }
 }
 
-/// Who builds the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Client {
-    /// Someone who writes the HTTP body.
-    #[default]
-    Raw,
-    /// The `openai` package for Python, which takes unknown fields as `extra_body`.
-    Python,
+named! {
+    /// Who builds the request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Client {
+        /// Someone who writes the HTTP body.
+        #[default]
+        Raw = "raw",
+        /// The `openai` package for Python, which takes unknown fields as `extra_body`.
+        Python = "python",
+    }
 }
 
 /// What can be chosen about a tool spec.
@@ -153,19 +118,19 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// The JSON, indented, without a line feed at the end.
+    /// Writes the JSON, indented, without a line feed at the end.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(&self.shape).expect("only strings are keys")
     }
 
-    /// The JSON as a value, for a program that builds the request around it.
+    /// Returns the JSON as a value, for a program that builds the request around it.
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
         serde_json::to_value(&self.shape).expect("only strings are keys")
     }
 
-    /// Notes beside the JSON, a sentence each.
+    /// Returns what the JSON cannot express, a sentence each.
     #[must_use]
     pub fn caveats(&self) -> &[&'static str] {
         &self.caveats
@@ -182,7 +147,7 @@ pub enum SpecError {
         /// The name.
         name: String,
     },
-    /// The provider's form knows a tool of its own alone.
+    /// The form only has the provider's own tool.
     #[error("{provider} is for the provider's own tool, and takes no others")]
     OwnTool {
         /// The provider.
@@ -215,7 +180,7 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
 /// What llguidance needs in front of a Lark grammar to recognise the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
-/// The patch tool in the shape that `provider` wants.
+/// Makes the patch tool in the shape that `provider` wants.
 ///
 /// # Errors
 ///

@@ -2,20 +2,19 @@
 
 use patch_grammar::Dialect;
 
-/// How the patch travels from the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Channel {
-    /// It is the whole input of a tool call, not wrapped in JSON.
-    Tool,
-    /// It is a string among the arguments of a tool call.
-    Argument,
-    /// It is the whole message; there is no tool.
-    Message,
-}
+use crate::named::named;
 
-impl Channel {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tool, Self::Argument, Self::Message];
+named! {
+    /// How the patch travels from the model.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Channel {
+        /// It is the whole input of a tool call, not wrapped in JSON.
+        Tool = "tool",
+        /// It is a string among the arguments of a tool call.
+        Argument = "argument",
+        /// It is the whole message; there is no tool.
+        Message = "message",
+    }
 }
 
 /// A file of an example.

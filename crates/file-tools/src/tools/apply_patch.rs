@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
@@ -18,6 +17,7 @@ use crate::hints::{give, omit};
 use crate::reason::Reason;
 use crate::refused::{self, RefusedForm};
 use crate::session::{ChangingCall, Session, expected};
+use crate::tool::Tool;
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ pub struct ExpectedFile {
 }
 
 impl ExpectedFiles {
-    /// Each file, its hash, and where that stands in the arguments.
+    /// Lists each file with its hash, and with the name of the argument that has it.
     fn each(&self) -> Vec<(&str, &str, String)> {
         let at = |nth: usize| format!("expectedSha256ByPath[{nth}].sha256");
         match self {
@@ -120,23 +120,20 @@ impl Session {
                     return Err(ToolError::arguments(Reason::BadSha256, message).hints([omit(argument)]));
                 }
             }
-            let sent = patch_engine::parse(&args.patch, &options.parse)
-                .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
+            let sent = super::parsed(&args.patch, &options)?;
             let Some(id) = &args.amend else {
                 return self.apply_or_keep(&sent, options, args, call);
             };
             let text = self.amended(id, &sent, &options.parse)?;
-            let patch = patch_engine::parse(&text, &options.parse)
-                .map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))?;
-            self.apply_or_keep(&patch, options, args, call)
+            self.apply_or_keep(&super::parsed(&text, &options)?, options, args, call)
         };
         if args.dry_run == Some(true) {
             return run(None);
         }
-        self.changing("apply_patch", Operation::Patch, host, |call| run(Some(call)))
+        self.changing(Tool::ApplyPatch, host, |call| run(Some(call)))
     }
 
-    /// The refused patch of this name, with the sections of another in the place of its own.
+    /// Amends the refused patch of this name by the sections of another patch.
     fn amended(&self, id: &str, with: &Patch<'_>, options: &ParseOptions) -> Result<String, ToolError> {
         let whole = |error: ToolError| {
             ToolError { hints: Vec::new(), ..error }.hints([omit("amend"), give("patch", "the whole patch")])
@@ -152,7 +149,7 @@ impl Session {
         Ok(String::from_utf8(text).expect("it is made of two texts"))
     }
 
-    /// Applies a patch; one of several sections that does not fit is kept, to be amended.
+    /// Applies a patch; if it has several sections and does not fit, it is kept to be amended.
     fn apply_or_keep(
         &self,
         patch: &Patch<'_>,
@@ -171,7 +168,7 @@ impl Session {
         })
     }
 
-    /// Applies a patch; without a call it is only planned.
+    /// Applies a patch, or only plans it if there is no call.
     pub(super) fn apply_parsed(
         &self,
         patch: &Patch<'_>,
@@ -202,14 +199,13 @@ impl Session {
         Ok(Success::new(outcome(&reports) + &carried_words(&data.carried), data))
     }
 
-    /// Expects of each file that the patch changes what the session saw of it, unless the caller
-    /// expects something.
+    /// Sets the hash that the session saw as the expected hash of each file, unless the caller gives one.
     fn expect_what_was_read(&self, patch: &Patch<'_>, options: &mut Options) {
         let mut seen = HashSet::new();
         for section in &patch.sections {
             let Ok(path) = self.root().check(section.path.text, Access::Read) else { continue };
             let first = seen.insert(path.clone());
-            // An Add may replace a file, but may expect nothing but its absence: see `check_replaced`.
+            // An Add that replaces a file cannot expect its hash: see `check_replaced`.
             if !first || matches!(section.operation, SectionOperation::Add(_)) {
                 continue;
             }
@@ -224,7 +220,7 @@ impl Session {
         }
     }
 
-    /// Checks the files that a plan replaces and of which nothing was expected when it was made.
+    /// Checks the files that a plan replaces and that had no expected hash when it was made.
     fn check_replaced(&self, plan: &Plan, checked: &HashSet<String>) -> Result<(), ToolError> {
         for transition in plan.transitions() {
             if let Some(before) = transition.before()

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::DiffDetail;
 use crate::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
+use crate::tool::Tool;
 
 /// The arguments of `create_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ impl Session {
     ///
     /// When something is there, or the guard refuses the path.
     pub fn create_file(&self, args: &CreateFile, host: &mut dyn Host) -> ToolResult<CreateFileData> {
-        self.changing("create_file", Operation::Create, host, |call| {
+        self.changing(Tool::CreateFile, host, |call| {
             let parents = args.create_parent_directories == Some(true);
             let options = Options { create_parents: parents, ..self.options() };
             let report = call.commit(&mut |root| {
@@ -59,12 +59,12 @@ impl Session {
                 builder.create(&args.path, args.content.clone().into_bytes())?;
                 finish(builder)
             })?;
-            let change = &report.plan.changes()[0];
+            let (path, _, after) = super::changed(&report, None);
             let data = CreateFileData {
                 created: true,
-                path: change.path.to_string(),
-                sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
+                path,
+                sha256: after.map(|hash| hash.to_string()).unwrap_or_default(),
+                diff: super::diff(&report, args.diff),
                 transaction_id: super::transaction(&report),
             };
             Ok(Success::new(format!("created {} ({} bytes)", data.path, args.content.len()), data))

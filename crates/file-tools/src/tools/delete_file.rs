@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::DiffDetail;
 use crate::envelope::{Success, ToolResult};
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
 use crate::reason::Reason;
 use crate::session::{Session, expected, finish};
+use crate::tool::Tool;
 
 /// The arguments of `delete_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ impl Session {
     /// When there is nothing, it is not the expected file, it is a directory and `recursive` is not
     /// set, or the guard refuses it or something in it.
     pub fn delete_file(&self, args: &DeleteFile, host: &mut dyn Host) -> ToolResult<DeleteFileData> {
-        self.changing("delete_file", Operation::Delete, host, |call| {
+        self.changing(Tool::DeleteFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             given.map(|given| expected(given, "expectedSha256")).transpose()?;
             let recursive = args.recursive == Some(true);
@@ -88,7 +88,7 @@ impl Session {
                         .hints([hints::omit("expectedSha256")]));
                 }
                 if seen.is_none() {
-                    // A file that is expected and missing is another error than one that was never known.
+                    // A missing file that was expected is a different error from one that was never known.
                     self.check_expected(path.as_str(), None, given)?;
                     return Err(super::missing(root, &args.path));
                 }
@@ -130,10 +130,7 @@ impl Session {
                 deleted_files: changes.len(),
                 before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
                 trashed_to,
-                diff: args
-                    .diff
-                    .unwrap_or_default()
-                    .of(|| changes.iter().flat_map(|change| diff_of(&report, change)).collect()),
+                diff: super::diff(&report, args.diff),
                 transaction_id: kept.map(|id| id.to_string()),
             };
             let files = if data.deleted_files == 1 { "file" } else { "files" };
@@ -145,14 +142,14 @@ impl Session {
         })
     }
 
-    /// Removes what the trash keeps of a transaction.
+    /// Removes a transaction from the trash.
     fn forget(&self, id: TransactionId) -> Result<(), transaction::Error> {
         let locked = self.workspace().lock(self.settings().lock_timeout)?;
         Ok(locked.locked_store().remove(id)?)
     }
 }
 
-/// The error of a deletion that happened, but for the trash.
+/// Makes the error of a deletion that succeeded, but left files in the trash.
 fn not_for_good(path: &str, id: TransactionId, error: &transaction::Error) -> ToolError {
     let message = format!("{path} is deleted, but the trash may still keep it: {error}");
     let error = ToolError::workspace(error);

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
-use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words, diff_of};
+use crate::changes::{CarriedHunk, DiffDetail, carried, carried_words};
 use crate::envelope::{Success, ToolResult};
 use crate::error::{ToolError, value_of};
 use crate::hints::{Caller, Hint, PLACES, Part, give, read_again, set, use_tool};
@@ -99,14 +98,14 @@ impl Session {
         self.edit_file_as(Caller::Tool(Tool::EditFile), args, host)
     }
 
-    /// The same for a caller that has other names for the texts.
+    /// Does the same for a caller that has other names for the texts.
     pub(crate) fn edit_file_as(
         &self,
         caller: Caller,
         args: &EditFile,
         host: &mut dyn Host,
     ) -> ToolResult<EditFileData> {
-        self.changing("edit_file", Operation::Edit, host, |call| {
+        self.changing(Tool::EditFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             let expected = self.seen(&args.path, given)?;
             let mut replacements = 0;
@@ -114,7 +113,7 @@ impl Session {
             let report = call.commit(&mut |root| {
                 let options = self.options();
                 let mut builder = PlanBuilder::new(root, &options);
-                // What the edits are for; and if that is not the file as it is now, why they may not be made there.
+                // The version that the edits are for, and the error of the current file if that is another version.
                 let (file, stale) = match self.load(&mut builder, &args.path, given) {
                     Ok(Some(file)) => (file, None),
                     Ok(None) => return Err(super::missing(root, &args.path)),
@@ -148,19 +147,7 @@ impl Session {
                 finish(builder)
             })?;
             let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
-            let (path, before, after) = match (report.plan.changes().first(), now) {
-                (Some(change), _) => (change.path.to_string(), change.before, change.after),
-                // Somebody else has made the same edits.
-                (None, now) => {
-                    let (path, sha256) = now.expect("edits of the file as it is change something");
-                    (path.to_string(), Some(sha256), Some(sha256))
-                }
-            };
-            let diff = report
-                .plan
-                .changes()
-                .first()
-                .and_then(|change| args.diff.unwrap_or_default().of(|| diff_of(&report, change)));
+            let (path, before, after) = super::changed(&report, now);
             let data = EditFileData {
                 path,
                 before_sha256: hash(before),
@@ -168,7 +155,8 @@ impl Session {
                 applied_edits: args.edits.len(),
                 replacements,
                 carried: carried(&report.plan).collect(),
-                diff,
+                // Somebody else may have made the same edits.
+                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
                 transaction_id: super::transaction(&report),
             };
             let words = carried_words(&data.carried);
@@ -181,7 +169,7 @@ impl Session {
         })
     }
 
-    /// The version of the file that the caller saw, where the file has changed since and its edits may be carried.
+    /// Returns the version of the file that the caller saw, if the file has changed since and the edits may be carried.
     fn base_of(&self, builder: &mut PlanBuilder<'_>, args: &EditFile, expected: Expected) -> Option<Loaded> {
         let Expected::Hash(seen) = expected else { return None };
         let mut file = builder.load(&args.path).ok()?.filter(|file| file.sha256 != seen)?;
@@ -191,7 +179,7 @@ impl Session {
     }
 }
 
-/// Whether texts that are replaced wherever they are, are in both versions of a file as often: where one was added since, it
+/// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an occurrence that was added since
 /// would be left out.
 fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
     let [before, now] = versions.map(|bytes| text_and_crlf(without_bom(bytes)).0);
@@ -203,12 +191,12 @@ fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
     })
 }
 
-/// The error of edits that cannot be carried: the numbers are those of edits, not of hunks.
+/// Makes the error of edits that cannot be carried, with the index of an edit in place of that of a hunk.
 fn conflict(rejects: Rejects) -> ToolError {
-    let rejects: Vec<Reject> = rejects.into_iter().collect();
-    let edits: Vec<_> = rejects.iter().map(|reject| reject.hunk).collect();
-    let rejects: Vec<Reject> = rejects.into_iter().map(|reject| Reject { hunk: None, ..reject }).collect();
-    ToolError::rejected(&rejects).details(json!({ "editIndex": edits.first() }))
+    let mut rejects: Vec<Reject> = rejects.into_iter().collect();
+    let edit = rejects.first().and_then(|reject| reject.hunk);
+    rejects.iter_mut().for_each(|reject| reject.hunk = None);
+    ToolError::rejected(&rejects).details(json!({ "editIndex": edit }))
 }
 
 fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
@@ -222,7 +210,7 @@ fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
         .hints([Hint::LeaveOut { part: Part::Edit }])
 }
 
-/// A text with CRLF as LF, and the places in that of line feeds that stand for CRLF.
+/// Returns a text with CRLF as LF, and the positions of the line feeds that stand for CRLF.
 fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
     let mut text = Vec::with_capacity(body.len());
     let mut crlf = Vec::new();
@@ -244,7 +232,7 @@ struct Edits<'f> {
     /// Where the text begins, after a byte-order mark.
     bom: usize,
     text: Vec<u8>,
-    /// The places in `text` of line feeds that stand for CRLF, ascending.
+    /// The positions in `text` of line feeds that stand for CRLF, ascending.
     crlf: Vec<usize>,
 }
 
@@ -255,22 +243,22 @@ impl<'f> Edits<'f> {
         Self { caller, path, bytes, bom: bytes.len() - body.len(), text, crlf }
     }
 
-    /// What the caller calls the text that an edit looks for.
+    /// Returns what the caller calls the text that an edit looks for.
     fn old_of(&self, index: usize) -> String {
         if self.caller == Caller::Editor { "old_str".into() } else { format!("the oldText of edit {}", index + 1) }
     }
 
-    /// What the caller calls the text that replaces it.
+    /// Returns what the caller calls the text that replaces it.
     fn new_name(&self) -> &'static str {
         if self.caller == Caller::Editor { "new_str" } else { "newText" }
     }
 
-    /// The place in the file of a place in the text.
+    /// Converts a position in the text to a position in the file.
     fn in_file(&self, at: usize) -> usize {
         self.bom + at + self.crlf.partition_point(|&crlf| crlf < at)
     }
 
-    /// The line of a place in the text, from 1.
+    /// Returns the line of a position in the text, from 1.
     fn line(&self, at: usize) -> usize {
         self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
@@ -280,7 +268,7 @@ impl<'f> Edits<'f> {
             return Err(ToolError::arguments(Reason::NoEdits, "there are no edits")
                 .hints([give("edits", "a list of at least one edit")]));
         }
-        // Where each edit was found, which it is, and what becomes of that place.
+        // The place of an edit, its index, and the splice for that place.
         type Found = (Range<usize>, usize, (Range<usize>, Vec<u8>));
         let mut all: Vec<Found> = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
@@ -327,7 +315,7 @@ impl<'f> Edits<'f> {
         Ok(Edit { splices, sources, placed: Vec::new() })
     }
 
-    /// Where the old text of an edit is replaced.
+    /// Finds the places where the old text of an edit is replaced.
     fn places(&self, index: usize, edit: &TextEdit, old: &[u8]) -> Result<Vec<Range<usize>>, ToolError> {
         let mut starts = Vec::new();
         let mut overlapping = 0;
@@ -356,7 +344,7 @@ impl<'f> Edits<'f> {
         Ok(starts.into_iter().map(|start| start..start + old.len()).collect())
     }
 
-    /// The bytes to replace: what old and new text share at both ends stays as it is.
+    /// Makes the splice of a place: what old and new text share at both ends stays as it is.
     fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> (Range<usize>, Vec<u8>) {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         let (old, new) = (&old[head..], &new[head..]);
@@ -367,7 +355,7 @@ impl<'f> Edits<'f> {
         let mut text = Vec::with_capacity(new.len());
         let mut at = start;
         for &byte in new {
-            // The nth new line ends as the nth old one, or else as its neighbours.
+            // The nth new line ends like the nth old one, or else like its neighbours.
             if byte == b'\n' {
                 let next = self.text[at.min(end)..end].iter().position(|&byte| byte == b'\n').map(|next| at + next);
                 if self.ends_in_crlf(next.unwrap_or(end)) {
@@ -381,7 +369,7 @@ impl<'f> Edits<'f> {
         (self.in_file(start)..self.in_file(end), text)
     }
 
-    /// Whether the first line that ends at or after a place, or else the last one before it, ends in CRLF.
+    /// Returns whether the first line that ends at or after a position, or else the last one before it, ends in CRLF.
     fn ends_in_crlf(&self, at: usize) -> bool {
         let after = self.text[at.min(self.text.len())..].iter().position(|&byte| byte == b'\n').map(|next| at + next);
         let near = after.or_else(|| self.text[..at.min(self.text.len())].iter().rposition(|&byte| byte == b'\n'));
@@ -419,7 +407,7 @@ impl<'f> Edits<'f> {
         }
         match expected {
             None => hints.push(set(format!("edits[{index}].replaceAll"), true)),
-            // No number of occurrences means one of two places that overlap.
+            // No number of occurrences selects one of two overlapping places.
             Some(_) if starts.len() == 1 => {}
             Some(_) => hints.push(set(format!("edits[{index}].expectedOccurrences"), starts.len())),
         }
@@ -434,7 +422,7 @@ impl<'f> Edits<'f> {
             .hints(hints)
     }
 
-    /// The text around a place that makes it the only one: of the same line, or else the fewest lines above or below it.
+    /// Returns the text around a place that makes it unique: from its own line, or else the fewest lines above or below it.
     fn more_text(&self, start: usize, old: &[u8]) -> Option<Hint> {
         let end = start + old.len();
         let once = |range: &Range<usize>| {
@@ -442,7 +430,7 @@ impl<'f> Edits<'f> {
             let finder = memchr::memmem::Finder::new(wanted);
             finder.find(&self.text) == Some(range.start) && finder.find(&self.text[range.start + 1..]).is_none()
         };
-        // The first byte of the line, and of the lines above; the last one of the line, and of those below.
+        // The first byte of the line and of those above it; the last byte of the line and of those below it.
         let above = self.text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
         let aboves = std::iter::successors(Some(above), |&above| {
             let feed = above.checked_sub(1)?;
@@ -488,7 +476,7 @@ impl<'f> Edits<'f> {
             }
             _ => {}
         }
-        // What a reader shows for bytes that are not UTF-8 is not in the file, however often it is copied.
+        // The replacement character that a reader shows for invalid UTF-8 is not in the file.
         if edit.old_text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(self.bytes).is_err() {
             message += "; U+FFFD stands for bytes that are not UTF-8, and cannot be looked for";
             hint = give(format!("edits[{index}].oldText"), "a text of the file without U+FFFD");
@@ -498,13 +486,13 @@ impl<'f> Edits<'f> {
             .hints([hint])
     }
 
-    /// The engine's reject of the same change as a hunk: where its lines nearly are.
+    /// Returns the engine's reject of the same change as a hunk, which says where its lines nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
         fn of<'l>(lines: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
             lines.iter().map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind))
         }
-        // What the texts share at both ends is context.
+        // Lines that the texts share at both ends become context.
         let (all, news): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
         let head = all.iter().zip(&news).take_while(|(one, other)| one == other).count();
         let most = all.len().min(news.len()) - head;

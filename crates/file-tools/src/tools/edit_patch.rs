@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{CarriedHunk, DiffDetail};
-use crate::error::ToolError;
+use crate::error::{FailureClass, ToolError};
 use crate::hints::{self, Caller, Hint};
 use crate::session::{ChangingCall, Session};
 use crate::tool::Tool;
@@ -46,6 +45,9 @@ pub struct EditPatchResult {
     /// Why not, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// How a failed call ends a program.
+    #[serde(skip)]
+    pub class: Option<FailureClass>,
 }
 
 impl Session {
@@ -61,8 +63,7 @@ impl Session {
             options.allow_delete = args.allow_delete == Some(true);
             options.allow_move = args.allow_move != Some(false);
             let prefix = self.prefix(args.workspace_root.as_deref())?;
-            let patch = patch_engine::parse(&args.patch, &options.parse)
-                .map_err(|error| ToolError::parse_sent(args.patch.as_bytes(), &error))?;
+            let patch = super::parsed(&args.patch, &options)?;
             // The texts outlive the patch that borrows them.
             let mut paths = Vec::new();
             let patch = match &prefix {
@@ -77,7 +78,7 @@ impl Session {
         let result = if args.dry_run == Some(true) {
             run(None)
         } else {
-            self.changing("edit.patch", Operation::Patch, host, |call| run(Some(call)))
+            self.changing(Tool::EditPatch, host, |call| run(Some(call)))
         }?;
         let count = |wanted: ChangeKind| {
             result.data.changed_files.iter().filter(|change| change.operation == wanted.as_str()).count()
@@ -86,23 +87,19 @@ impl Session {
         let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
         let already = if result.data.already_done { "; done already" } else { "" };
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}{already}");
-        Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None })
+        Ok(EditPatchResult { ok: true, summary: Some(summary), carried: result.data.carried, error: None, class: None })
     }
 
-    /// The directory beneath the root that `workspace_root` names; it may only narrow.
+    /// Finds the directory that `workspace_root` names; it must be beneath the root.
     fn prefix(&self, named: Option<&str>) -> Result<Option<String>, ToolError> {
-        let named = named.unwrap_or_default();
-        let inside = match named.starts_with('/') {
-            true => self.beneath_root(named)?,
-            false => named.to_owned(),
-        };
+        let inside = self.beneath_root(named.unwrap_or_default())?;
         let dir = self.directory(self.root(), "workspace_root", Some(&inside))?;
         Ok(dir.map(|dir| dir.to_string()))
     }
 }
 
 impl EditPatchResult {
-    /// The answer for an error.
+    /// Makes the answer for an error.
     #[must_use]
     pub fn failed(error: &ToolError) -> Self {
         // A hunk to paste does not fit in one line.
@@ -113,7 +110,7 @@ impl EditPatchResult {
             next => format!("; next: {next}"),
         };
         let line = format!("{}: {}{next}", error.kind, error.message).replace(['\n', '\r'], " ");
-        Self { ok: false, summary: None, carried: Vec::new(), error: Some(line) }
+        Self { ok: false, summary: None, carried: Vec::new(), error: Some(line), class: Some(error.class) }
     }
 }
 
@@ -121,7 +118,7 @@ fn all_paths<'s, 'p>(section: &'s Section<'p>) -> impl Iterator<Item = &'p str> 
     std::iter::once(section.path.text).chain(section.destination().map(|to| to.text))
 }
 
-/// A path of the patch beneath the root. One that the guard would refuse stays one that it refuses.
+/// Puts a path of the patch beneath a directory. A path that the guard would refuse stays one that it refuses.
 fn beneath(prefix: &str, path: &str) -> String {
     match path.starts_with('/') {
         true => path.to_owned(),

@@ -97,7 +97,7 @@ impl Session {
             page(matches, skip, limit, self.for_items(args.max_result_bytes), whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = rest(truncated, next_cursor.as_deref());
-        // A pattern without a slash is meant for names anywhere more often than for those of one directory.
+        // A pattern without a slash is more often meant for names in any directory than for those of one.
         let hint = match matches.is_empty() && !pattern.contains('/') {
             true => format!("; it looks in one directory only, `**/{pattern}` in all"),
             false => String::new(),
@@ -109,7 +109,7 @@ impl Session {
     }
 }
 
-/// The number of results that a call gets.
+/// Returns the number of results that a call gets.
 pub(crate) fn limit(asked: Option<u64>, usual: usize) -> usize {
     asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(MOST_RESULTS)).min(MOST_RESULTS)
 }

@@ -87,7 +87,7 @@ impl Session {
         let options = WalkOptions {
             max_depth: if recursive { asked.clamp(1, MAX_DEPTH) } else { 1 },
             hidden,
-            // One directory is shown as it is.
+            // A single directory is listed with ignored files.
             ignored: hidden || !recursive,
         };
         let mut found: Vec<WalkEntry> = Vec::new();
@@ -95,7 +95,7 @@ impl Session {
             let name = entry.path.file_name();
             let beneath = recursive && (hidden || !DEFAULT_EXCLUDES.contains(&name));
             found.push(entry);
-            // Nearer entries go before deeper ones, so all of a walk is needed to know the first.
+            // Nearer entries come first, so the walk has to be complete before the first is known.
             (found.len() <= 40 * MAX_ENTRIES).then_some(beneath)
         };
         let whole = walk(root, dir.clone(), &options, host, &mut collect)?;

@@ -18,21 +18,47 @@ use std::sync::Arc;
 
 use fs_guard::{Access, RelPath, Root};
 use patch_engine::transaction::TransactionId;
-use patch_engine::{ErrorKind, Problem, Reject, Report, Sha256};
+use patch_engine::{ErrorKind, Options, Patch, Problem, Reject, Report, Sha256};
 use serde_json::json;
 
+use crate::changes::{DiffDetail, diff_of};
 use crate::error::ToolError;
 use crate::hints::{self, Hint, Part};
 use crate::reason::Reason;
+use crate::tool::Tool;
 
 fn transaction(report: &Report) -> String {
     report.transaction.as_ref().map(TransactionId::to_string).unwrap_or_default()
+}
+
+/// Returns the diff that an answer shows of all that a call changed.
+fn diff(report: &Report, detail: Option<DiffDetail>) -> Option<String> {
+    let diffs = || report.plan.changes().iter().flat_map(|change| diff_of(report, change)).collect();
+    detail.unwrap_or_default().of(diffs)
+}
+
+/// Returns the path of the file that a call changed, and its hashes before and after; `unchanged` is the file that the call found
+/// as it wants it.
+fn changed(report: &Report, unchanged: Option<(RelPath, Sha256)>) -> (String, Option<Sha256>, Option<Sha256>) {
+    match report.plan.changes().first() {
+        Some(change) => (change.path.to_string(), change.before, change.after),
+        None => {
+            let (path, sha256) = unchanged.expect("a call that changes nothing has found its file");
+            (path.to_string(), Some(sha256), Some(sha256))
+        }
+    }
 }
 
 fn binary(path: &str, size: usize, sha256: Sha256) -> ToolError {
     ToolError::about(ErrorKind::BinaryFile, path, Reason::Binary, format!("it is binary ({size} bytes)"))
         .details(json!({ "path": path, "sizeBytes": size, "sha256": sha256.to_string() }))
         .hints([hints::ask("change this file by other means: only text is edited", None)])
+}
+
+/// Makes the error of a path that is a directory; `found` is the target of a link.
+pub(crate) fn directory(path: &str, found: &str) -> ToolError {
+    ToolError::about(ErrorKind::NotFound, path, Reason::Directory, "it is a directory, not a file")
+        .hints([hints::use_tool(Tool::ListDirectory, found)])
 }
 
 fn encoding(path: &str) -> ToolError {
@@ -49,7 +75,12 @@ pub(crate) fn missing(root: &Arc<Root>, path: &str) -> ToolError {
     ToolError::from(Reject::of(path, Problem::Missing).among(root))
 }
 
-/// A path as the guard takes it, or why not, with the path that was probably meant.
+/// Parses a patch; the error also names what is wrapped around it.
+fn parsed<'p>(text: &'p str, options: &Options) -> Result<Patch<'p>, ToolError> {
+    patch_engine::parse(text, &options.parse).map_err(|error| ToolError::parse_sent(text.as_bytes(), &error))
+}
+
+/// Checks a path; the error has the path that was probably meant.
 pub(crate) fn checked(root: &Arc<Root>, path: &str, access: Access) -> Result<RelPath, ToolError> {
     Ok(root.check(path, access).map_err(|error| Reject::of(path, Problem::Guard(error)).among(root))?)
 }

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::session::{Session, finish};
+use crate::tool::Tool;
 
 /// The arguments of `move_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ impl Session {
     /// When there is no file, it is not the expected one, something is at its new path and `overwrite` is
     /// not set, or the guard refuses a path.
     pub fn move_file(&self, args: &MoveFile, host: &mut dyn Host) -> ToolResult<MoveFileData> {
-        self.changing("move_file", Operation::Move, host, |call| {
+        self.changing(Tool::MoveFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             let expected = self.seen(&args.from_path, given)?;
             let overwrite = args.overwrite == Some(true);

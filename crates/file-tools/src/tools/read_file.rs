@@ -15,15 +15,14 @@ use crate::page::{bad_cursor, length, rest};
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::text::{Newlines, prefix, split_terminator, without_bom};
-use crate::tool::Tool;
 
-/// What an answer takes beside its data: the envelope, the sentence, where to go on.
+/// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
 const AROUND: usize = 200;
 
-/// Content is not cut to fewer bytes: every part goes further.
+/// Content is never cut to fewer bytes, so that every part makes progress.
 const LEAST: usize = 64;
 
-/// Content that is longer is cut, unless the call asks for more.
+/// Longer content is cut, unless the call asks for more.
 const MAX_BYTES: u64 = 262_144;
 
 /// The arguments of `read_file`.
@@ -104,7 +103,7 @@ impl Session {
         match &read {
             Ok(read) if !read.data.binary => self.note_shown(path.as_str(), sha256, Some(&bytes))?,
             Ok(_) => self.note_shown(path.as_str(), sha256, None)?,
-            // The answer has the hash of a binary file. That the ledger cannot be written is no second failure.
+            // The error has the hash of the binary file. If the ledger cannot be written, it is no second failure.
             Err(error) if error.kind == ErrorKind::BinaryFile => {
                 let _ = self.note_shown(path.as_str(), sha256, None);
             }
@@ -113,26 +112,24 @@ impl Session {
         read
     }
 
-    /// Reads a file that the model is not shown, so that the session does not count as having seen it.
-    pub(crate) fn read_unseen(&self, args: &ReadFile, most: Option<usize>) -> ToolResult<ReadFileData> {
+    /// Reads a file without showing it to the model, so the session does not count as having seen it.
+    pub(crate) fn read_unseen(&self, args: &ReadFile) -> ToolResult<ReadFileData> {
         let (path, bytes) = self.opened(args)?;
-        self.shown(args, most, &path, (&bytes, Sha256::of(&bytes)))
+        self.shown(args, None, &path, (&bytes, Sha256::of(&bytes)))
     }
 
-    /// The file that is to be read.
+    /// Reads the bytes of the file.
     fn opened(&self, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
         let root = self.root();
         let (path, seen) = self.find(root, &args.path)?;
         if seen.kind == fs_guard::FileKind::Directory {
-            let (kind, message) = (ErrorKind::NotFound, "it is a directory, not a file");
-            return Err(ToolError::about(kind, &args.path, Reason::Directory, message)
-                .hints([hints::use_tool(Tool::ListDirectory, path.as_str())]));
+            return Err(super::directory(&args.path, path.as_str()));
         }
         let (bytes, _) = root.read(&path, self.settings().max_file_size)?;
         Ok((path, bytes))
     }
 
-    /// What is shown of a file.
+    /// Makes the answer from the bytes of a file.
     fn shown(
         &self,
         args: &ReadFile,
@@ -218,8 +215,8 @@ impl Session {
     }
 }
 
-/// Fills in the lines that are asked for, from an offset in the text on, up to a number of bytes, at best whole lines.
-/// Gives the offset where to go on.
+/// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole lines if possible. Returns the
+/// offset to go on from.
 fn slice(
     text: &[u8],
     args: &ReadFile,
@@ -237,7 +234,7 @@ fn slice(
         let begin = behind.max(from);
         behind += line.len();
         data.line_count += 1;
-        // The rest is only counted.
+        // The remaining lines are only counted.
         if data.line_count < start || data.line_count > end || behind <= from || next.is_some() {
             continue;
         }
@@ -264,8 +261,8 @@ fn slice(
     next
 }
 
-/// How many bytes at the beginning of a text take at most `most` bytes in a string of JSON, with a number from `first` on and a tab
-/// before each line if there is to be one.
+/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a number from `first` on and a tab
+/// before each line if `first` is given.
 fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
     let (mut left, mut number) = (most, first);
     let mut before_line = true;
@@ -277,7 +274,7 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
             }
             _ => 0,
         };
-        // Only these are escaped; to ask the writer about every letter costs more than the rest of a read.
+        // Only these are escaped; to ask the serializer about every character costs more than the rest of a read.
         let itself = match c {
             '"' | '\\' | '\0'..' ' => length(&c) - 2,
             c => c.len_utf8(),
@@ -292,7 +289,7 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
     text.len()
 }
 
-/// As many bytes of a line as take at most `limit` when what is not UTF-8 is replaced; and how many those are.
+/// Returns as much of a line as fits into `limit` bytes when invalid UTF-8 is replaced, and how many bytes of the line that is.
 fn shown(line: &[u8], limit: usize) -> (String, usize) {
     let (mut text, mut taken) = (String::new(), 0);
     for chunk in line.utf8_chunks() {

@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::hints::{self, Hint, PLACES};
@@ -53,7 +52,7 @@ impl Session {
     ///
     /// When the trash has no such file, something is at its place, or the guard refuses that.
     pub fn restore_file(&self, args: &RestoreFile, host: &mut dyn Host) -> ToolResult<RestoreFileData> {
-        self.changing("restore_file", Operation::Create, host, |call| {
+        self.changing(Tool::RestoreFile, host, |call| {
             let one = "either trashedPath or trashId is needed, not both";
             let (argument, named) = match (&args.trashed_path, &args.trash_id) {
                 (Some(named), None) => ("trashedPath", named),
@@ -69,7 +68,7 @@ impl Session {
             let (id, slot) = parse(argument, named)?;
             let root = self.root();
             let target = args.target_path.as_deref().map(|path| root.check(path, Access::Create)).transpose()?;
-            // Without a state directory there is no trash, and none is made to find that out.
+            // Without a state directory there is no trash; none is created just to find that out.
             if !self.workspace().has_state() {
                 return Err(gone(argument, named));
             }
@@ -112,7 +111,7 @@ impl Session {
         })
     }
 
-    /// The files that a transaction took away.
+    /// Lists the files that a transaction deleted.
     fn deleted_by(&self, id: TransactionId) -> Result<Vec<u32>, transaction::Error> {
         let entry = self.workspace().show(id)?;
         let gone = |record: &&workspace_trash::Record| record.before.is_some() && record.after.is_none();
@@ -120,7 +119,7 @@ impl Session {
     }
 }
 
-/// Reads a path in the trash, `ID/NUMBER`, or `ID`.
+/// Parses a path in the trash, `ID/NUMBER`, or `ID`.
 fn parse(argument: &str, named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
     let named_file = || workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
     let short = || {
@@ -145,13 +144,13 @@ fn gone(argument: &str, named: &str) -> ToolError {
         .hints([hints::give(argument, TRASHED_WANTED)])
 }
 
-/// `movable` answers whether the file at a path can be moved away by a tool.
+/// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at a path away.
 fn not_there(argument: &str, named: &str, error: &transaction::Error, movable: impl Fn(&str) -> bool) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),
         ErrorKind::AlreadyExists => {
-            // It may be there under a name that only differs in case.
+            // The existing file may have a name that only differs in case.
             let there = match converted.hints.first() {
                 Some(Hint::RenamePath { to, .. }) => Some(to.clone()),
                 _ => error.path().map(ToOwned::to_owned),

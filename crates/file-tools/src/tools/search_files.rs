@@ -1,11 +1,10 @@
 //! `search_files`: lines, or paths, with a text or a regular expression in them.
 
-use std::io;
-
 use fs_guard::FileKind;
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
+use grep_searcher::SearcherBuilder;
+use grep_searcher::sinks::Bytes;
 use patch_engine::Host;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,7 +118,7 @@ impl Session {
         let includes = args.include_globs.as_deref().map(|patterns| globs("includeGlobs", patterns)).transpose()?;
         let excludes = globs("excludeGlobs", args.exclude_globs.as_deref().unwrap_or_default())?;
         let dir = self.directory(root, "root", args.root.as_deref())?;
-        // As with ripgrep, what is included by name is seen although .gitignore leaves it out.
+        // As in ripgrep, a file that is included by name is searched even if .gitignore leaves it out.
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden: true, ignored: includes.is_some() };
         let skip = skipped(args.cursor.as_deref())?;
         let limit = limit(args.max_results, MAX_RESULTS);
@@ -141,7 +140,7 @@ impl Session {
             if args.mode == SearchMode::Path {
                 search.look_at_path(found.path.as_str(), path);
             } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
-                // What cannot be read is not searched.
+                // Files that cannot be read are skipped.
                 if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
                     let encodings = &self.settings().encodings;
                     if let Some(text) = encodings.text_of(root, &found.path, &bytes, false) {
@@ -168,7 +167,7 @@ impl Session {
 fn matcher(args: &SearchFiles) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.crlf(true).fixed_strings(args.mode != SearchMode::Regex);
-    // A path in lower case means any case.
+    // A query for paths in lower case matches any case.
     builder.case_smart(args.mode == SearchMode::Path);
     builder.build(&args.query).map_err(|error| {
         let as_text = (args.mode == SearchMode::Regex).then(|| hints::set("mode", "text"));
@@ -198,20 +197,25 @@ impl Search<'_> {
 
     fn look_at(&mut self, path: &str, bytes: &[u8]) {
         let text = without_bom(bytes);
-        let mut sink = Numbers { left: self.limit + 1 - self.matches.len(), numbers: Vec::new() };
+        let most = self.limit + 1 - self.matches.len();
+        let mut numbers = Vec::new();
+        let sink = Bytes(|number, _| {
+            numbers.push(number);
+            Ok(numbers.len() < most)
+        });
         let mut searcher = SearcherBuilder::new()
             .line_terminator(LineTerminator::crlf())
             .line_number(true)
             .bom_sniffing(false)
             .build();
         // The sink does not fail, and a slice can be read.
-        let _ = searcher.search_slice(self.matcher, text, &mut sink);
-        if sink.numbers.is_empty() {
+        let _ = searcher.search_slice(self.matcher, text, sink);
+        if numbers.is_empty() {
             return;
         }
         let lines: Vec<&[u8]> =
             text.split_inclusive(|&byte| byte == b'\n').map(|line| split_terminator(line).0).collect();
-        for number in sink.numbers {
+        for number in numbers {
             let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
             let Some(line) = lines.get(at) else { continue };
             let column = self
@@ -234,20 +238,4 @@ impl Search<'_> {
 
 fn cut(line: &str) -> String {
     if line.len() <= MAX_LINE { line.to_owned() } else { format!("{}…", prefix(line, MAX_LINE)) }
-}
-
-/// Collects the numbers of lines that match.
-struct Numbers {
-    left: usize,
-    numbers: Vec<u64>,
-}
-
-impl Sink for Numbers {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        self.numbers.extend(found.line_number());
-        self.left -= 1;
-        Ok(self.left > 0)
-    }
 }

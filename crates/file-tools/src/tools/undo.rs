@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::given;
-use crate::audit::Operation;
 use crate::changes::{ChangedFile, DiffDetail, committed_files, summary};
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
@@ -17,7 +16,7 @@ use crate::reason::Reason;
 use crate::session::Session;
 use crate::tool::Tool;
 
-/// How many transactions are named to a caller that named none.
+/// How many transactions the error names to a caller that named none.
 const NAMED: usize = 5;
 
 /// The arguments of `undo`.
@@ -61,7 +60,7 @@ impl Session {
     /// When none is named (the error lists the newest of this session), there is no such transaction, its files are
     /// not what it left, or the guard refuses one of them.
     pub fn undo(&self, args: &Undo, host: &mut dyn Host) -> ToolResult<UndoData> {
-        self.changing("undo", Operation::Write, host, |call| {
+        self.changing(Tool::Undo, host, |call| {
             let named = args.transaction_id.as_deref().unwrap_or_default().trim();
             let Ok(id) = named.parse() else { return Err(self.not_named(named)) };
             let root = self.root();
@@ -79,7 +78,7 @@ impl Session {
         })
     }
 
-    /// Names what could be meant.
+    /// Makes the error of a call that names no transaction; it lists those that could be meant.
     fn not_named(&self, named: &str) -> ToolError {
         let message = match named {
             "" => "transactionId is missing".to_owned(),
@@ -106,7 +105,7 @@ impl Session {
         ToolError::arguments(Reason::NoTransaction, message).details(json!({ "transactions": newest })).hints([hint])
     }
 
-    /// The error of a transaction that cannot be taken back.
+    /// Makes the error of a transaction that cannot be undone.
     fn not_undone(&self, id: TransactionId, error: &transaction::Error) -> ToolError {
         let converted = ToolError::workspace(error);
         match error {

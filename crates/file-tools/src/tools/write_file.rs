@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use patch_engine::{Expected, Host, PlanBuilder, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use crate::arguments::given;
-use crate::audit::Operation;
-use crate::changes::{DiffDetail, diff_of};
+use crate::changes::DiffDetail;
 use crate::envelope::{Success, ToolResult};
 use crate::error::ToolError;
 use crate::session::{Session, finish};
-use crate::text::{Newlines, split_terminator, without_bom};
+use crate::text::{Newlines, normalised, split_terminator, without_bom};
+use crate::tool::Tool;
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ impl Session {
     ///
     /// When the file is not the expected one, is binary, or the guard refuses it.
     pub fn write_file(&self, args: &WriteFile, host: &mut dyn Host) -> ToolResult<WriteFileData> {
-        self.changing("write_file", Operation::Write, host, |call| {
+        self.changing(Tool::WriteFile, host, |call| {
             let given = args.expected_sha256.as_deref();
             let expected = self.seen(&args.path, given)?;
             let mut now = None;
@@ -75,29 +75,18 @@ impl Session {
                 else {
                     return Err(super::binary(&args.path, file.bytes.len(), file.sha256));
                 };
-                now = Some((file.path.to_string(), file.sha256));
+                now = Some((file.path.clone(), file.sha256));
                 let splices = text.stored(rewrite(&args.path, text.bytes(), &args.content)?);
                 builder.update(&args.path, splices.ok_or_else(|| super::encoding(&args.path))?)?;
                 finish(builder)
             })?;
-            let data = match report.plan.changes().first() {
-                Some(change) => WriteFileData {
-                    path: change.path.to_string(),
-                    before_sha256: change.before.map(|hash| hash.to_string()),
-                    after_sha256: change.after.map(|hash| hash.to_string()).unwrap_or_default(),
-                    diff: args.diff.unwrap_or_default().of(|| diff_of(&report, change)),
-                    transaction_id: super::transaction(&report),
-                },
-                None => {
-                    let (path, hash) = now.expect("only an existing file can be as it shall be");
-                    WriteFileData {
-                        path,
-                        before_sha256: Some(hash.to_string()),
-                        after_sha256: hash.to_string(),
-                        diff: None,
-                        transaction_id: String::new(),
-                    }
-                }
+            let (path, before, after) = super::changed(&report, now);
+            let data = WriteFileData {
+                path,
+                before_sha256: before.map(|hash| hash.to_string()),
+                after_sha256: after.map(|hash| hash.to_string()).unwrap_or_default(),
+                diff: if report.plan.changes().is_empty() { None } else { super::diff(&report, args.diff) },
+                transaction_id: super::transaction(&report),
             };
             let what = match (&data.before_sha256, data.transaction_id.is_empty()) {
                 (None, _) => "created",
@@ -109,9 +98,9 @@ impl Session {
     }
 }
 
-/// What has to change in a file for it to have the text `content`.
+/// Computes the splices that give a file the text `content`.
 ///
-/// Lines that stay keep all their bytes: terminators, and what is not UTF-8 (which a reader saw as U+FFFD).
+/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8 (which a reader saw as U+FFFD).
 fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> {
     let body = without_bom(old);
     let bom = old.len() - body.len();
@@ -120,7 +109,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     let style = Newlines::of(body);
     if unicode && style != Newlines::Mixed {
         let text = match style {
-            Newlines::Crlf => crlf(content),
+            Newlines::Crlf => Cow::Owned(normalised(content).replace('\n', "\r\n")),
             _ => Cow::Borrowed(content),
         };
         return Ok(narrowed(body, text.as_bytes(), bom));
@@ -139,27 +128,21 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         Some(*at)
     }));
     let mut splices = Splices::new();
-    // A coarser comparison writes the same text; it only gives more lines the ends of their neighbours.
+    // A coarser diff writes the same text; only more lines get the line ends of their neighbours.
     let deadline = Some(Instant::now() + Duration::from_secs(2));
     for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline) {
-        let (old_index, old_len, new) = match op {
-            DiffOp::Equal { .. } => continue,
-            DiffOp::Delete { old_index, old_len, .. } => (old_index, old_len, &new_lines[..0]),
-            DiffOp::Insert { old_index, new_index, new_len } => {
-                (old_index, 0, &new_lines[new_index..new_index + new_len])
-            }
-            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                (old_index, old_len, &new_lines[new_index..new_index + new_len])
-            }
-        };
-        // A new line ends as the line that it replaces, or else as its neighbour.
+        let (tag, old, new) = op.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            continue;
+        }
+        // A new line ends like the line that it replaces, or else like its neighbour.
         let model = |nth: usize| {
-            let near = (old_index + nth).min(old_index + old_len.saturating_sub(1));
+            let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
             let end = |at: usize| old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty());
             end(near).or_else(|| end(near.wrapping_sub(1))).unwrap_or(b"\n")
         };
         let mut text = Vec::new();
-        for (nth, line) in new.iter().enumerate() {
+        for (nth, line) in new_lines[new].iter().enumerate() {
             match line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')) {
                 Some(line) => {
                     text.extend_from_slice(line.as_bytes());
@@ -171,17 +154,12 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         if !unicode && !text.is_ascii() {
             return Err(super::encoding(path));
         }
-        splices.push(starts[old_index]..starts[old_index + old_len], text);
+        splices.push(starts[old.start]..starts[old.end], text);
     }
     Ok(splices)
 }
 
-/// Text with line feeds alone as CRLF.
-fn crlf(text: &str) -> Cow<'_, str> {
-    Cow::Owned(crate::text::normalised(text).replace('\n', "\r\n"))
-}
-
-/// One splice, as small as whole lines at both ends allow.
+/// Makes one splice, narrowed by whole lines at both ends.
 fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
