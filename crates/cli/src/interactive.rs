@@ -17,7 +17,7 @@ use crate::render;
 /// How many lines are shown of a new file.
 const SHOWN: usize = 60;
 
-/// What is left of a patch when everything was asked.
+/// The parts of a patch that the person took.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     /// The patch of what was taken, in the form of the whole; `None` when that is nothing.
@@ -163,7 +163,7 @@ pub(crate) fn choose(
     let mut person = Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
     let mut text = Vec::new();
     for (index, section) in patch.sections.iter().enumerate() {
-        // An answer for the rest of a file ends with the file; to quit does not.
+        // An answer for the rest of a file ends with the file; quitting does not.
         person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
         text.extend(person.section(patch, (index, section))?);
     }
@@ -262,7 +262,7 @@ impl Person {
         Ok(hunk.text(&parts, self.form))
     }
 
-    /// Asks about something that is taken or left as a whole.
+    /// Asks about a change that is taken or left as a whole.
     fn takes(&mut self, shown: &[u8], name: String, question: &str) -> Result<bool, Failure> {
         let lines: Vec<_> =
             shown.split_inclusive(|&byte| byte == b'\n').filter(|line| line.starts_with(b"+")).collect();
@@ -425,7 +425,7 @@ struct HunkText {
     whole: Vec<u8>,
     /// The lines that open it.
     head: Vec<u8>,
-    /// What it says of its place, beside numbers.
+    /// What it says about its place, apart from line numbers.
     header: String,
     /// Lines, each with a marker of its missing line feed.
     parts: Vec<Vec<Vec<u8>>>,
@@ -433,7 +433,7 @@ struct HunkText {
     tail: Vec<u8>,
 }
 
-/// What becomes of a part of a hunk.
+/// What the person did with a part of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Taken,
