@@ -19,11 +19,13 @@ use std::fs;
 use std::path::Path;
 
 use apply_patch_fuzz::{PATHS, SECRET};
-use args::{Approve, Profile};
+use args::Choice;
 use failure::Failure;
 use fs_guard::{Access, Root};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+use patch_engine::Profile;
+use patch_engine::approval::ApprovalPolicy;
 use settings::{Layer, Settings, Sources, WORKSPACE_FILE};
 
 #[derive(Debug, Arbitrary)]
@@ -138,9 +140,10 @@ fn check(failure: &Failure) {
 
 /// That `held` allows nothing that `free` does not.
 fn is_no_looser(held: &Settings, free: &Settings) {
-    assert!(held.profile <= free.profile && held.durability <= free.durability && held.approve <= free.approve);
-    assert!(held.fuzz <= free.fuzz && held.ambiguous <= free.ambiguous);
-    assert!(held.names <= free.names && held.hard_links <= free.hard_links);
+    assert!(held.profile.rank() <= free.profile.rank() && held.durability.rank() <= free.durability.rank());
+    assert!(held.approve.rank() <= free.approve.rank() && held.fuzz.rank() <= free.fuzz.rank());
+    assert!(held.ambiguous.rank() <= free.ambiguous.rank());
+    assert!(held.names.rank() <= free.names.rank() && held.hard_links.rank() <= free.hard_links.rank());
     assert!(held.create_parents <= free.create_parents && held.overwrite <= free.overwrite);
     assert!(held.allow_delete <= free.allow_delete && held.allow_move <= free.allow_move);
     assert!(held.accept_open_state <= free.accept_open_state);
@@ -169,7 +172,7 @@ fuzz_target!(|input: Input<'_>| {
     let load =
         || Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), |name| variables.get(name).cloned());
     let profile = if input.strict { Profile::Strict } else { Profile::Codex };
-    let resolve = |sources: &Sources| sources.resolve(Layer::default(), profile, Approve::Never);
+    let resolve = |sources: &Sources| sources.resolve(Layer::default(), profile, ApprovalPolicy::Never);
 
     let free = match load() {
         Ok(free) => resolve(&free).0,

@@ -7,7 +7,6 @@ use std::process::Command;
 use patch_engine::approval::{ApprovalPolicy, Decision, Reason, Request};
 use patch_engine::{MAX_PATCH_SIZE, Plan};
 
-use crate::args;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::outside::{self, Terminal};
@@ -16,19 +15,11 @@ use crate::render;
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// When a person is asked by default: about what is dangerous, if there is one, who sees what is printed and whose terminal can be
-/// opened; else never, so that no program waits for an answer. Standard input may be the patch.
-pub(crate) fn preset() -> args::Approve {
+/// Returns when a person is asked by default: about dangerous changes, if someone sees the output and the terminal can be opened;
+/// otherwise never, so that no program waits for an answer. Standard input may be the patch.
+pub(crate) fn preset() -> ApprovalPolicy {
     let seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-    if seen && outside::terminal().is_ok() { args::Approve::Auto } else { args::Approve::Never }
-}
-
-pub(crate) fn policy(approve: args::Approve) -> ApprovalPolicy {
-    match approve {
-        args::Approve::Ask => ApprovalPolicy::Always,
-        args::Approve::Auto => ApprovalPolicy::OnRequest,
-        args::Approve::Never => ApprovalPolicy::Never,
-    }
+    if seen && outside::terminal().is_ok() { ApprovalPolicy::OnRequest } else { ApprovalPolicy::Never }
 }
 
 /// What a person answered other than yes and no.
@@ -42,7 +33,7 @@ pub(crate) enum Instead {
     Nothing(ErrorKind),
 }
 
-/// Why there is no answer, of this error of reading it.
+/// Says why there is no answer, for an error of reading it.
 pub(crate) fn no_answer(error: ErrorKind) -> String {
     match error {
         ErrorKind::UnexpectedEof => "nothing was answered (end of input); nothing was changed".into(),
@@ -55,7 +46,7 @@ pub(crate) fn no_answer(error: ErrorKind) -> String {
 pub(crate) struct Prompt {
     /// Whether `e` is offered.
     pub(crate) may_edit: bool,
-    /// Every file that is deleted was asked about.
+    /// Whether the person was asked about every file that is deleted.
     deletes_approved: Cell<bool>,
     instead: Cell<Option<Instead>>,
 }
@@ -65,7 +56,7 @@ impl Prompt {
         Self { may_edit, deletes_approved: Cell::new(false), instead: Cell::default() }
     }
 
-    /// Says whether every file that a plan deletes was asked about, so that this is no reason to ask any more.
+    /// Sets whether the person was asked about every file that a plan deletes, so that deleting is no reason to ask again.
     pub(crate) fn deletes_approved(&self, yes: bool) {
         self.deletes_approved.set(yes);
     }
@@ -87,7 +78,7 @@ impl Prompt {
         };
         let diff = request.plan.images().diffs()?;
         Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or_else(|error| {
-            // A terminal that goes away in the middle of the question is no yes.
+            // A terminal that goes away during the question does not count as a yes.
             self.instead.set(Some(Instead::Nothing(error.kind())));
             Decision::Decline
         }))
@@ -147,7 +138,7 @@ fn show(out: &mut Terminal, plan: &Plan, diff: &[u8], limit: usize) -> std::io::
         writeln!(text, "{}", render::sanitize(&render::name(change)))?;
     }
     let total = diff.iter().filter(|&&byte| byte == b'\n').count();
-    let end = memchr_nth(diff, limit);
+    let end = diff.split_inclusive(|&byte| byte == b'\n').take(limit).map(<[u8]>::len).sum();
     render::write_diff(&mut text, &diff[..end])?;
     if end < diff.len() {
         writeln!(text, "… {} more lines; v shows them", total - limit)?;
@@ -160,11 +151,6 @@ pub(crate) fn write_coloured(out: &mut Terminal, text: &[u8]) -> std::io::Result
     let plain = anstream::ColorChoice::global() == anstream::ColorChoice::Never
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain { out.write_all(&anstream::adapter::strip_bytes(text).into_vec()) } else { out.write_all(text) }
-}
-
-/// The end of the first `count` lines.
-fn memchr_nth(text: &[u8], count: usize) -> usize {
-    text.split_inclusive(|&byte| byte == b'\n').take(count).map(<[u8]>::len).sum()
 }
 
 /// Lets the person edit the patch.

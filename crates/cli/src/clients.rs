@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use patch_engine::approval::ApprovalPolicy::{self, Always, Never, OnRequest};
 use serde_json::{Map, Value, json};
 
-use crate::args::Approve;
+use crate::args::{Choice, choices};
 use crate::outside::{absolute, config_home, home};
 
 /// The name of the server in every configuration.
@@ -26,6 +27,13 @@ pub(crate) enum Client {
     Generic,
 }
 
+choices! { false:
+    Client {
+        "codex" = Codex, "claude" = Claude, "cursor" = Cursor, "vscode" = VsCode, "gemini" = Gemini, "opencode" = OpenCode,
+        "zed" = Zed, "windsurf" = Windsurf, "cline" = Cline, "goose" = Goose, "generic" = Generic
+    }
+}
+
 /// Where a configuration holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -43,7 +51,7 @@ pub(crate) struct Server {
     /// The project, absolute.
     pub(crate) project: String,
     /// Who approves changes.
-    pub(crate) approve: Approve,
+    pub(crate) approve: ApprovalPolicy,
     /// The variables that the program reads.
     pub(crate) variables: Vec<String>,
     /// Those of them that are set, and to what.
@@ -55,8 +63,8 @@ pub(crate) struct Server {
 
 impl Server {
     /// The tools that the client need not ask about.
-    fn unasked(&self, approve: Approve) -> &[String] {
-        if approve == Approve::Never { &self.tools } else { &self.readers }
+    fn unasked(&self, approve: ApprovalPolicy) -> &[String] {
+        if approve == Never { &self.tools } else { &self.readers }
     }
 }
 
@@ -110,36 +118,6 @@ impl Setting {
 }
 
 impl Client {
-    pub(crate) const ALL: [Self; 11] = [
-        Self::Codex,
-        Self::Claude,
-        Self::Cursor,
-        Self::VsCode,
-        Self::Gemini,
-        Self::OpenCode,
-        Self::Zed,
-        Self::Windsurf,
-        Self::Cline,
-        Self::Goose,
-        Self::Generic,
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
-            Self::Cursor => "cursor",
-            Self::VsCode => "vscode",
-            Self::Gemini => "gemini",
-            Self::OpenCode => "opencode",
-            Self::Zed => "zed",
-            Self::Windsurf => "windsurf",
-            Self::Cline => "cline",
-            Self::Goose => "goose",
-            Self::Generic => "generic",
-        }
-    }
-
     /// Where it is configured unless asked for otherwise: in the project, where its editor knows the project by the place of
     /// the file; else for the user.
     pub(crate) fn usual_scope(self) -> Scope {
@@ -235,22 +213,22 @@ impl Client {
             );
         }
         let approve = match server.approve {
-            Approve::Ask if !self.shows_questions() => {
-                notes.push(format!("{} cannot show questions of a server, so it is the one that asks", self.as_str()));
-                Approve::Auto
+            Always if !self.shows_questions() => {
+                notes.push(format!("{} cannot show questions of a server, so it is the one that asks", self.name()));
+                OnRequest
             }
             approve => approve,
         };
         notes.push(self.who_asks(approve).into());
         let mut args = vec!["serve".to_owned(), "--mcp".into()];
         args.extend(root.into_iter().flat_map(|root| ["--root".into(), root]));
-        args.extend(["--approve".into(), word(approve).into()]);
+        args.extend(["--approve".into(), approve.name().into()]);
         let (form, settings) = self.settings(approve, server, &args);
         let mut parts = vec![Part { file: self.file(scope), form, settings }];
         if self == Self::Claude {
             let allowed = match approve {
-                Approve::Auto => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
-                Approve::Ask | Approve::Never => vec![format!("mcp__{NAME}")],
+                OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
+                Always | Never => vec![format!("mcp__{NAME}")],
             };
             let file = match scope {
                 Scope::Project => Some(ClientFile { directory: None, path: ".claude/settings.json".into() }),
@@ -263,7 +241,7 @@ impl Client {
         Setup { parts, notes }
     }
 
-    fn settings(self, approve: Approve, server: &Server, args: &[String]) -> (Form, Vec<Setting>) {
+    fn settings(self, approve: ApprovalPolicy, server: &Server, args: &[String]) -> (Form, Vec<Setting>) {
         let program = &server.program;
         let mut plain = json!({ "command": program, "args": args });
         let typed = json!({ "type": "stdio", "command": program, "args": args });
@@ -283,16 +261,17 @@ impl Client {
             Self::Claude | Self::Cursor => vec![Setting::is(&["mcpServers", NAME], typed)],
             Self::VsCode => vec![Setting::is(&["servers", NAME], typed)],
             Self::Gemini => {
-                plain["trust"] = json!(approve == Approve::Never);
+                plain["trust"] = json!(approve == Never);
                 vec![Setting::is(&["mcpServers", NAME], plain)]
             }
-            Self::Windsurf | Self::Generic => {
-                add_env(&mut plain, "env", server);
-                vec![Setting::is(&["mcpServers", NAME], plain)]
-            }
-            Self::Cline => {
-                add_env(&mut plain, "env", server);
-                plain["autoApprove"] = json!(server.unasked(approve));
+            Self::Windsurf | Self::Generic | Self::Cline => {
+                // These pass on few variables.
+                if !server.set.is_empty() {
+                    plain["env"] = Value::Object(server.set.clone());
+                }
+                if self == Self::Cline {
+                    plain["autoApprove"] = json!(server.unasked(approve));
+                }
                 vec![Setting::is(&["mcpServers", NAME], plain)]
             }
             Self::OpenCode => {
@@ -300,7 +279,7 @@ impl Client {
                 let local = json!({ "type": "local", "command": command, "enabled": true });
                 let mut settings = vec![Setting::is(&["mcp", NAME], local)];
                 // The last rule that matches counts, so those of single tools come last.
-                let all = if approve == Approve::Never { "allow" } else { "ask" };
+                let all = if approve == Never { "allow" } else { "ask" };
                 settings.push(Setting::is(&["permission", &format!("{NAME}_*")], json!(all)));
                 settings.extend(
                     server
@@ -331,62 +310,44 @@ impl Client {
     }
 
     /// Who is asked, and by whom.
-    fn who_asks(self, approve: Approve) -> &'static str {
+    fn who_asks(self, approve: ApprovalPolicy) -> &'static str {
         match (self, approve) {
-            (Self::Goose, Approve::Never) => "the server does not ask; goose does unless GOOSE_MODE is auto",
-            (_, Approve::Never) => "no one is asked: neither the client nor the server does",
-            (Self::Codex, Approve::Auto) => {
+            (Self::Goose, Never) => "the server does not ask; goose does unless GOOSE_MODE is auto",
+            (_, Never) => "no one is asked: neither the client nor the server does",
+            (Self::Codex, OnRequest) => {
                 "codex does not ask about these tools, as it does not about its own edits in a project, so that `codex exec` can \
                  use them; the server asks before what `undo` cannot take back"
             }
-            (Self::Codex, Approve::Ask) => {
+            (Self::Codex, Always) => {
                 "the server shows each plan and asks, and codex does not; `codex exec` cannot show it, and changes nothing"
             }
-            (Self::Claude, Approve::Ask) => {
+            (Self::Claude, Always) => {
                 "the server shows each plan and asks; the permission keeps claude from asking too"
             }
-            (Self::Cursor, Approve::Ask) => {
+            (Self::Cursor, Always) => {
                 "the server shows each plan and asks; to be asked once, put \"apply-patch:*\" on cursor's MCP allowlist"
             }
-            (Self::VsCode, Approve::Ask) => {
+            (Self::VsCode, Always) => {
                 "the server shows each plan and asks; to be asked once, always allow its tools at the first confirmation"
             }
-            (Self::Cline, Approve::Auto) => {
+            (Self::Cline, OnRequest) => {
                 "cline asks before calls that change files; `cline PROMPT` asks about none, unless it has --auto-approve false; the \
                  server asks before what `undo` cannot take back"
             }
-            (Self::Goose, Approve::Ask) => {
-                "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto"
-            }
-            (_, Approve::Ask) => "the server shows each plan and asks",
-            (Self::Gemini, Approve::Auto) => {
+            (Self::Goose, Always) => "the server shows each plan and asks; to be asked once, GOOSE_MODE has to be auto",
+            (_, Always) => "the server shows each plan and asks",
+            (Self::Gemini, OnRequest) => {
                 "gemini asks before each call; `gemini -p` cannot ask: it needs --approve never, or --approval-mode yolo"
             }
-            (Self::OpenCode, Approve::Auto) => {
+            (Self::OpenCode, OnRequest) => {
                 "opencode asks before each change; `opencode run` cannot ask: it needs --approve never, or --auto"
             }
-            (Self::Goose, Approve::Auto) => {
+            (Self::Goose, OnRequest) => {
                 "goose asks if GOOSE_MODE is approve or smart_approve; the server asks before what `undo` cannot take back"
             }
-            (_, Approve::Auto) => {
+            (_, OnRequest) => {
                 "the client asks before calls that change files; the server asks before what `undo` cannot take back"
             }
         }
-    }
-}
-
-/// The variables that are set, for a client that passes on few.
-fn add_env(entry: &mut Value, key: &str, server: &Server) {
-    if !server.set.is_empty() {
-        entry[key] = Value::Object(server.set.clone());
-    }
-}
-
-/// Its name as an argument.
-pub(crate) fn word(approve: Approve) -> &'static str {
-    match approve {
-        Approve::Ask => "ask",
-        Approve::Auto => "auto",
-        Approve::Never => "never",
     }
 }

@@ -4,21 +4,22 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Mutex;
 
 use file_tools::changes::success;
-use patch_engine::approval::Approvals;
-use patch_engine::{ApplyError, MAX_PATCH_SIZE};
+use patch_engine::approval::{ApprovalPolicy, Approvals};
+use patch_engine::{ApplyError, MAX_PATCH_SIZE, Profile};
 
-use crate::approve::{self, Prompt};
-use crate::args::{self, Rules};
+use crate::approve::Prompt;
+use crate::args::Rules;
 use crate::commands::{options_without_base, session};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::input::{self, Input};
-use crate::render;
-use crate::settings::{Layer, Sources};
+use crate::input::Input;
+use crate::settings::{Layer, Settings, Sources};
+use crate::{render, source};
 
 /// How a patch is given.
 const HOW: &str = if cfg!(windows) {
@@ -41,7 +42,7 @@ pub(crate) fn is_called(args: &[OsString]) -> bool {
 /// Applies the patch that is the only argument, or stands on standard input.
 pub(crate) fn run(args: &[OsString]) -> Exit {
     let bytes = match args {
-        [_] => match input::stdin() {
+        [_] => match source::stdin() {
             Ok(bytes) if bytes.is_empty() => {
                 render::message(HOW);
                 return Exit::Usage;
@@ -68,7 +69,16 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         render::message(&format!("the patch is longer than {} MiB", MAX_PATCH_SIZE >> 20));
         return Exit::DoesNotApply;
     }
-    let mut global = Global::new(".".into());
+    let mut global = Global {
+        root: ".".into(),
+        color: None,
+        no_pager: false,
+        json: false,
+        quiet: false,
+        verbose: false,
+        settings: Settings::preset(Profile::Codex, ApprovalPolicy::Never),
+        opened: Mutex::default(),
+    };
     match apply(&mut global, Input::new(bytes, "patch")) {
         Ok(()) => Exit::Done,
         Err(failure) => {
@@ -90,10 +100,10 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
 
 fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     // The profile is this tool's own; only the workspace can make it stricter.
-    let profile = args::Profile::Codex;
+    let profile = Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
     let sources = Sources::load(&global.root)?;
-    let (settings, notes) = sources.resolve(flags, profile, args::Approve::Never);
+    let (settings, notes) = sources.resolve(flags, profile, ApprovalPolicy::Never);
     global.opened = sources.into_root().into();
     notes.iter().for_each(|note| render::message(&note.to_string()));
     let options = options_without_base(&settings, &Rules::default())?;
@@ -106,7 +116,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, false);
     // What is guarded stays refused: a program names what it allows.
-    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+    let mut approvals = Approvals::new(global.settings.approve);
     let applied = session.apply("apply_patch", &patch, options, true, &mut approvals.ask(&mut host));
     drop(patch);
     match applied {

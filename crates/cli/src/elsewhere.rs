@@ -24,7 +24,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         _ => None,
     });
     let missing = missing.collect::<Option<Vec<_>>>()?;
-    // That there is such a directory says nothing yet.
+    // A directory of the same name alone is no evidence.
     missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
     let root = Root::open(&global.root, policy.clone()).ok()?;
@@ -32,7 +32,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         return None;
     }
     for (above, path) in root.enclosing(&policy) {
-        // Beyond what is this user's own nobody means a file.
+        // No one means a file in a directory that this user does not own.
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }

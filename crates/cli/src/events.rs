@@ -1,8 +1,10 @@
 //! `--events`: what happens as lines of JSON on standard output, instead of the summary.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use file_tools::events::{EventForm, Events};
+use file_tools::{SessionName, ToolError, envelope};
 
 use crate::failure::Failure;
 use crate::{args, json};
@@ -17,6 +19,28 @@ pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<E
         args::Events::AcpV2 => EventForm::AcpV2,
     };
     Some(Events::new(form, session, root, json::line))
+}
+
+/// Begins the events of a patch, if the command line asks for them.
+pub(crate) fn begin(
+    events: &mut Option<Events<'static>>,
+    root: &Path,
+    args: &args::Reporting,
+    patch: &[u8],
+) -> Result<(), Failure> {
+    if let Some(of) = of(root, SessionName::cli().as_str(), args) {
+        let call = BTreeMap::from([("patch", String::from_utf8_lossy(patch))]);
+        events.insert(of).begin_call(&call_id(args)?, "apply_patch", &call);
+    }
+    Ok(())
+}
+
+/// Ends the events of a call that failed.
+pub(crate) fn fail(events: &mut Option<Events<'static>>, error: ToolError) {
+    if let Some(events) = events {
+        let message = error.message.clone();
+        events.end_call(&envelope::Failure::from(error), Some(&message));
+    }
 }
 
 /// The id of the call: the one that was given, or a random one.

@@ -1,11 +1,12 @@
 //! Why a command ends without doing what it should.
 
-use file_tools::{ArgumentChange, ErrorKind, FailureClass, Hint, ToolError};
+use file_tools::input::InputError;
+use file_tools::{ErrorKind, FailureClass, Hint, ToolError};
 use patch_engine::transaction;
 use patch_engine::{Failed, MAX_PATCH_SIZE, ParseError, Rejects};
 use serde_json::json;
 
-use crate::input::{Input, NoInput};
+use crate::input::Input;
 
 /// Why a command ends without doing what it should.
 #[derive(Debug)]
@@ -52,15 +53,6 @@ impl From<fs_guard::Error> for Failure {
     }
 }
 
-impl From<NoInput> for Failure {
-    fn from(error: NoInput) -> Self {
-        match error {
-            NoInput::Failed(message) => Self::Input(message),
-            NoInput::TooLong => Self::TooLong,
-        }
-    }
-}
-
 impl Failure {
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
         Self::Parse(Box::new((input.clone(), error)))
@@ -72,8 +64,7 @@ impl Failure {
         let error = match self {
             Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
             Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
-            Self::Unreadable(message) => plain(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
-                .hints([give("the input", "one patch, one diff, or the operations of one response")]),
+            Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(b""),
             Self::Refused(message) => plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                 .hints([Hint::AskPerson { what: "apply it at a terminal".into(), flag: None }]),
             Self::TooLong => {
@@ -102,10 +93,4 @@ impl Failure {
             _ => None,
         }
     }
-}
-
-/// Gives an argument, or what stands for one, another value.
-fn give(argument: &str, wanted: &str) -> Hint {
-    let change = ArgumentChange::Give { argument: argument.into(), wanted: wanted.into() };
-    Hint::CorrectArguments { arguments: vec![change] }
 }

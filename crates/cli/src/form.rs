@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use file_tools::input::{InputError, PatchText};
-use patch_engine::{Options, ParseError, Patch, Rejects};
+use patch_engine::{Failed, Options, ParseError, Patch, Rejects};
 use patch_grammar::ParseOptions;
 
 use crate::args::From;
 use crate::failure::Failure;
 use crate::input::Input;
 
-/// The input as an envelope or a diff, with notes of what was done for that. `options` are those that it will be parsed with.
+/// Finds the envelope or the diff in the input, and notes how. `options` are those that it will be parsed with.
 pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<Input, Failure> {
     let text = match PatchText::read(&input.bytes, &from.how(), options) {
         Ok(text) => text,
@@ -27,34 +27,52 @@ pub(crate) fn of(input: Input, from: &From, options: &ParseOptions) -> Result<In
     Ok(Input { bytes, name, diff, notes, reverse, kept: None })
 }
 
-/// Why an input is no patch that could be planned.
-pub(crate) enum Unread {
-    /// It does not parse.
+/// A failure that still lacks the text of the patch.
+pub(crate) enum Rest {
+    /// The text does not parse.
     Parse(ParseError),
-    /// It is to be taken back, and cannot be.
-    Irreversible(Rejects),
+    /// The patch cannot be planned, or not be taken back.
+    Rejected(Rejects),
+    /// The patch was not applied, or not all of it.
+    Failed(Failed),
+    /// A failure that needs no text.
+    Other(Failure),
 }
 
-impl Unread {
-    /// The failure, with the input that it is about.
+impl Rest {
+    /// Returns the failure, with the input that it is about.
     pub(crate) fn of(self, input: Input) -> Failure {
         match self {
             Self::Parse(error) => Failure::Parse(Box::new((input, error))),
-            Self::Irreversible(rejects) => Failure::Rejected(Box::new((input, rejects))),
+            Self::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
+            Self::Failed(failed) => Failure::Failed(Box::new((input, failed))),
+            Self::Other(failure) => failure,
         }
     }
 }
 
 /// Reads the patch of an input, reverses it where that is wanted, and lets `then` do the rest.
-pub(crate) fn parsed<T>(input: &Input, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, Unread> {
-    input.text().parsed(options, then).map_err(Unread::from)
+pub(crate) fn parsed<T>(input: &Input, options: &Options, then: impl FnOnce(&Patch<'_>) -> T) -> Result<T, Rest> {
+    input.text().parsed(options, then).map_err(Rest::from)
 }
 
-impl std::convert::From<InputError> for Unread {
+impl std::convert::From<Rejects> for Rest {
+    fn from(rejects: Rejects) -> Self {
+        Self::Rejected(rejects)
+    }
+}
+
+impl std::convert::From<fs_guard::Error> for Rest {
+    fn from(error: fs_guard::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl std::convert::From<InputError> for Rest {
     fn from(error: InputError) -> Self {
         match error {
             InputError::Parse(error) => Self::Parse(error),
-            InputError::Irreversible(rejects) => Self::Irreversible(rejects),
+            InputError::Irreversible(rejects) => Self::Rejected(rejects),
             error => unreachable!("BUG: it was read before: {error}"),
         }
     }

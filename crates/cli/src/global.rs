@@ -1,44 +1,49 @@
-//! What every command knows: the shared flags, and the settings.
+//! What every command knows: the flags of every command, and the settings.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use clap::{Args, ColorChoice};
 use fs_guard::Root;
+use patch_engine::Profile;
+use patch_engine::approval::ApprovalPolicy;
 
-use crate::args::{Approve, GlobalArgs, Profile, When};
+use crate::args;
 use crate::settings::Settings;
 
-/// The shared flags and the settings.
-#[derive(Debug)]
+/// The flags of every command, and the settings.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
+    /// Workspace root; nothing outside it is touched
+    #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
     pub(crate) root: PathBuf,
-    pub(crate) color: Option<When>,
+    /// When to use colours: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ColorChoice>(), global = true, hide_possible_values = true)]
+    pub(crate) color: Option<ColorChoice>,
+    /// Do not use a pager
+    #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Print exactly one JSON object, also when the command fails
+    #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print errors only
+    #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Print more, e.g. how the sandbox confines
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
+    /// The settings; until they are read, the defaults.
+    #[arg(skip = Settings::preset(Profile::Strict, ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
     /// The workspace, if it is open already and was not taken yet.
+    #[arg(skip)]
     pub(crate) opened: Mutex<Option<Root>>,
 }
 
 impl Global {
-    /// No flags, in this workspace.
-    pub(crate) fn new(root: PathBuf) -> Self {
-        let settings = Settings::preset(Profile::Strict, Approve::Never);
-        let (color, opened) = (None, Mutex::default());
-        Self { root, color, no_pager: false, json: false, quiet: false, verbose: false, settings, opened }
-    }
-
-    /// Takes the workspace, if it is open already: for the first who needs it.
+    /// Takes the workspace if it is open already. Only the first caller gets it.
     pub(crate) fn take_root(&self) -> Option<Root> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl From<GlobalArgs> for Global {
-    fn from(args: GlobalArgs) -> Self {
-        let GlobalArgs { root, color, no_pager, json, quiet, verbose } = args;
-        Self { color, no_pager, json, quiet, verbose, ..Self::new(root) }
     }
 }

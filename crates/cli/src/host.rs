@@ -48,7 +48,7 @@ impl Host for TerminalHost<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        // What is printed stands on a line of its own.
+        // A message is printed on a line of its own.
         if let Event::Recovered(_) | Event::Unlogged(_) | Event::Unsigned | Event::NotDurable(_) = event {
             self.progress.hide();
         }

@@ -17,7 +17,7 @@ use crate::render;
 /// How many lines are shown of a new file.
 const SHOWN: usize = 60;
 
-/// What is left of a patch when everything was asked.
+/// The parts of a patch that the person took.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     /// The patch of what was taken, in the form of the whole; `None` when that is nothing.
@@ -160,72 +160,63 @@ pub(crate) fn choose(
 ) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
-    let mut person = Person { terminal, form, places: places(patch, plan), rest: None };
-    let mut chosen = Chosen { patch: None, left_out: Vec::new() };
+    let mut person = Person { terminal, form, places: places(patch, plan), rest: None, left_out: Vec::new() };
     let mut text = Vec::new();
     for (index, section) in patch.sections.iter().enumerate() {
-        // An answer for the rest of a file ends with the file; to quit does not.
+        // An answer for the rest of a file ends with the file; quitting does not.
         person.rest = person.rest.filter(|rest| *rest == Answer::Quit);
-        // Who sits at a terminal that goes away takes nothing.
-        let taken = person.section(patch, (index, section), &mut chosen.left_out);
-        text.extend(taken.map_err(|error| Failure::Refused(approve::no_answer(error.kind())))??);
+        text.extend(person.section(patch, (index, section))?);
     }
-    if !text.is_empty() {
-        chosen.patch = Some(form.whole(patch, text));
-    }
-    Ok(chosen)
+    Ok(Chosen { patch: (!text.is_empty()).then(|| form.whole(patch, text)), left_out: person.left_out })
 }
 
 struct Person {
     terminal: BufReader<Terminal>,
     form: Form,
     places: Places,
-    /// The answer to all questions that come.
+    /// The answer to all questions that follow.
     rest: Option<Answer>,
+    /// What was left out, in words.
+    left_out: Vec<String>,
 }
 
 impl Person {
-    /// The part of a section that is taken, as text; an error of the editor is the inner one.
-    fn section(
-        &mut self,
-        patch: &Patch<'_>,
-        (index, section): (usize, &Section<'_>),
-        left_out: &mut Vec<String>,
-    ) -> std::io::Result<Result<Vec<u8>, Failure>> {
+    /// Returns the part of a section that is taken, as text.
+    fn section(&mut self, patch: &Patch<'_>, (index, section): (usize, &Section<'_>)) -> Result<Vec<u8>, Failure> {
         let (form, path) = (self.form, section.path.text);
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
         match &section.operation {
             SectionOperation::Add(added) => {
                 let lines = form.added(added);
-                if !self.takes(&lines, format!("A {path}"), "Add this file", left_out)? {
-                    return Ok(Ok(Vec::new()));
+                if !self.takes(&lines, format!("A {path}"), "Add this file")? {
+                    return Ok(Vec::new());
                 }
-                return Ok(Ok([form.header(section, false, mode, !lines.is_empty()), lines].concat()));
+                return Ok([form.header(section, false, mode, !lines.is_empty()), lines].concat());
             }
             SectionOperation::Delete(hunks) => {
-                if !self.takes(b"", format!("D {path}"), "Delete this file", left_out)? {
-                    return Ok(Ok(Vec::new()));
+                if !self.takes(b"", format!("D {path}"), "Delete this file")? {
+                    return Ok(Vec::new());
                 }
                 let lines: Vec<_> = hunks.iter().flatten().flat_map(|hunk| hunk_text(patch, hunk)).collect();
-                return Ok(Ok([form.header(section, false, None, !lines.is_empty()), lines].concat()));
+                return Ok([form.header(section, false, None, !lines.is_empty()), lines].concat());
             }
             SectionOperation::Copy { to, .. } => {
                 let name = format!("C {path} -> {}", to.text);
-                if !self.takes(b"", name, "Copy this file", left_out)? {
-                    return Ok(Ok(Vec::new()));
+                if !self.takes(b"", name, "Copy this file")? {
+                    return Ok(Vec::new());
                 }
                 takes_move = true;
             }
             SectionOperation::Update { move_to: Some(to), .. } => {
                 let name = format!("R {path} -> {}", to.text);
-                takes_move = self.takes(b"", name, "Move this file", left_out)?;
+                takes_move = self.takes(b"", name, "Move this file")?;
             }
             SectionOperation::Update { move_to: None, .. } => {}
         }
         if let Some(executable) = mode {
             let name = format!("M {path}, mode {}", if executable { "100755" } else { "100644" });
-            let taken = self.takes(b"", name, "Change the mode of this file", left_out)?;
+            let taken = self.takes(b"", name, "Change the mode of this file")?;
             takes_mode = mode.filter(|_| taken);
         }
         let hunks = section.hunks();
@@ -233,35 +224,26 @@ impl Person {
         for (nth, hunk) in hunks.iter().enumerate() {
             let name = format!("M {path}, hunk {} of {}", nth + 1, hunks.len());
             let place = self.places.remove(&(index, nth)).unwrap_or_else(|| Err("its place is not known".into()));
-            match self.hunk(&HunkText::of(patch, hunk), &name, &place, left_out)? {
-                Ok(text) => body.extend(text),
-                Err(failure) => return Ok(Err(failure)),
-            }
+            body.extend(self.hunk(&HunkText::of(patch, hunk), &name, &place)?);
         }
         if body.is_empty() && !takes_move && takes_mode.is_none() {
-            return Ok(Ok(body));
+            return Ok(body);
         }
-        Ok(Ok([form.header(section, takes_move, takes_mode, !body.is_empty()), body].concat()))
+        Ok([form.header(section, takes_move, takes_mode, !body.is_empty()), body].concat())
     }
 
-    /// What is taken of a hunk, as text; an error of the editor is the inner one.
-    fn hunk(
-        &mut self,
-        hunk: &HunkText,
-        name: &str,
-        place: &Result<HunkPlace, String>,
-        left_out: &mut Vec<String>,
-    ) -> std::io::Result<Result<Vec<u8>, Failure>> {
+    /// Returns what is taken of a hunk, as text.
+    fn hunk(&mut self, hunk: &HunkText, name: &str, place: &Result<HunkPlace, String>) -> Result<Vec<u8>, Failure> {
         const QUESTION: &str = "Apply this hunk";
         let count = hunk.parts.len();
         let keys = Keys { hunk: true, split: count > 1 };
         match self.ask(&hunk.shown(0..count, place), name, QUESTION, keys)? {
             Answer::Split => {}
-            Answer::Edit => return Ok(edited(hunk.whole.clone()).map(|text| counted(text, self.form))),
-            Answer::Yes | Answer::All => return Ok(Ok(hunk.whole.clone())),
+            Answer::Edit => return Ok(counted(edited(hunk.whole.clone())?, self.form)),
+            Answer::Yes | Answer::All => return Ok(hunk.whole.clone()),
             Answer::No | Answer::Done | Answer::Quit => {
-                left_out.push(name[2..].to_owned());
-                return Ok(Ok(Vec::new()));
+                self.left_out.push(name[2..].to_owned());
+                return Ok(Vec::new());
             }
         }
         let mut parts = Vec::new();
@@ -269,48 +251,45 @@ impl Person {
             let name = format!("{name}, part {} of {count}", nth + 1);
             let shown = hunk.shown(nth..nth + 1, place);
             parts.push(match self.ask(&shown, &name, QUESTION, Keys { hunk: true, split: false })? {
-                Answer::Edit => match edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat()) {
-                    Ok(text) => Part::Edited(text),
-                    Err(failure) => return Ok(Err(failure)),
-                },
+                Answer::Edit => Part::Edited(edited([b"@@\n", &hunk.parts[nth].concat()[..]].concat())?),
                 Answer::Yes | Answer::All | Answer::Split => Part::Taken,
                 Answer::No | Answer::Done | Answer::Quit => {
-                    left_out.push(name[2..].to_owned());
+                    self.left_out.push(name[2..].to_owned());
                     Part::Left
                 }
             });
         }
-        Ok(Ok(hunk.text(&parts, self.form)))
+        Ok(hunk.text(&parts, self.form))
     }
 
-    /// Asks about something that is taken or left as a whole.
-    fn takes(
-        &mut self,
-        shown: &[u8],
-        name: String,
-        question: &str,
-        left_out: &mut Vec<String>,
-    ) -> std::io::Result<bool> {
+    /// Asks about a change that is taken or left as a whole.
+    fn takes(&mut self, shown: &[u8], name: String, question: &str) -> Result<bool, Failure> {
         let lines: Vec<_> =
             shown.split_inclusive(|&byte| byte == b'\n').filter(|line| line.starts_with(b"+")).collect();
         let mut diff = Vec::new();
         if !lines.is_empty() {
             let cut: Vec<u8> = lines.iter().take(SHOWN).flat_map(|line| *line).copied().collect();
-            render::write_diff(&mut diff, &[b"@@\n", &cut[..]].concat())?;
+            // Memory takes all that is written, here and below.
+            let _ = render::write_diff(&mut diff, &[b"@@\n", &cut[..]].concat());
         }
         if lines.len() > SHOWN {
-            writeln!(diff, "… {} more lines", lines.len() - SHOWN)?;
+            let _ = writeln!(diff, "… {} more lines", lines.len() - SHOWN);
         }
         let keys = Keys { hunk: false, split: false };
         let taken = matches!(self.ask(&diff, &name, question, keys)?, Answer::Yes | Answer::All);
         if !taken {
-            left_out.push(name);
+            self.left_out.push(name);
         }
         Ok(taken)
     }
 
-    /// Shows what it is about, in colour, and asks until there is an answer.
-    fn ask(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> std::io::Result<Answer> {
+    /// Shows what a question is about, in colour, and asks until there is an answer. Where the terminal goes away, nothing is
+    /// taken.
+    fn ask(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> Result<Answer, Failure> {
+        self.answer(shown, name, question, keys).map_err(|error| Failure::Refused(approve::no_answer(error.kind())))
+    }
+
+    fn answer(&mut self, shown: &[u8], name: &str, question: &str, keys: Keys) -> std::io::Result<Answer> {
         if let Some(rest) = self.rest {
             return Ok(rest);
         }
@@ -446,7 +425,7 @@ struct HunkText {
     whole: Vec<u8>,
     /// The lines that open it.
     head: Vec<u8>,
-    /// What it says of its place, beside numbers.
+    /// What it says about its place, apart from line numbers.
     header: String,
     /// Lines, each with a marker of its missing line feed.
     parts: Vec<Vec<Vec<u8>>>,
@@ -454,7 +433,7 @@ struct HunkText {
     tail: Vec<u8>,
 }
 
-/// What becomes of a part of a hunk.
+/// What the person did with a part of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Taken,
@@ -501,6 +480,7 @@ impl HunkText {
         };
         let lines: Vec<&Vec<u8>> = context.iter().copied().chain(self.parts[parts].iter().flatten()).collect();
         let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| lines.filter(|line| line[0] != sign).count();
+        // Memory takes all that is written.
         let mut shown = Vec::new();
         let header = match place {
             Ok(place) => {
@@ -515,7 +495,6 @@ impl HunkText {
                 format!("@@ -{old} +{new} @@ {}", self.header)
             }
             Err(why) => {
-                // Nothing can be written beside memory.
                 let _ = writeln!(shown, "! {}", render::sanitize(why));
                 format!("@@ {}", self.header)
             }

@@ -7,6 +7,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::exit::Exit;
 
+/// SIGHUP. On Windows the C library makes SIGBREAK of Ctrl+Break, and of a console that is closed.
+const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
+
+/// The signals that end the program, and how.
+const SIGNALS: [(i32, Exit); 3] = [
+    (signal_hook::consts::SIGINT, Exit::Interrupted),
+    (signal_hook::consts::SIGTERM, Exit::Terminated),
+    (HUNG_UP, Exit::HungUp),
+];
+
 /// Watches for signals.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupt {
@@ -18,18 +28,8 @@ impl Interrupt {
     /// Begins to watch.
     pub(crate) fn watch() -> Self {
         let interrupt = Self { signal: Arc::default(), idle: Arc::new(AtomicBool::new(true)) };
-        /// Its C library makes it of Ctrl+Break, and of a console that is closed (SIGBREAK).
-        #[cfg(windows)]
-        const HUNG_UP: i32 = 21;
-        #[cfg(not(windows))]
-        const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
-        let all = [
-            (signal_hook::consts::SIGINT, Exit::Interrupted),
-            (signal_hook::consts::SIGTERM, Exit::Terminated),
-            (HUNG_UP, Exit::HungUp),
-        ];
         let ignored = ignored();
-        for (signal, exit) in all.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0) {
+        for (signal, exit) in SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0) {
             // Where handlers cannot be set, the signal ends the program and recovery reads from the journal what to undo.
             let _ = signal_hook::flag::register_conditional_shutdown(signal, exit as i32, interrupt.idle.clone());
             let _ = signal_hook::flag::register_usize(signal, interrupt.signal.clone(), exit as usize);
@@ -44,12 +44,8 @@ impl Interrupt {
 
     /// How the program ends because of a signal.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        match self.signal.load(Ordering::SeqCst) {
-            0 => None,
-            code if code == Exit::Interrupted as usize => Some(Exit::Interrupted),
-            code if code == Exit::HungUp as usize => Some(Exit::HungUp),
-            _ => Some(Exit::Terminated),
-        }
+        let code = self.signal.load(Ordering::SeqCst);
+        SIGNALS.into_iter().map(|(_, exit)| exit).find(|exit| *exit as usize == code)
     }
 }
 

@@ -72,12 +72,6 @@ fn escape(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The patch as the argument of a tool.
-#[derive(Debug, Serialize)]
-pub(crate) struct PatchInput<'p> {
-    pub(crate) patch: std::borrow::Cow<'p, str>,
-}
-
 /// The envelope of a plan that is not committed.
 pub(crate) fn planned(plan: &Plan, detail: Option<DiffDetail>) -> Result<impl Serialize + use<>, fs_guard::Error> {
     Ok(Success::new(

@@ -6,7 +6,7 @@ use patch_engine::MAX_PATCH_SIZE;
 use patch_grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
 
 use crate::failure::Failure;
-use crate::input::{Input, NoInput};
+use crate::input::Input;
 use crate::render;
 
 /// Reads the patch from standard input. What cannot become a patch any more fails before its end.
@@ -21,11 +21,11 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(NoInput::Failed(format!("cannot read standard input: {error}")).into()),
+            Err(error) => return Err(Failure::Input(format!("cannot read standard input: {error}"))),
         };
         bytes.extend_from_slice(&buffer[..read]);
         if bytes.len() as u64 > MAX_PATCH_SIZE {
-            return Err(NoInput::TooLong.into());
+            return Err(Failure::TooLong);
         }
         let events = stream.push(&buffer[..read]);
         let failed = view.show(events);

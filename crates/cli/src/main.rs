@@ -27,6 +27,7 @@ mod outside;
 mod progress;
 mod render;
 mod settings;
+mod source;
 mod verify;
 
 use std::process::ExitCode;

@@ -82,7 +82,7 @@ pub(crate) fn shell(line: &str) -> std::process::Command {
     }
 }
 
-/// Whether there is something of that name.
+/// Returns whether a file or directory exists at this path.
 pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
 }
@@ -133,7 +133,7 @@ pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)
 }
 
-/// How many bytes the regular file has that is standard input; 0 when it is something else, or cannot be looked at.
+/// Returns the size of the regular file that is standard input; 0 when it is anything else, or cannot be examined.
 ///
 /// This is how much room reading it takes, not how much will be read: the file may grow, or have been read in part.
 pub(crate) fn stdin_size() -> u64 {

@@ -9,7 +9,7 @@ use patch_engine::Event;
 
 use crate::render;
 
-/// How often it is looked how far the change is, and how often there has to be something to show before it is shown.
+/// How often the progress is checked, and for how many checks a change has to last before it is shown.
 const INTERVAL: Duration = Duration::from_millis(100);
 const PATIENCE: u32 = 10;
 

@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
-use fs_guard::{Access, Error, Globs, Policy, Root};
-use patch_engine::transaction::{self, Prefix, StatePlace};
-use patch_engine::{Encodings, Options};
+use clap::ColorChoice;
+use fs_guard::{Access, Error, Globs, HardLinks, NamePolicy, Policy, Root};
+use patch_engine::approval::ApprovalPolicy;
+use patch_engine::transaction::{self, Durability, Prefix, StatePlace};
+use patch_engine::{Ambiguous, Encodings, Options, Pass, Profile};
 use toml::de::{DeTable, DeValue};
 use workspace_trash::Retention;
 
-use crate::args::{self, Ambiguous, Approve, Durability, Fuzz, HardLinks, Names, Profile, Rules, When, Writing};
+use crate::args::{self, Choice, Rules, Writing};
 use crate::failure::Failure;
 use crate::outside::config_home;
 
@@ -33,31 +34,31 @@ const MAX_FILE: u64 = 64 << 10;
 const MAX_GLOBS: usize = 256;
 const MAX_GLOB: usize = 1024;
 
-/// What a setting can be: how it is read, and what is stricter.
+/// The type of a setting: how a value is read, and which of two values is stricter.
 trait Value: Clone + PartialEq {
-    /// What it has to be, for messages.
+    /// Describes the values that are allowed, for messages.
     fn wanted() -> String;
-    /// Reads it from a variable.
+    /// Reads a value from an environment variable.
     fn from_text(text: &str) -> Result<Self, Wrong>;
-    /// Reads it from a file.
+    /// Reads a value from a configuration file.
     fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
         value.as_str().map_or(Err(Wrong::Type), Self::from_text)
     }
-    /// The value as `doctor` shows it.
+    /// Returns the value as `doctor` shows it.
     fn text(&self) -> String;
-    /// Whether it can make the program stricter, as a bound.
+    /// Returns whether the value can make the program stricter when it is a bound.
     fn tightens(&self) -> bool {
         false
     }
-    /// The value within a bound.
+    /// Returns the value, held to a bound.
     fn within(self, _: &Self) -> Self {
         self
     }
-    /// The same in a file of a directory above, from where `prefix` leads to the root.
+    /// Returns a value of a file in a directory above as it is seen from the root; `prefix` leads from there to the root.
     fn seen_through(self, _: &Prefix) -> Self {
         self
     }
-    /// Whether a bound made something else of it.
+    /// Returns whether a bound changed the value to `held`.
     fn is_overruled(&self, held: &Self) -> bool {
         self != held
     }
@@ -65,75 +66,27 @@ trait Value: Clone + PartialEq {
 
 /// What is wrong with a value; it is not quoted.
 enum Wrong {
-    /// It is something else than what is wanted.
+    /// It is of another type, or not one of the values.
     Type,
     /// Another problem, described.
     Because(String),
 }
 
-/// Implements [`Value`] for words: the strictest comes first in the enum.
-macro_rules! words {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn wanted() -> String {
-                let names = Self::value_variants().iter().map(name).collect::<Vec<_>>();
-                format!("one of {}", names.join(", "))
-            }
-            fn from_text(text: &str) -> Result<Self, Wrong> {
-                Self::from_str(text, false).map_err(|_| Wrong::Type)
-            }
-            fn text(&self) -> String {
-                name(self)
-            }
-            fn tightens(&self) -> bool {
-                Self::value_variants().last() != Some(self)
-            }
-            fn within(self, bound: &Self) -> Self {
-                self.min(*bound)
-            }
-        }
-    )*};
-}
-
-words!(Profile, Durability, Approve, Fuzz, Ambiguous, Names, HardLinks);
-
-/// The name of a value.
-fn name<T: ValueEnum>(word: &T) -> String {
-    word.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
-/// Implements [`Value`] for words of which none is stricter.
-macro_rules! free_words {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn wanted() -> String {
-                format!("one of {}", Self::value_variants().iter().map(name).collect::<Vec<_>>().join(", "))
-            }
-            fn from_text(text: &str) -> Result<Self, Wrong> {
-                Self::from_str(text, false).map_err(|_| Wrong::Type)
-            }
-            fn text(&self) -> String {
-                name(self)
-            }
-        }
-    )*};
-}
-
-free_words!(When, StateWord);
-
-/// Where the state is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StateWord {
-    Project,
-    User,
-}
-
-impl From<StateWord> for StatePlace {
-    fn from(word: StateWord) -> Self {
-        match word {
-            StateWord::Project => Self::Project,
-            StateWord::User => Self::User,
-        }
+impl<T: Choice> Value for T {
+    fn wanted() -> String {
+        format!("one of {}", T::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
+    }
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        T::named(text).ok_or(Wrong::Type)
+    }
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+    fn tightens(&self) -> bool {
+        T::STRICTEST_FIRST && self.rank() + 1 < T::ALL.len()
+    }
+    fn within(self, bound: &Self) -> Self {
+        if self.rank() <= bound.rank() { self } else { *bound }
     }
 }
 
@@ -165,7 +118,7 @@ impl Value for TrashKeep {
     }
 }
 
-/// No is the stricter.
+/// `false` is stricter.
 impl Value for bool {
     fn wanted() -> String {
         "true or false".into()
@@ -214,7 +167,7 @@ impl Value for Duration {
     }
 }
 
-/// Room on the disk, or the size of a file. What has less is the stricter.
+/// Room on the disk, or the size of a file. Less is stricter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mebibytes(u64);
 
@@ -224,11 +177,11 @@ impl Mebibytes {
     }
 }
 
-/// How many there may be. Fewer are the stricter.
+/// The most that there may be of something. Fewer is stricter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Count(pub(crate) usize);
 
-/// Implements [`Value`] for numbers of which the lower is the stricter.
+/// Implements [`Value`] for numbers of which the lower is stricter.
 macro_rules! amounts {
     ($($type:ident, $least:expr, $most:expr, $wanted:expr;)*) => {$(
         impl Value for $type {
@@ -352,7 +305,7 @@ impl<const DENY: bool> Value for Patterns<DENY> {
         self
     }
 
-    /// What is added overrules nothing.
+    /// Patterns that are added overrule nothing.
     fn is_overruled(&self, _: &Self) -> bool {
         false
     }
@@ -404,18 +357,10 @@ fn strings(value: &DeValue<'_>) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect()
 }
 
-impl From<Profile> for patch_engine::Profile {
-    fn from(profile: Profile) -> Self {
-        match profile {
-            Profile::Strict => Self::Strict,
-            Profile::Codex => Self::Codex,
-        }
-    }
-}
-
-/// The table of settings: a field, its type and its key. Reading, checking, bounding and showing all go by it.
+/// The table of settings: a field, its type, its key and its default, which may depend on the profile, on who approves by
+/// default, and on the engine's options of the profile. Reading, checking, bounding and showing all go by it.
 macro_rules! settings {
-    ($($field:ident: $type:ty, $key:literal;)*) => {
+    (|$profile:ident, $approve:ident, $options:ident| $($field:ident: $type:ty, $key:literal = $preset:expr;)*) => {
         /// The settings of a run.
         #[derive(Debug, Clone)]
         pub(crate) struct Settings {
@@ -449,7 +394,7 @@ macro_rules! settings {
                 }
             }
 
-            /// The first key whose value can only loosen.
+            /// Returns the first key whose value can only loosen.
             fn loosens(&self) -> Option<&'static str> {
                 $(if self.$field.as_ref().is_some_and(|value| !value.tightens()) {
                     return Some($key);
@@ -462,7 +407,7 @@ macro_rules! settings {
                 Self { $($field: self.$field.map(|value| value.seen_through(prefix)),)* }
             }
 
-            /// These bounds and those.
+            /// Returns both bounds as one: the stricter value where both have one.
             fn and(self, more: Self) -> Self {
                 Self { $($field: match (self.$field, more.$field) {
                     (Some(one), Some(other)) => Some(one.within(&other)),
@@ -470,14 +415,20 @@ macro_rules! settings {
                 },)* }
             }
 
-            /// This, and from `below` what this leaves open.
+            /// Returns these settings, and those of `below` for the keys that are open here.
             fn over(self, below: Self) -> Self {
                 Self { $($field: self.$field.or(below.$field),)* }
             }
         }
 
         impl Settings {
-            /// `given`, or else `self`; within `bounds`. Every value of `given` that is overruled gives a note.
+            /// The defaults of a profile.
+            pub(crate) fn preset($profile: Profile, $approve: ApprovalPolicy) -> Self {
+                let $options = Options::new($profile);
+                Self { $($field: $preset,)* }
+            }
+
+            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every value of `given` that is overruled.
             fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
                 Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
             }
@@ -485,32 +436,32 @@ macro_rules! settings {
     };
 }
 
-settings! {
-    profile: Profile, "profile";
-    durability: Durability, "durability";
-    approve: Approve, "approve";
-    forbidden: Patterns<true>, "forbidden";
-    allow_forbidden: Patterns<false>, "allow-forbidden";
-    guarded: Patterns<true>, "guarded";
-    allow: Patterns<false>, "allow";
-    fuzz: Fuzz, "fuzz";
-    ambiguous: Ambiguous, "ambiguous";
-    create_parents: bool, "create-parents";
-    overwrite: bool, "overwrite";
-    allow_delete: bool, "allow-delete";
-    allow_move: bool, "allow-move";
-    names: Names, "names";
-    hard_links: HardLinks, "hard-links";
-    encoding: Charsets, "encoding";
-    color: When, "color";
-    lock_timeout: Duration, "lock-timeout";
-    accept_open_state: bool, "accept-open-state";
-    pager: Option<String>, "pager";
-    max_snapshots: Mebibytes, "max-snapshots";
-    state: StateWord, "state";
-    trash_keep: TrashKeep, "trash-keep";
-    max_file_size: Mebibytes, "max-file-size";
-    max_operations: Count, "max-operations";
+settings! { |profile, approve, options|
+    profile: Profile, "profile" = profile;
+    durability: Durability, "durability" = Durability::Full;
+    approve: ApprovalPolicy, "approve" = approve;
+    forbidden: Patterns<true>, "forbidden" = Patterns::default();
+    allow_forbidden: Patterns<false>, "allow-forbidden" = Patterns::default();
+    guarded: Patterns<true>, "guarded" = Patterns::default();
+    allow: Patterns<false>, "allow" = Patterns::default();
+    fuzz: Pass, "fuzz" = if profile == Profile::Codex { Pass::Unicode } else { Pass::Exact };
+    ambiguous: Ambiguous, "ambiguous" = Ambiguous::Reject;
+    create_parents: bool, "create-parents" = options.create_parents;
+    overwrite: bool, "overwrite" = options.overwrite;
+    allow_delete: bool, "allow-delete" = true;
+    allow_move: bool, "allow-move" = true;
+    names: NamePolicy, "names" = NamePolicy::Portable;
+    hard_links: HardLinks, "hard-links" = HardLinks::Refuse;
+    encoding: Charsets, "encoding" = Charsets::default();
+    color: ColorChoice, "color" = ColorChoice::Auto;
+    lock_timeout: Duration, "lock-timeout" = Duration::from_secs(10);
+    accept_open_state: bool, "accept-open-state" = false;
+    pager: Option<String>, "pager" = None;
+    max_snapshots: Mebibytes, "max-snapshots" = Mebibytes(file_tools::MAX_SNAPSHOTS >> 20);
+    state: StatePlace, "state" = StatePlace::Project;
+    trash_keep: TrashKeep, "trash-keep" = TrashKeep::default();
+    max_file_size: Mebibytes, "max-file-size" = Mebibytes(options.max_file_size >> 20);
+    max_operations: Count, "max-operations" = Count(options.parse.max_sections);
 }
 
 /// A value as it stands in a source.
@@ -532,7 +483,7 @@ impl Raw<'_> {
     }
 }
 
-/// A value that was asked for, and overruled.
+/// A value that was given, and overruled by a bound.
 #[derive(Debug)]
 pub(crate) struct Note {
     pub(crate) key: &'static str,
@@ -548,53 +499,16 @@ impl fmt::Display for Note {
 }
 
 fn held<T: Value>(key: &'static str, given: Option<T>, preset: T, bound: Option<&T>, notes: &mut Vec<Note>) -> T {
-    let explicit = given.clone();
-    let wanted = given.unwrap_or(preset);
-    let Some(bound) = bound else { return wanted };
-    let held = wanted.within(bound);
-    if let Some(explicit) = explicit.filter(|explicit| explicit.is_overruled(&held)) {
-        notes.push(Note { key, wanted: explicit.text(), bound: held.text() });
+    let Some(bound) = bound else { return given.unwrap_or(preset) };
+    let held = given.clone().unwrap_or(preset).within(bound);
+    if let Some(given) = given.filter(|given| given.is_overruled(&held)) {
+        notes.push(Note { key, wanted: given.text(), bound: held.text() });
     }
     held
 }
 
 impl Settings {
-    /// The defaults of a profile.
-    pub(crate) fn preset(profile: Profile, approve: Approve) -> Self {
-        let options = Options::new(profile.into());
-        Self {
-            profile,
-            durability: Durability::Full,
-            approve,
-            forbidden: Patterns::default(),
-            allow_forbidden: Patterns::default(),
-            guarded: Patterns::default(),
-            allow: Patterns::default(),
-            fuzz: match profile {
-                Profile::Strict => Fuzz::None,
-                Profile::Codex => Fuzz::Unicode,
-            },
-            ambiguous: Ambiguous::Reject,
-            create_parents: options.create_parents,
-            overwrite: options.overwrite,
-            allow_delete: true,
-            allow_move: true,
-            names: Names::Portable,
-            hard_links: HardLinks::Refuse,
-            encoding: Charsets::default(),
-            color: When::Auto,
-            lock_timeout: Duration::from_secs(10),
-            accept_open_state: false,
-            pager: None,
-            max_snapshots: Mebibytes(file_tools::MAX_SNAPSHOTS >> 20),
-            state: StateWord::Project,
-            trash_keep: TrashKeep::default(),
-            max_file_size: Mebibytes(options.max_file_size >> 20),
-            max_operations: Count(options.parse.max_sections),
-        }
-    }
-
-    /// What the guard allows.
+    /// Returns the policy of the guard.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         let mut policy = patch_engine::policy();
         // Before the patterns that are added: what the workspace forbids stays forbidden.
@@ -604,14 +518,8 @@ impl Settings {
         self.forbidden.push_to(&mut policy.forbidden)?;
         self.guarded.push_to(&mut policy.guarded)?;
         self.allow.push_to(&mut policy.allow)?;
-        policy.names = match self.names {
-            Names::Native => fs_guard::NamePolicy::Native,
-            Names::Portable => fs_guard::NamePolicy::Portable,
-        };
-        policy.hard_links = match self.hard_links {
-            HardLinks::Break => fs_guard::HardLinks::Break,
-            HardLinks::Refuse => fs_guard::HardLinks::Refuse,
-        };
+        policy.names = self.names;
+        policy.hard_links = self.hard_links;
         policy.accept_open_private_dir = self.accept_open_state;
         Ok(policy)
     }
@@ -667,7 +575,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Reads what there is: two files and the environment.
+    /// Reads the two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
         let read = |path: PathBuf| -> Result<_, Failure> {
             let bytes = fs_guard::read_config(&path, MAX_FILE).map_err(unreadable)?;
@@ -713,7 +621,7 @@ impl Sources {
     }
 
     /// The settings: flags, environment, the user's file, or the preset of `profile` and `approve`; within the bounds.
-    pub(crate) fn resolve(&self, flags: Layer, profile: Profile, approve: Approve) -> (Settings, Vec<Note>) {
+    pub(crate) fn resolve(&self, flags: Layer, profile: Profile, approve: ApprovalPolicy) -> (Settings, Vec<Note>) {
         let configured = self.environment.clone().over(self.user.clone());
         // `--allow` adds to what is configured; every other flag replaces it.
         let mut allow = configured.allow.clone().unwrap_or_default();
@@ -844,7 +752,7 @@ mod tests {
 
     #[test]
     fn a_bound_holds_and_never_loosens() {
-        use Fuzz::{Blanks, None as Exact, Unicode};
+        use Pass::{Blanks, Exact, Unicode};
         for (flag, given, profile, bound, wanted, noted) in [
             (None, None, Profile::Strict, None, Exact, false),
             (None, None, Profile::Strict, Some(Blanks), Exact, false),
@@ -862,7 +770,7 @@ mod tests {
                 bounds: layer(bound),
                 root: None,
             };
-            let (found, notes) = sources.resolve(layer(flag), profile, Approve::Never);
+            let (found, notes) = sources.resolve(layer(flag), profile, ApprovalPolicy::Never);
             assert_eq!((found.fuzz, !notes.is_empty()), (wanted, noted), "{flag:?} {given:?} {profile:?} {bound:?}");
         }
     }
@@ -872,8 +780,9 @@ mod tests {
         let bounds =
             Layer { profile: Some(Profile::Strict), durability: Some(Durability::Process), ..Layer::default() };
         let flags = Layer { profile: Some(Profile::Codex), ..Layer::default() };
-        let (found, notes) = Sources { bounds, ..Sources::default() }.resolve(flags, Profile::Strict, Approve::Never);
-        assert_eq!((found.profile, found.fuzz, found.overwrite), (Profile::Strict, Fuzz::None, false));
+        let (found, notes) =
+            Sources { bounds, ..Sources::default() }.resolve(flags, Profile::Strict, ApprovalPolicy::Never);
+        assert_eq!((found.profile, found.fuzz, found.overwrite), (Profile::Strict, Pass::Exact, false));
         assert_eq!(found.durability, Durability::Full, "a bound is no preset");
         assert_eq!(notes.iter().map(|note| note.key).collect::<Vec<_>>(), ["profile"]);
     }
@@ -887,7 +796,7 @@ mod tests {
         };
         let bounds = Layer { allow: None, ..layer("bound") };
         let sources = Sources { environment: layer("variable"), user: layer("file"), bounds, root: None };
-        let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, Approve::Never);
+        let (found, notes) = sources.resolve(Layer::of_allow(&["flag".into()]), Profile::Strict, ApprovalPolicy::Never);
         assert_eq!((found.allow.text(), found.forbidden.text()), ("variable, flag".into(), "variable, bound".into()));
         assert!(notes.is_empty());
     }

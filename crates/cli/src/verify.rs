@@ -1,4 +1,4 @@
-//! The command of `--verify`: it looks at the files after they are published, and before that counts.
+//! The command of `--verify`: it runs after the files are published, and before the change counts.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read as _};
@@ -16,13 +16,13 @@ use crate::outside;
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
 
-/// How often it is looked whether the command is done.
+/// How often the command is polled.
 const POLL: Duration = Duration::from_millis(10);
 
 /// How long a command may take to end after it was asked to, and what it left running to finish its output.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What the names of our own variables begin with.
+/// The prefix of this program's own variables.
 const OWN_VARIABLES: &str = "APPLY_PATCH_";
 
 /// A command of the user's shell.

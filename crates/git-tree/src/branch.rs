@@ -12,7 +12,7 @@ use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
 use crate::refs::{self, Packed, Ref};
 use crate::repository::Repository;
-use crate::settings::LogUpdates;
+use crate::write::check_object;
 
 /// Where a branch is to go.
 #[derive(Debug, Clone, Copy)]
@@ -83,11 +83,7 @@ impl Repository {
     /// has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
         let name = full_name(to.branch)?;
-        match self.header(to.to)? {
-            Some((ObjectKind::Commit, _)) => {}
-            Some((found, _)) => return Err(Error::WrongKind { id: to.to, found, wanted: ObjectKind::Commit }),
-            None => return Err(Error::MissingObject { id: to.to }),
-        }
+        check_object(self, to.to, ObjectKind::Commit)?;
         if !to.allow_checked_out
             && let Some(worktree) = checked_out(self, &name)?
         {
@@ -170,9 +166,7 @@ impl Repository {
 
     /// Writes the logs of a branch, and of `HEAD` if that names it.
     fn log(&self, name: &str, to: &BranchMove<'_>) -> Result<()> {
-        let (wanted, writing) = (self.settings().log_updates, self.writing());
-        // Every ref that comes here is a branch, and of those git keeps a log with either setting.
-        let create = matches!(wanted, LogUpdates::Usual | LogUpdates::All);
+        let (create, writing) = (self.settings().creates_logs, self.writing());
         let old = to.from.unwrap_or(Id::new([0; Id::LEN]));
         let words: Vec<&str> = to.message.split_whitespace().collect();
         let tab = if words.is_empty() { "" } else { "\t" };

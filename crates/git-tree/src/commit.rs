@@ -37,10 +37,6 @@ impl Time {
         Self { seconds: now.as_second(), offset_minutes: offset / 60 }
     }
 
-    fn from_gix(time: gix_date::Time) -> Self {
-        Self { seconds: time.seconds, offset_minutes: time.offset / 60 }
-    }
-
     /// Reads a time as `GIT_AUTHOR_DATE` may have it: `1700000000 +0100`, `2023-11-14T22:13:20Z` and other spellings.
     ///
     /// # Errors
@@ -49,7 +45,8 @@ impl Time {
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let time = gix_date::parse(text.strip_prefix('@').unwrap_or(text), None);
-        time.map(Self::from_gix).map_err(|_| invalid(text, "it is no time"))
+        let time = time.map_err(|_| invalid(text, "it is no time"))?;
+        Ok(Self { seconds: time.seconds, offset_minutes: time.offset / 60 })
     }
 }
 

@@ -44,20 +44,25 @@ struct Reader {
 
 /// The objects of a repository.
 pub(crate) struct Objects {
+    disk: Arc<Disk>,
+    pending: Mutex<HashMap<Id, Object>>,
+    /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
+    flushing: Mutex<()>,
+}
+
+/// The objects on the disk, and what is known of them.
+struct Disk {
     directory: PathBuf,
     writing: Writing,
     limit: u64,
     level: Option<gix_zlib::Compression>,
-    store: Arc<Mutex<Arc<gix_odb::Store>>>,
+    store: Mutex<Arc<gix_odb::Store>>,
     /// Readers that no thread uses now, each with its caches.
-    idle: Arc<Mutex<Vec<Reader>>>,
-    pending: Mutex<HashMap<Id, Object>>,
+    idle: Mutex<Vec<Reader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
-    packed: Arc<[AtomicBool; 4]>,
+    packed: [AtomicBool; 4],
     /// What was read or written last: asked for again, it need not be looked for among all packs, of which there may be one more.
-    recent: Arc<Mutex<HashMap<Id, Object>>>,
-    /// Held while the pending objects are written: when a second writer gets it, those of the first are durable.
-    flushing: Mutex<()>,
+    recent: Mutex<HashMap<Id, Object>>,
 }
 
 /// Locks what stays right when a thread panics: each change of it is one call.
@@ -72,44 +77,27 @@ impl Objects {
         writing: Writing,
         level: Option<gix_zlib::Compression>,
     ) -> Result<Self> {
-        let store = Arc::new(Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?));
-        Ok(Self {
-            directory,
-            writing,
-            limit,
-            level,
-            store,
-            idle: Arc::default(),
-            pending: Mutex::default(),
-            packed: Arc::default(),
-            recent: Arc::default(),
-            flushing: Mutex::default(),
-        })
+        let store = Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?);
+        let (idle, packed, recent) = (Mutex::default(), Default::default(), Mutex::default());
+        Ok(Self::of(Arc::new(Disk { directory, writing, limit, level, store, idle, packed, recent })))
+    }
+
+    fn of(disk: Arc<Disk>) -> Self {
+        Self { disk, pending: Mutex::default(), flushing: Mutex::default() }
     }
 
     /// Returns the same objects with nothing that is to be written.
     pub(crate) fn isolated(&self) -> Self {
-        Self {
-            directory: self.directory.clone(),
-            writing: self.writing,
-            limit: self.limit,
-            level: self.level,
-            store: self.store.clone(),
-            idle: self.idle.clone(),
-            pending: Mutex::default(),
-            packed: self.packed.clone(),
-            recent: self.recent.clone(),
-            flushing: Mutex::default(),
-        }
+        Self::of(self.disk.clone())
     }
 
     /// Reads with what no other thread uses.
     fn with_reader<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
-        let idle = lock(&self.idle).pop();
-        let new = || Reader { packs: lock(&self.store).to_cache_arc(), inflate: gix_zlib::Inflate::default() };
+        let idle = lock(&self.disk.idle).pop();
+        let new = || Reader { packs: lock(&self.disk.store).to_cache_arc(), inflate: gix_zlib::Inflate::default() };
         let mut reader = idle.unwrap_or_else(new);
         let answer = read(&mut reader);
-        lock(&self.idle).push(reader);
+        lock(&self.disk.idle).push(reader);
         answer
     }
 
@@ -120,9 +108,9 @@ impl Objects {
             return Ok(answer);
         }
         let slots = Slots::AsNeededByDiskState { multiplier: 2.0, minimum: SLOTS.into() };
-        let fresh = new_store(&self.directory, self.limit, slots)?;
-        *lock(&self.store) = fresh.clone();
-        lock(&self.idle).clear();
+        let fresh = new_store(&self.disk.directory, self.disk.limit, slots)?;
+        *lock(&self.disk.store) = fresh.clone();
+        lock(&self.disk.idle).clear();
         question(&fresh.to_cache_arc()).map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
     }
 
@@ -130,10 +118,10 @@ impl Objects {
     ///
     /// The library would map such a file into memory, once for its size and once for its bytes.
     fn small(&self, id: Id, wanted: ObjectKind) -> Result<Option<Object>> {
-        if let Some(object) = lock(&self.recent).get(&id) {
+        if let Some(object) = lock(&self.disk.recent).get(&id) {
             return Ok(Some(object.clone()));
         }
-        if self.packed[wanted as usize].load(Ordering::Relaxed) {
+        if self.disk.packed[wanted as usize].load(Ordering::Relaxed) {
             return Ok(None);
         }
         let path = self.loose(id);
@@ -149,7 +137,7 @@ impl Objects {
 
     /// Keeps objects that are on the disk in memory.
     fn remember(&self, objects: impl IntoIterator<Item = (Id, Object)>) {
-        let mut recent = lock(&self.recent);
+        let mut recent = lock(&self.disk.recent);
         for (id, object) in objects {
             if object.bytes.len() <= SMALL {
                 if recent.len() >= RECENT {
@@ -162,7 +150,7 @@ impl Objects {
 
     /// Looks for an object on the disk when it is asked for again.
     pub(crate) fn forget(&self, id: Id) {
-        lock(&self.recent).remove(&id);
+        lock(&self.disk.recent).remove(&id);
     }
 
     /// Returns the kind and the size of an object; none if it is not there.
@@ -210,7 +198,7 @@ impl Objects {
         if let Some(object) = self.small(id, wanted)? {
             return self.check_size(id, object.bytes.len() as u64, limit).map(|()| object);
         }
-        if limit < self.limit {
+        if limit < self.disk.limit {
             let (_, size) = self.large_header(id)?.ok_or(Error::MissingObject { id })?;
             self.check_size(id, size, limit)?;
         }
@@ -218,7 +206,7 @@ impl Objects {
             let mut bytes = Vec::new();
             let found = gix_odb::pack::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
             let found = found.map(|(data, pack)| (ObjectKind::from_gix(data.kind), pack.is_some()));
-            self.packed[wanted as usize].store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
+            self.disk.packed[wanted as usize].store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
             Ok(found.map(|(kind, _)| Object::new(kind, bytes)))
         });
         // The library stops at the same limit, and says it in other words.
@@ -236,7 +224,7 @@ impl Objects {
     }
 
     fn check_size(&self, id: Id, size: u64, limit: u64) -> Result<()> {
-        let limit = limit.min(self.limit);
+        let limit = limit.min(self.disk.limit);
         if size > limit { Err(Error::TooLarge { id, size, limit }) } else { Ok(()) }
     }
 
@@ -295,9 +283,9 @@ impl Objects {
         } else {
             // Which of them are there already is not asked: that costs more than to write those again.
             let mut new = pending.iter().map(|(id, object)| (*id, object)).collect::<Vec<_>>();
-            pack::write(&self.directory, &mut new, self.level, self.writing, &mut changed)?;
+            pack::write(&self.disk.directory, &mut new, self.disk.level, self.disk.writing, &mut changed)?;
         }
-        changed.iter().try_for_each(|directory| self.writing.sync_dir(directory))?;
+        changed.iter().try_for_each(|directory| self.disk.writing.sync_dir(directory))?;
         let mut rest = lock(&self.pending);
         for (id, _) in &pending {
             rest.remove(id);
@@ -308,13 +296,13 @@ impl Objects {
     }
 
     fn fan_out(&self, id: Id) -> PathBuf {
-        self.directory.join(&id.to_hex().as_str()[..2])
+        self.disk.directory.join(&id.to_hex().as_str()[..2])
     }
 
     fn loose(&self, id: Id) -> PathBuf {
         let hex = id.to_hex();
         let (directory, name) = hex.as_str().split_at(2);
-        let mut path = self.directory.join(directory);
+        let mut path = self.disk.directory.join(directory);
         path.push(name);
         path
     }
@@ -325,7 +313,7 @@ impl Objects {
     /// be about to be removed, and what is written is small beside finding out.
     fn freshen(&self, id: Id, object: &Object) -> Result<bool> {
         let path = self.loose(id);
-        if !files::freshen(&path, self.writing).map_err(failed("sync", &path))? {
+        if !files::freshen(&path, self.disk.writing).map_err(failed("sync", &path))? {
             return Ok(false);
         }
         // git takes a file of the right name for the object. A branch must not come to rest on one that a power cut emptied.
@@ -342,26 +330,26 @@ impl Objects {
     }
 
     fn write_loose(&self, objects: &[(Id, &Object)], changed: &mut BTreeSet<PathBuf>) -> Result<()> {
-        let mut deflate = pack::Deflate::new(self.level);
+        let mut deflate = pack::Deflate::new(self.disk.level);
         let mut written = Vec::new();
         for (id, object) in objects {
             let mut write = || {
-                let mut file = Temporary::create(&self.directory, "tmp_obj_")?;
+                let mut file = Temporary::create(&self.disk.directory, "tmp_obj_")?;
                 let header = format!("{} {}\0", object.kind, object.bytes.len());
                 deflate.run(&[header.as_bytes(), &object.bytes], |bytes| file.write(bytes))?;
-                file.sync(self.writing)?;
+                file.sync(self.disk.writing)?;
                 Ok(file)
             };
-            written.push((*id, write().map_err(failed("write an object in", &self.directory))?));
+            written.push((*id, write().map_err(failed("write an object in", &self.disk.directory))?));
         }
         for (id, file) in written {
             let fan_out = id.to_hex().as_str()[..2].to_owned();
             changed.extend(
-                files::create_dirs(&self.directory, Path::new(&fan_out), self.writing)
-                    .map_err(failed("create a directory in", &self.directory))?,
+                files::create_dirs(&self.disk.directory, Path::new(&fan_out), self.disk.writing)
+                    .map_err(failed("create a directory in", &self.disk.directory))?,
             );
             let path = self.loose(id);
-            file.publish(&path, self.writing).map_err(failed("create", &path))?;
+            file.publish(&path, self.disk.writing).map_err(failed("create", &path))?;
             changed.insert(self.fan_out(id));
         }
         Ok(())

@@ -33,25 +33,13 @@ impl Id {
     }
 
     pub(crate) fn from_hex(hex: &[u8]) -> Option<Self> {
-        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let mut bytes = [0; Self::LEN];
-        if hex.len() != 2 * Self::LEN {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-        }
-        Some(Self(bytes))
+        gix_hash::ObjectId::from_hex(hex).ok().map(|id| Self::from_gix(&id))
     }
 
     /// Returns its digits.
     pub(crate) fn to_hex(self) -> Hex {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 2 * Self::LEN];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 0xf)];
-        }
+        let _ = self.to_gix().hex_to_buf(&mut hex);
         Hex(hex)
     }
 
@@ -107,17 +95,6 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Returns the word that git has for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Blob => "blob",
-            Self::Tree => "tree",
-            Self::Commit => "commit",
-            Self::Tag => "tag",
-        }
-    }
-
     pub(crate) fn from_gix(kind: gix_object::Kind) -> Self {
         match kind {
             gix_object::Kind::Blob => Self::Blob,
@@ -139,6 +116,11 @@ impl ObjectKind {
 
 impl fmt::Display for ObjectKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(match self {
+            Self::Blob => "blob",
+            Self::Tree => "tree",
+            Self::Commit => "commit",
+            Self::Tag => "tag",
+        })
     }
 }

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::files::Writing;
 use crate::id::{Id, ObjectKind};
 use crate::layout::Layout;
-use crate::object::Object;
 use crate::settings::Settings;
 use crate::tree::Tree;
 
@@ -175,21 +174,8 @@ impl Repository {
         self.0.common.writing
     }
 
-    /// Looks for an object on the disk when it is asked for again: no branch need lead to it any more.
-    pub(crate) fn forget(&self, id: Id) {
-        self.0.objects.forget(id);
-    }
-
-    pub(crate) fn put(&self, id: Id, object: Object) {
-        self.0.objects.put(id, object);
-    }
-
-    pub(crate) fn read_object(&self, id: Id) -> Result<Object> {
-        self.0.objects.read_any(id, ObjectKind::Commit, u64::MAX)
-    }
-
-    pub(crate) fn abbreviated(&self, hex: &str) -> Result<Option<Id>> {
-        self.0.objects.abbreviated(hex)
+    pub(crate) fn objects(&self) -> &Objects {
+        &self.0.objects
     }
 
     /// Reads a tree, once if it is on the disk.

@@ -34,43 +34,39 @@ impl Repository {
     /// [`UnknownRevision`](crate::Error::UnknownRevision), [`InvalidRevision`](crate::Error::InvalidRevision),
     /// [`WrongKind`](crate::Error::WrongKind) if it names no commit, and those of reading objects and refs.
     pub fn resolve(&self, revision: &str) -> Result<Resolved> {
-        resolve(self, revision)
-    }
-}
-
-fn resolve(repository: &Repository, revision: &str) -> Result<Resolved> {
-    let base = revision.find(['~', '^']).unwrap_or(revision.len());
-    let (base, mut steps) = revision.split_at(base);
-    let mut commit = peel(repository, name(repository, base, revision)?)?;
-    while let Some(mark) = steps.chars().next() {
-        steps = &steps[1..];
-        if mark == '^' && steps.starts_with('{') {
-            let end = steps.find('}').ok_or_else(|| invalid(revision, "a brace that is not closed"))?;
-            if !matches!(&steps[1..end], "" | "commit") {
-                return Err(invalid(revision, "only a commit can be used"));
-            }
-            steps = &steps[end + 1..];
-            continue;
-        }
-        let digits = steps.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(steps.len());
-        let count = match &steps[..digits] {
-            "" => 1,
-            number => number.parse::<u32>().map_err(|_| invalid(revision, "a number that is too large"))?,
-        };
-        steps = &steps[digits..];
-        match mark {
-            '~' => {
-                for _ in 0..count {
-                    commit = parent(repository, commit, 1, revision)?;
+        let base = revision.find(['~', '^']).unwrap_or(revision.len());
+        let (base, mut steps) = revision.split_at(base);
+        let mut commit = peel(self, name(self, base, revision)?)?;
+        while let Some(mark) = steps.chars().next() {
+            steps = &steps[1..];
+            if mark == '^' && steps.starts_with('{') {
+                let end = steps.find('}').ok_or_else(|| invalid(revision, "a brace that is not closed"))?;
+                if !matches!(&steps[1..end], "" | "commit") {
+                    return Err(invalid(revision, "only a commit can be used"));
                 }
+                steps = &steps[end + 1..];
+                continue;
             }
-            '^' if count == 0 => {}
-            '^' => commit = parent(repository, commit, count as usize, revision)?,
-            _ => return Err(invalid(revision, "`~` and `^` are all that may follow a name")),
+            let digits = steps.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(steps.len());
+            let count = match &steps[..digits] {
+                "" => 1,
+                number => number.parse::<u32>().map_err(|_| invalid(revision, "a number that is too large"))?,
+            };
+            steps = &steps[digits..];
+            match mark {
+                '~' => {
+                    for _ in 0..count {
+                        commit = parent(self, commit, 1, revision)?;
+                    }
+                }
+                '^' if count == 0 => {}
+                '^' => commit = parent(self, commit, count as usize, revision)?,
+                _ => return Err(invalid(revision, "`~` and `^` are all that may follow a name")),
+            }
         }
+        let tree = self.commit(commit)?.tree;
+        Ok(Resolved { commit, tree })
     }
-    let tree = repository.commit(commit)?.tree;
-    Ok(Resolved { commit, tree })
 }
 
 fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Result<Id> {
@@ -81,7 +77,7 @@ fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Re
 /// Follows tags to the commit that they are for.
 fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
     for _ in 0..TAGS {
-        let Object { kind, bytes } = repository.read_object(id)?;
+        let Object { kind, bytes } = repository.objects().read_any(id, ObjectKind::Commit, u64::MAX)?;
         match kind {
             ObjectKind::Commit => return Ok(id),
             ObjectKind::Tag => id = tag_target(id, &bytes)?,
@@ -94,7 +90,7 @@ fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
 /// Finds a name in git's order: an id, a ref, the start of an id.
 fn name(repository: &Repository, name: &str, revision: &str) -> Result<Id> {
     if let Some(id) = Id::from_hex(name.as_bytes()) {
-        repository.forget(id);
+        repository.objects().forget(id);
         return Ok(id);
     }
     if name.contains("@{") || name.contains(':') || name.contains("..") || revision.is_empty() {
@@ -121,7 +117,7 @@ fn name(repository: &Repository, name: &str, revision: &str) -> Result<Id> {
     }
     if (4..2 * Id::LEN).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && let Some(id) = repository.abbreviated(&name.to_ascii_lowercase())?
+        && let Some(id) = repository.objects().abbreviated(&name.to_ascii_lowercase())?
     {
         return Ok(id);
     }

@@ -18,21 +18,14 @@ use crate::layout::Layout;
 const TEXTS: [&str; 6] =
     ["author.name", "author.email", "committer.name", "committer.email", "user.name", "user.email"];
 
-/// Which refs get a log when they have none yet (`core.logAllRefUpdates`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LogUpdates {
-    None,
-    Usual,
-    All,
-}
-
 /// The configuration of a repository.
 pub(crate) struct Settings {
     /// What of it is asked for later.
     texts: BTreeMap<&'static str, String>,
     pub(crate) bare: bool,
     pub(crate) shared: Shared,
-    pub(crate) log_updates: LogUpdates,
+    /// Whether a branch that has no log yet gets one (`core.logAllRefUpdates`).
+    pub(crate) creates_logs: bool,
     pub(crate) lock_timeout: Duration,
     /// How hard to compress; none if that is not said.
     pub(crate) compression: Option<gix_zlib::Compression>,
@@ -73,28 +66,20 @@ impl Settings {
         check_format(&local)?;
         append(&mut file, &config, Source::Local, own)?;
         let mut bare = file.clone();
-        if local.boolean("extensions.worktreeConfig").map_err(|error| failed(&error))? == Some(true) {
+        if Self::boolean(&local, "extensions.worktreeConfig")? == Some(true) {
             // Whether the main work tree is bare is for its own file to say, also when a linked one is open.
             append(&mut bare, &layout.common_dir.join("config.worktree"), Source::Worktree, own)?;
             append(&mut file, &layout.git_dir.join("config.worktree"), Source::Worktree, own)?;
         }
-        if user {
-            let environment = File::from_env(options).map_err(|error| failed(&error))?;
-            if let Some(environment) = environment {
-                file.append(environment).map_err(|error| failed(&error))?;
-            }
+        if user && let Some(environment) = File::from_env(options).map_err(|error| failed(&error))? {
+            file.append(environment).map_err(|error| failed(&error))?;
         }
         let main = Self::boolean(&bare, "core.bare")?;
         let worktree = bare.string("core.worktree").is_some();
         let bare = main.unwrap_or_else(|| !worktree && layout.common_dir.file_name() != Some(".git".as_ref()));
-        let log_updates = match file.string("core.logAllRefUpdates") {
-            Some(value) if value.eq_ignore_ascii_case(b"always") => LogUpdates::All,
-            _ => match Self::boolean(&file, "core.logAllRefUpdates")? {
-                Some(true) => LogUpdates::Usual,
-                Some(false) => LogUpdates::None,
-                None if bare => LogUpdates::None,
-                None => LogUpdates::Usual,
-            },
+        let creates_logs = match file.string("core.logAllRefUpdates") {
+            Some(value) if value.eq_ignore_ascii_case(b"always") => true,
+            _ => Self::boolean(&file, "core.logAllRefUpdates")?.unwrap_or(!bare),
         };
         let lock_timeout = file.integer("core.filesRefLockTimeout").map_err(|error| failed(&error))?;
         let level = match file.integer("core.looseCompression").map_err(|error| failed(&error))? {
@@ -104,7 +89,7 @@ impl Settings {
         Ok(Self {
             bare,
             shared: shared(&file)?,
-            log_updates,
+            creates_logs,
             lock_timeout: Duration::from_millis(lock_timeout.and_then(|time| u64::try_from(time).ok()).unwrap_or(100)),
             compression: level.and_then(|level| gix_zlib::Compression::new(i32::try_from(level).ok()?)),
             texts: TEXTS

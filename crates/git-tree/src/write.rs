@@ -40,7 +40,32 @@ impl Repository {
         base: Id,
         changes: impl IntoIterator<Item = (P, Change<'a>)>,
     ) -> Result<Id> {
-        tree(self, base, changes)
+        let mut root = Directory::default();
+        for (path, change) in changes {
+            let path = path.as_ref();
+            let components = names::components(path)?;
+            let (last, above) = components.split_last().expect("a path has a component");
+            if let Change::Write(kind, _) | Change::Set(Entry { kind, .. }) = change {
+                names::check_kind(last, kind).map_err(|problem| names::invalid(path, problem))?;
+            }
+            let mut at = &mut root;
+            for name in above {
+                at = at.names.entry(name.to_vec()).or_default().beneath.get_or_insert_default();
+            }
+            match at.names.entry(last.to_vec()) {
+                btree_map::Entry::Occupied(node) if node.get().change.is_some() => {
+                    return Err(conflict(path, "there are two changes for it"));
+                }
+                node => node.or_default().change = Some(change),
+            }
+        }
+        if root.names.is_empty() {
+            return Ok(base);
+        }
+        match apply(self, Some(base), &root, &mut Vec::new())? {
+            Some(tree) => Ok(tree),
+            None => put(self, None, ObjectKind::Tree, Vec::new()),
+        }
     }
 
     /// Makes a commit, and returns its id; it is kept in memory as with [`write_tree`](Self::write_tree).
@@ -50,7 +75,11 @@ impl Repository {
     /// [`InvalidIdentity`](crate::Error::InvalidIdentity); [`MissingObject`](crate::Error::MissingObject) and
     /// [`WrongKind`](crate::Error::WrongKind) if the tree or a parent is no such object of this repository.
     pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Id> {
-        write_commit(self, commit)
+        check_object(self, commit.tree, ObjectKind::Tree)?;
+        for parent in commit.parents {
+            check_object(self, *parent, ObjectKind::Commit)?;
+        }
+        put(self, None, ObjectKind::Commit, commit.encode()?)
     }
 }
 
@@ -64,39 +93,6 @@ struct Directory<'a> {
 struct Node<'a> {
     change: Option<Change<'a>>,
     beneath: Option<Directory<'a>>,
-}
-
-fn tree<'a, P: AsRef<[u8]>>(
-    repository: &Repository,
-    base: Id,
-    changes: impl IntoIterator<Item = (P, Change<'a>)>,
-) -> Result<Id> {
-    let mut root = Directory::default();
-    for (path, change) in changes {
-        let path = path.as_ref();
-        let components = names::components(path)?;
-        let (last, above) = components.split_last().expect("a path has a component");
-        if let Change::Write(kind, _) | Change::Set(Entry { kind, .. }) = change {
-            names::check_kind(last, kind).map_err(|problem| names::invalid(path, problem))?;
-        }
-        let mut at = &mut root;
-        for name in above {
-            at = at.names.entry(name.to_vec()).or_default().beneath.get_or_insert_default();
-        }
-        match at.names.entry(last.to_vec()) {
-            btree_map::Entry::Occupied(node) if node.get().change.is_some() => {
-                return Err(conflict(path, "there are two changes for it"));
-            }
-            node => node.or_default().change = Some(change),
-        }
-    }
-    if root.names.is_empty() {
-        return Ok(base);
-    }
-    match apply(repository, Some(base), &root, &mut Vec::new())? {
-        Some(tree) => Ok(tree),
-        None => put(repository, None, ObjectKind::Tree, Vec::new()),
-    }
 }
 
 fn conflict(path: &[u8], problem: &'static str) -> Error {
@@ -199,7 +195,8 @@ fn apply_node(
     }
 }
 
-fn check_object(repository: &Repository, id: Id, wanted: ObjectKind) -> Result<()> {
+/// Fails unless the repository has an object of this kind.
+pub(crate) fn check_object(repository: &Repository, id: Id, wanted: ObjectKind) -> Result<()> {
     match repository.header(id)? {
         Some((found, _)) if found == wanted => Ok(()),
         Some((found, _)) => Err(Error::WrongKind { id, found, wanted }),
@@ -216,15 +213,7 @@ fn put(
 ) -> Result<Id> {
     let id = hash(kind, bytes.as_ref())?;
     if before != Some(id) {
-        repository.put(id, Object::new(kind, bytes));
+        repository.objects().put(id, Object::new(kind, bytes));
     }
     Ok(id)
-}
-
-fn write_commit(repository: &Repository, commit: &NewCommit<'_>) -> Result<Id> {
-    check_object(repository, commit.tree, ObjectKind::Tree)?;
-    for parent in commit.parents {
-        check_object(repository, *parent, ObjectKind::Commit)?;
-    }
-    put(repository, None, ObjectKind::Commit, commit.encode()?)
 }

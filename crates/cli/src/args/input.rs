@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use file_tools::input;
+use clap::Args;
+use file_tools::input::{InputForm, ReadAs};
 use file_tools::received::Part;
+
+use super::choice::choice;
 
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
@@ -17,7 +19,7 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Args)]
 pub(crate) struct From {
     /// Form of the input; `auto` finds the patch, diff or operations in it, also in a chat answer or JSON, and says what it left out
-    #[arg(long, value_name = "FORM", default_value = "auto")]
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = choice::<InputForm>())]
     pub(crate) from: InputForm,
     /// Of several patches in the input: take the N-th, or `all`, in order and as one
     #[arg(long, value_name = "N", value_parser = part)]
@@ -30,24 +32,10 @@ pub(crate) struct From {
     pub(crate) reverse: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InputForm {
-    Envelope,
-    Unified,
-    Openai,
-    Auto,
-}
-
 impl From {
     /// The same for those who read the input.
-    pub(crate) fn how(&self) -> input::ReadAs {
-        let form = match self.from {
-            InputForm::Envelope => input::InputForm::Envelope,
-            InputForm::Unified => input::InputForm::Unified,
-            InputForm::Openai => input::InputForm::Openai,
-            InputForm::Auto => input::InputForm::Auto,
-        };
-        input::ReadAs { form, part: self.part, strip: self.strip, reverse: self.reverse }
+    pub(crate) fn how(&self) -> ReadAs {
+        ReadAs { form: self.from, part: self.part, strip: self.strip, reverse: self.reverse }
     }
 }
 

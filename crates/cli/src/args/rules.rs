@@ -1,15 +1,19 @@
-//! The rules of planning and of the guard. The strictest word of each comes first.
+//! The rules of planning and of the guard.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use fs_guard::{HardLinks, NamePolicy};
+use patch_engine::{Ambiguous, Pass, Profile};
+
+use super::choice::choice;
 
 /// The rules of planning: a profile, and every rule on its own.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
     /// Preset of all rules below; `codex` applies what the OpenAI models were trained to write [default: strict; codex for `ops`]
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>())]
     pub(crate) profile: Option<Profile>,
     /// The environment that this is: a patch that names another one, or one at all without this, is refused
     #[arg(long, value_name = "ID")]
@@ -43,12 +47,12 @@ pub(crate) struct Rules {
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// What to do with a hunk that fits in several places [default: reject]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = choice::<Ambiguous>())]
     pub(crate) ambiguous: Option<Ambiguous>,
     /// What may differ when a hunk is located: nothing, blanks at line ends (`trailing`), at both ends (`blanks`), or also typographic
     /// punctuation (`unicode`) [default: none; unicode with `--profile codex`]
-    #[arg(long, value_name = "FUZZ")]
-    pub(crate) fuzz: Option<Fuzz>,
+    #[arg(long, value_name = "FUZZ", value_parser = choice::<Pass>())]
+    pub(crate) fuzz: Option<Pass>,
     /// Read and write the files that match in this charset (a WHATWG label such as `windows-1252`); UTF-16 with a byte-order mark
     /// needs no flag
     #[arg(long, value_name = "GLOB=LABEL", value_parser = charset)]
@@ -69,42 +73,10 @@ pub(crate) fn charset(text: &str) -> Result<String, String> {
 pub(crate) struct Guard {
     /// Which names new files may have: those that every system accepts (`portable`), or all that this system accepts
     /// (`native`) [default: portable]
-    #[arg(long, value_name = "NAMES")]
-    pub(crate) names: Option<Names>,
+    #[arg(long, value_name = "NAMES", value_parser = choice::<NamePolicy>())]
+    pub(crate) names: Option<NamePolicy>,
     /// What to do with a file that has several hard links: refuse it (`refuse`), or replace the patched name only
     /// (`break`) [default: refuse]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = choice::<HardLinks>())]
     pub(crate) hard_links: Option<HardLinks>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Profile {
-    Strict,
-    Codex,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Ambiguous {
-    Reject,
-    First,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Fuzz {
-    None,
-    Trailing,
-    Blanks,
-    Unicode,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Names {
-    Portable,
-    Native,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum HardLinks {
-    Refuse,
-    Break,
 }

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use patch_engine::approval::ApprovalPolicy;
+use patch_engine::transaction::Durability;
+
+use super::choice::choice;
 
 /// What every command that writes has in common.
 #[derive(Debug, Args)]
@@ -10,7 +14,7 @@ use clap::{Args, ValueEnum};
 pub(crate) struct Writing {
     /// What a change survives: power loss (`full`), a kill of this process (`process`), or neither for sure (`none`)
     /// [default: full]
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", value_parser = choice::<Durability>())]
     pub(crate) durability: Option<Durability>,
     /// How long to wait for another process that changes the workspace [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -23,27 +27,11 @@ pub(crate) struct Writing {
 pub(crate) struct Caution {
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
     /// guarded (`auto`) [default: never]
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) approve: Option<Approve>,
+    #[arg(long, value_name = "WHEN", value_parser = choice::<ApprovalPolicy>())]
+    pub(crate) approve: Option<ApprovalPolicy>,
     /// Confine this process to the workspace and its state before the input is read (Linux with Landlock; an error elsewhere)
     #[arg(long)]
     pub(crate) sandbox: bool,
-}
-
-/// The strictest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Durability {
-    Full,
-    Process,
-    None,
-}
-
-/// The strictest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Approve {
-    Ask,
-    Auto,
-    Never,
 }
 
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {

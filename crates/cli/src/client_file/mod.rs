@@ -13,18 +13,18 @@ use crate::clients::{Form, Part, Setting};
 
 /// The settings alone, as a file has them.
 pub(crate) fn block(part: &Part) -> String {
+    let entries = part.settings.iter().filter_map(|setting| match setting {
+        Setting::Is(keys, value) => Some((keys, value)),
+        Setting::Has(..) => None,
+    });
     match part.form {
         Form::Json => {
             let mut whole = Value::Object(serde_json::Map::new());
             part.settings.iter().for_each(|setting| put(&mut whole, setting));
             format!("{whole:#}\n")
         }
-        Form::Toml => {
-            part.settings.iter().filter_map(whole_entry).map(|(keys, value)| toml::block(keys, value)).collect()
-        }
-        Form::Yaml => {
-            part.settings.iter().filter_map(whole_entry).map(|(keys, value)| yaml::block(keys, value)).collect()
-        }
+        Form::Toml => entries.map(|(keys, value)| toml::block(keys, value)).collect(),
+        Form::Yaml => entries.map(|(keys, value)| yaml::block(keys, value)).collect(),
     }
 }
 
@@ -48,11 +48,4 @@ pub(crate) fn edited(text: &str, part: &Part) -> Result<Option<String>, String> 
         };
     }
     Ok((new != body).then(|| format!("{bom}{new}")))
-}
-
-fn whole_entry(setting: &Setting) -> Option<(&[String], &Value)> {
-    match setting {
-        Setting::Is(keys, value) => Some((keys, value)),
-        Setting::Has(..) => None,
-    }
 }

@@ -6,25 +6,24 @@ use std::time::Duration;
 
 use clap::Args;
 use file_tools::audit::Operation;
-use file_tools::envelope;
 use file_tools::events::Events;
-use file_tools::{Session, SessionName, SessionSettings, refused};
+use file_tools::{Session, SessionSettings, refused};
 use patch_engine::approval::{ApprovalPolicy, Approvals};
 use patch_engine::transaction::{CommitError, Verify};
-use patch_engine::{Ambiguous, ApplyError, Failed, Options, Pass, Patch, Plan, Rejects, Report};
+use patch_engine::{ApplyError, Options, Pass, Patch, Plan, Report};
 
 use super::workspace;
 use crate::approve::{Instead, Prompt};
 use crate::args::DiffFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::form;
+use crate::form::{self, Rest};
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::input::{self, Input};
+use crate::input::Input;
 use crate::settings::Settings;
 use crate::verify::VerifyCommand;
-use crate::{approve, args, events, expect, interactive, json, live, render};
+use crate::{approve, args, events, expect, interactive, json, live, render, source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -59,8 +58,8 @@ pub(crate) struct ApplyArgs {
     pub(crate) stream: bool,
     /// When to ask at the terminal before anything is changed: always (`ask`), or when a file is deleted, replaced whole or
     /// guarded (`auto`) [default: auto if a person is at the terminal, else never]
-    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "check"])]
-    pub(crate) approve: Option<args::Approve>,
+    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "check"])]
+    pub(crate) approve: Option<ApprovalPolicy>,
     /// Ask about every file and hunk, and apply those that you take as one transaction
     #[arg(short, long, conflicts_with_all = ["dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve", "reverse"])]
     pub(crate) interactive: bool,
@@ -104,15 +103,15 @@ pub(crate) struct CheckArgs {
     pub(crate) rules: args::Rules,
 }
 
-/// The options that the settings and the expectations of the command line ask for.
+/// Returns the options that the settings and the flags ask for.
 pub(super) fn options(global: &Global, rules: &args::Rules) -> Result<Options, Failure> {
     let base = workspace::base(global, rules)?;
     Ok(Options { base, ..options_without_base(&global.settings, rules)? })
 }
 
-/// The same but for the base.
+/// Returns the same options without the base.
 pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> Result<Options, Failure> {
-    let mut options = Options::new(settings.profile.into());
+    let mut options = Options::new(settings.profile);
     options.parse.environment = rules.environment.clone();
     options.expected = expect::read(&rules.expect, rules.expect_from.as_deref()).map_err(Failure::Usage)?;
     options.encodings = settings.encoding.encodings();
@@ -122,28 +121,49 @@ pub(crate) fn options_without_base(settings: &Settings, rules: &args::Rules) -> 
     options.allow_move = settings.allow_move;
     options.create_parents = settings.create_parents;
     options.overwrite = settings.overwrite;
-    options.placement.ambiguous = match settings.ambiguous {
-        args::Ambiguous::First => Ambiguous::First,
-        args::Ambiguous::Reject => Ambiguous::Reject,
-    };
-    let most_lenient = match settings.fuzz {
-        args::Fuzz::None => Pass::Exact,
-        args::Fuzz::Trailing => Pass::Trailing,
-        args::Fuzz::Blanks => Pass::Blanks,
-        args::Fuzz::Unicode => Pass::Unicode,
-    };
-    options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= most_lenient).collect();
+    options.placement.ambiguous = settings.ambiguous;
+    options.placement.passes = Pass::ALL.into_iter().filter(|&pass| pass <= settings.fuzz).collect();
     Ok(options)
 }
 
-/// Reads and parses the patch, then lets `then` do the rest.
-pub(super) fn with_patch(
+/// Reads and plans the patch of a command that only looks, then lets `then` do the rest, unless the patch was applied already.
+pub(super) fn with_plan(
+    global: &Global,
     args: &CheckArgs,
-    options: &Options,
-    then: impl FnOnce(&Patch<'_>, &Options) -> Result<Exit, Rest>,
+    then: impl FnOnce(&Patch<'_>, &Plan, &Options) -> Result<(), Rest>,
 ) -> Result<Exit, Failure> {
-    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    with_input(input, options, |patch| then(patch, options))
+    let options = options(global, &args.rules)?;
+    let session = workspace::session(global)?;
+    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    with_input(input, &options, |patch| {
+        if let Some(plan) = planned(global, &session, patch, &options, true)? {
+            then(patch, &plan, &options)?;
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// Plans a patch for a command that only looks; `None` if it was applied already, which is said as applying it would: a preview
+/// does not differ from the commit.
+fn planned(
+    global: &Global,
+    session: &Session,
+    patch: &Patch<'_>,
+    options: &Options,
+    atomic: bool,
+) -> Result<Option<Plan>, Rest> {
+    workspace::tidy(global, session);
+    match session.workspace().already_applied(patch, options, false).filter(|_| atomic) {
+        None => Ok(Some(patch_engine::plan(session.workspace().root(), patch, options)?)),
+        Some(report) => {
+            if global.json {
+                json::print(&json::applied(&[report], true, None));
+            } else if !global.quiet {
+                render::hint(&[report]);
+            }
+            Ok(None)
+        }
+    }
 }
 
 /// Parses the patch, then lets `then` do the rest.
@@ -152,63 +172,25 @@ pub(super) fn with_input<T>(
     options: &Options,
     then: impl FnOnce(&Patch<'_>) -> Result<T, Rest>,
 ) -> Result<T, Failure> {
-    let result = match form::parsed(&input, options, then) {
-        Ok(result) => result,
-        Err(unread) => return Err(unread.of(input)),
-    };
-    result.map_err(|rest| match rest {
-        Rest::Rejected(rejects) => Failure::Rejected(Box::new((input, rejects))),
-        Rest::Failed(failed) => Failure::Failed(Box::new((input, failed))),
-        Rest::Refused(message) => Failure::Refused(message),
-        Rest::Files(error) => error.into(),
-        Rest::Tool(error) => Failure::Tool(error),
-    })
+    form::parsed(&input, options, then).and_then(|result| result).map_err(|rest| rest.of(input))
 }
 
-/// A failure that still lacks the text of the patch.
-pub(super) enum Rest {
-    Rejected(Rejects),
-    Failed(Failed),
-    Refused(String),
-    Files(fs_guard::Error),
-    Tool(Box<file_tools::ToolError>),
-}
-
-impl Rest {
-    /// Approval is needed, and there is no terminal to ask at.
-    pub(super) fn no_terminal() -> Self {
-        Self::Refused("the patch needs approval, and there is no terminal to ask at; nothing was changed".into())
-    }
+/// The failure where approval is needed, and there is no terminal to ask at.
+pub(super) fn no_terminal() -> Rest {
+    let message = "the patch needs approval, and there is no terminal to ask at; nothing was changed";
+    Rest::Other(Failure::Refused(message.into()))
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    let options = options(global, &args.rules)?;
-    let session = workspace::session(global)?;
-    with_patch(args, &options, |patch, options| {
-        workspace::tidy(global, &session);
-        if is_done(global, &session, patch, options) {
-            return Ok(Exit::Done);
-        }
-        let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
+    with_plan(global, args, |_, plan, _| {
         if global.json {
-            json::print(&json::planned(&plan, None).map_err(Rest::Files)?);
+            json::print(&json::planned(plan, None)?);
         } else if !global.quiet {
-            render::notes(&plan);
-            render::line(&format!("it applies: {}", render::summary(&plan)));
+            render::notes(plan);
+            render::line(&format!("it applies: {}", render::summary(plan)));
         }
-        Ok(Exit::Done)
+        Ok(())
     })
-}
-
-/// Says of a patch that was applied already that it is, as applying it would: a preview does not differ from the commit.
-pub(super) fn is_done(global: &Global, session: &Session, patch: &Patch<'_>, options: &Options) -> bool {
-    let Some(report) = session.workspace().already_applied(patch, options, false) else { return false };
-    if global.json {
-        json::print(&json::applied(&[report], true, None));
-    } else if !global.quiet {
-        render::hint(&[report]);
-    }
-    true
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -219,10 +201,7 @@ pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> 
         if let (Failure::Parse(_), Some(session), false) = (failure, &session, args.dry_run || args.check) {
             session.failed("apply", Operation::Patch, &error, &mut ());
         }
-        if let Some(events) = &mut events {
-            let message = error.message.clone();
-            events.end_call(&envelope::Failure::from(error), Some(&message));
-        }
+        events::fail(&mut events, error);
     })
 }
 
@@ -235,7 +214,7 @@ fn run(
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let options = options(global, &args.rules)?;
     let looks_only = args.dry_run || args.check;
-    let asked = if looks_only { ApprovalPolicy::Never } else { approve::policy(global.settings.approve) };
+    let asked = if looks_only { ApprovalPolicy::Never } else { global.settings.approve };
     let asks = asked != ApprovalPolicy::Never;
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
@@ -245,7 +224,7 @@ fn run(
     });
     let settings = SessionSettings { verify, ..workspace::session_settings(&global.settings) };
     let session = &*session.insert(workspace::session_in(workspace::open_with(global, guard)?, settings));
-    let source = input::open(args.input.file.as_deref())?;
+    let source = source::open(args.input.file.as_deref())?;
     if args.sandbox {
         workspace::confine(global, session.workspace())?;
     }
@@ -253,21 +232,15 @@ fn run(
         true => live::read(&options.parse)?,
         false => form::of(source.read()?, &args.from, &options.parse)?,
     };
-    if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
-        let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
-        events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
-    }
+    events::begin(events, &global.root, &args.reporting, &input.bytes)?;
     if let Some(id) = &args.amend {
         input = amended(session, id, input, &options)?;
     }
     if looks_only {
         return with_input(input, &options, |patch| {
-            workspace::tidy(global, session);
-            if !args.no_atomic && is_done(global, session, patch, &options) {
-                return Ok(Exit::Done);
+            if let Some(plan) = planned(global, session, patch, &options, !args.no_atomic)? {
+                preview(global, args, &plan)?;
             }
-            let plan = patch_engine::plan(session.workspace().root(), patch, &options).map_err(Rest::Rejected)?;
-            preview(global, args, &plan).map_err(Rest::Files)?;
             Ok(Exit::Done)
         });
     }
@@ -306,10 +279,9 @@ fn amended(session: &Session, id: &str, input: Input, options: &Options) -> Resu
     }
     let kept = Input { bytes: bytes.into(), notes: Vec::new(), name: id.to_owned(), kept: None, ..input };
     let both = form::parsed(&kept, options, |kept| {
-        form::parsed(&input, options, |with| refused::amended(kept, with, form))
-            .map_err(|unread| unread.of(input.clone()))
+        form::parsed(&input, options, |with| refused::amended(kept, with, form)).map_err(|rest| rest.of(input.clone()))
     });
-    let (bytes, unchanged) = both.map_err(|unread| unread.of(kept.clone()))??;
+    let (bytes, unchanged) = both.map_err(|rest| rest.of(kept.clone()))??;
     let mut notes = input.notes;
     notes.push(format!("amended {id}: {unchanged} of its sections kept"));
     Ok(Input { bytes: bytes.into(), notes, name: format!("{id}, amended"), ..kept })
@@ -332,17 +304,15 @@ fn keep(session: &Session, options: &Options, mut failure: Failure) -> Failure {
     failure
 }
 
-/// Lets the person choose, and prints what is left out.
+/// Lets the person choose hunks, and prints what was left out.
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
-    let (mut chosen, form) = (Ok(None), interactive::Form::of(&input));
-    with_input(input, options, |patch| {
+    let form = interactive::Form::of(&input);
+    let chosen = with_input(input, options, |patch| {
         // What is expected of the files of the whole patch is checked when that is planned.
         let alone = Options { expected: BTreeMap::new(), ..options.clone() };
         let plan = |patch: &Patch<'_>| patch_engine::plan(session.workspace().root(), patch, &alone);
-        chosen = interactive::choose(patch, form, &plan).map(Some);
-        Ok(())
+        interactive::choose(patch, form, &plan).map_err(Rest::Other)
     })?;
-    let Some(chosen) = chosen? else { return Ok(None) };
     if !chosen.left_out.is_empty() {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
@@ -382,8 +352,10 @@ fn attempt(
         }
         (ApplyError::Declined, _) => match prompt.instead() {
             Some(Instead::Edit) => Ok(None),
-            Some(Instead::Nothing(why)) if failed.reports.is_empty() => Err(Rest::Refused(approve::no_answer(why))),
-            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(Rest::no_terminal()),
+            Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
+                Err(Rest::Other(Failure::Refused(approve::no_answer(why))))
+            }
+            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(no_terminal()),
             _ => Err(Rest::Failed(failed)),
         },
         _ => Err(Rest::Failed(failed)),
@@ -393,18 +365,13 @@ fn attempt(
 fn preview(global: &Global, args: &ApplyArgs, plan: &Plan) -> Result<(), fs_guard::Error> {
     if global.json {
         json::print(&json::planned(plan, args.detail.diff)?);
+    } else if !args.check && args.format == DiffFormat::Text {
+        workspace::preview(global, plan, args.stat)?;
     } else if !args.check {
         if !global.quiet {
             render::notes(plan);
         }
-        match args.format {
-            DiffFormat::Html => render::raw(render::page(&render::summary(plan), &plan.images().diffs()?).as_bytes()),
-            DiffFormat::Text if args.stat => render::stat(plan.images())?,
-            DiffFormat::Text => {
-                let diff = plan.images().diffs()?;
-                render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
-            }
-        }
+        render::raw(render::page(&render::summary(plan), &plan.images().diffs()?).as_bytes());
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use patch_engine::Profile;
+use patch_engine::approval::ApprovalPolicy;
 
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;
@@ -24,7 +26,8 @@ use super::tool::ToolArgs;
 use super::trash::{GcArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use crate::approve;
-use crate::args::{Approve, GlobalArgs, InputArgs, Profile};
+use crate::args::InputArgs;
+use crate::global::Global;
 use crate::outside;
 use crate::settings::Layer;
 
@@ -44,7 +47,7 @@ use crate::settings::Layer;
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: GlobalArgs,
+    pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -134,40 +137,34 @@ impl Command {
     }
 
     /// The settings from its flags, its default profile, and who approves by default.
-    pub(super) fn flags(&self) -> (Layer, Profile, Approve) {
-        let nothing = Layer::default();
-        match self {
-            Self::Apply(args) => {
-                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
-                (Layer { approve: args.approve, ..layer }, Profile::Strict, approve::preset())
+    pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
+        let writing = |writing| Layer::default().and_writing(writing);
+        let rules = |approve, rules, writing| Layer { approve, ..Layer::of_rules(rules).and_writing(writing) };
+        let allow = |approve, allow: &[_], writing| Layer { approve, ..Layer::of_allow(allow).and_writing(writing) };
+        let layer = match self {
+            Self::Apply(args) => rules(args.approve, &args.rules, &args.writing),
+            Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
+            Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
+            Self::Serve(args) => allow(args.approve, &args.allow, &args.writing),
+            Self::Tool(args) => allow(args.caution.approve, &args.allow, &args.writing),
+            Self::Check(args) | Self::Explain(args) => Layer::of_rules(&args.rules),
+            Self::Convert(args) => Layer::of_rules(&args.rules),
+            Self::Undo(args) => writing(&args.writing),
+            Self::Redo(args) => writing(&args.writing),
+            Self::Recover(args) => writing(&args.writing),
+            Self::Gc(args) => writing(&args.writing),
+            Self::Trash(TrashCommand::Restore { writing: args, .. } | TrashCommand::Purge { writing: args, .. }) => {
+                writing(args)
             }
-            Self::Git(args) => {
-                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
-                (Layer { approve: args.approve, ..layer }, Profile::Strict, Approve::Never)
-            }
-            Self::Check(args) | Self::Explain(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
-            Self::Convert(args) => (Layer::of_rules(&args.rules), Profile::Strict, Approve::Never),
-            Self::Ops(args) => {
-                let layer = Layer::of_rules(&args.rules).and_writing(&args.writing);
-                (Layer { approve: args.caution.approve, ..layer }, Profile::Codex, Approve::Never)
-            }
-            Self::Serve(args) => {
-                let layer = Layer::of_allow(&args.allow).and_writing(&args.writing);
-                (Layer { approve: args.approve, ..layer }, Profile::Strict, Approve::Auto)
-            }
-            Self::Tool(args) => {
-                let layer = Layer::of_allow(&args.allow).and_writing(&args.writing);
-                (Layer { approve: args.caution.approve, ..layer }, Profile::Strict, Approve::Never)
-            }
-            Self::Undo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
-            Self::Redo(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
-            Self::Recover(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
-            Self::Gc(args) => (nothing.and_writing(&args.writing), Profile::Strict, Approve::Never),
-            Self::Trash(TrashCommand::Restore { writing, .. } | TrashCommand::Purge { writing, .. }) => {
-                (nothing.and_writing(writing), Profile::Strict, Approve::Never)
-            }
-            _ => (nothing, Profile::Strict, Approve::Never),
-        }
+            _ => Layer::default(),
+        };
+        let profile = if matches!(self, Self::Ops(_)) { Profile::Codex } else { Profile::Strict };
+        let approve = match self {
+            Self::Apply(_) => approve::preset(),
+            Self::Serve(_) => ApprovalPolicy::OnRequest,
+            _ => ApprovalPolicy::Never,
+        };
+        (layer, profile, approve)
     }
 
     /// Whether a setting has an effect on the command: only then is it reported when it is overruled.
@@ -188,36 +185,6 @@ impl Command {
         }
     }
 }
-
-/// The names that `apply` is not put before.
-pub(crate) const COMMANDS: &[&str] = &[
-    "apply",
-    "check",
-    "parse",
-    "explain",
-    "git",
-    "undo",
-    "redo",
-    "status",
-    "log",
-    "show",
-    "trash",
-    "gc",
-    "tool",
-    "recover",
-    "ops",
-    "convert",
-    "grammar",
-    "tool-spec",
-    "prompt",
-    "intercept",
-    "serve",
-    "mcp-config",
-    "doctor",
-    "completions",
-    "man",
-    "help",
-];
 
 /// Whether the version is all that is asked for. To build the definitions takes a hundred times as long as to print it.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
@@ -267,7 +234,7 @@ pub(super) fn shown() -> clap::Command {
     const UNUSED: [&str; 4] = ["root", "no_pager", "json", "verbose"];
     /// Of `apply`.
     const USUAL: [&str; 3] = ["from", "dry_run", "interactive"];
-    let mut globals = GlobalArgs::augment_args(clap::Command::new("globals"));
+    let mut globals = Global::augment_args(clap::Command::new("globals"));
     globals = globals.mut_args(|arg| arg.hide(true));
     let unused: Vec<_> =
         globals.get_arguments().filter(|arg| UNUSED.contains(&arg.get_id().as_str())).cloned().collect();
@@ -300,8 +267,13 @@ fn is_mistaken(word: &OsStr) -> bool {
 /// The error about a word that is no command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
-    let near = |name: &&&str| strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word);
-    let nearest = COMMANDS.iter().filter(near).min_by_key(|name| strsim::osa_distance(&word, name));
+    let commands = Cli::command();
+    let near = |name: &&str| strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word);
+    let nearest = commands
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .filter(near)
+        .min_by_key(|name| strsim::osa_distance(&word, name));
     let hint = match nearest {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`apply-patch help` lists the commands".to_owned(),
@@ -316,10 +288,10 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
         return None;
     }
     let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
-    let command = GlobalArgs::augment_args(clap::Command::new("apply-patch")).subcommand(apply);
+    let command = Global::augment_args(clap::Command::new("apply-patch")).subcommand(apply);
     let mut matches = command.try_get_matches_from(args).ok()?;
     let (_, mut apply) = matches.remove_subcommand()?;
-    let global = GlobalArgs::from_arg_matches_mut(&mut matches).ok()?;
+    let global = Global::from_arg_matches_mut(&mut matches).ok()?;
     let apply = ApplyArgs::from_arg_matches_mut(&mut apply).ok()?;
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
@@ -335,7 +307,7 @@ fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsStr
             _ if arg.starts_with("--root=") || arg.starts_with("--color=") => at += 1,
             _ if arg.starts_with("-C") => at += 1,
             "-h" | "--help" | "-V" | "--version" => return (args, None),
-            _ if COMMANDS.contains(&arg) => return (args, None),
+            _ if Command::has_subcommand(arg) => return (args, None),
             _ => break,
         }
     }
@@ -351,8 +323,6 @@ mod tests {
     #[test]
     fn the_definitions_hold_together() {
         Cli::command().debug_assert();
-        let named: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        assert_eq!(named, COMMANDS, "every command is in the list of names");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `apply-patch convert`: the same change in another form.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use file_tools::input::{self as convert, ConvertError, Converted, OutputForm};
 use patch_engine::Files;
 
@@ -11,8 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
-use crate::input;
-use crate::{json, render};
+use crate::{json, render, source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -24,29 +23,15 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Form of the output; a unified or git diff is made against the files of the workspace
-    #[arg(long, value_name = "FORM")]
-    pub(crate) to: Form,
+    #[arg(long, value_name = "FORM", value_parser = args::choice::<OutputForm>())]
+    pub(crate) to: OutputForm,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    Envelope,
-    Unified,
-    Git,
-    Openai,
-}
-
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(global, &args.rules)?;
-    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    let to = match args.to {
-        Form::Envelope => OutputForm::Envelope,
-        Form::Unified => OutputForm::Unified,
-        Form::Git => OutputForm::Git,
-        Form::Openai => OutputForm::Openai,
-    };
+    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
     let mut files = || {
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))
@@ -54,7 +39,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
     let warn = |warnings: Vec<String>| {
         warnings.iter().filter(|_| !global.quiet).for_each(|warning| render::message(&format!("warning: {warning}")));
     };
-    match convert::convert(&input.text(), to, &options, &mut files) {
+    match convert::convert(&input.text(), args.to, &options, &mut files) {
         Ok(Converted::Text(text, warnings)) => {
             warn(warnings);
             render::raw(&text);
@@ -65,7 +50,7 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             json::print(&items);
             Ok(Exit::Done)
         }
-        Err(ConvertError::Input(error)) => Err(form::Unread::from(error).of(input)),
+        Err(ConvertError::Input(error)) => Err(form::Rest::from(error).of(input)),
         Err(ConvertError::Unreadable(message)) => Err(Failure::Unreadable(format!("{}: {message}", input.name))),
         Err(ConvertError::Inexpressible(message)) => Err(Failure::Input(message)),
         Err(ConvertError::Rejected(rejects)) => Err(Failure::Rejected(Box::new((input, rejects)))),

@@ -6,15 +6,15 @@ use std::time::Duration;
 use clap::Args;
 use file_tools::{Hint, audit};
 use fs_guard::Abilities;
-use patch_engine::ErrorKind;
+use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::{JournalProblem, Workspace};
+use patch_engine::{ErrorKind, Profile};
 use serde_json::{Value, json};
 
 use super::workspace;
-use crate::args::{Approve, Profile};
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::settings::{Layer, Sources, WORKSPACE_FILE, user_file};
+use crate::settings::{Layer, Shown, Sources, WORKSPACE_FILE, user_file};
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         found.problem("configuration", failure.error().message);
         Sources::default()
     });
-    (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, Approve::Never);
+    (global.settings, _) = sources.resolve(Layer::default(), Profile::Strict, ApprovalPolicy::Never);
     match fs_guard::real_path(&global.root) {
         Ok(path) => {
             let how = if global.root.as_os_str() == "." { "the current directory" } else { "given by -C" };
@@ -225,20 +225,15 @@ fn state(workspace: &Workspace, found: &mut Findings) {
 
 fn settings(sources: &Sources, found: &mut Findings) {
     let mut values = serde_json::Map::new();
-    for shown in sources.shown() {
-        let (value, source) = match &shown.given {
-            Some((value, source)) => (value.as_str(), source.as_str()),
-            None => ("", "default"),
-        };
-        let bound = shown.bound.as_ref();
-        if shown.given.is_some() || bound.is_some() {
-            let given =
-                shown.given.as_ref().map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
-            let held = bound.map(|bound| format!("; held to {bound} by {WORKSPACE_FILE}")).unwrap_or_default();
-            found.lines.push((shown.key.to_owned(), given + &held));
+    for Shown { key, given, bound } in sources.shown() {
+        if given.is_some() || bound.is_some() {
+            let value = given.as_ref().map_or("default".into(), |(value, source)| format!("{value} (from {source})"));
+            let held = bound.as_ref().map(|bound| format!("; held to {bound} by {WORKSPACE_FILE}")).unwrap_or_default();
+            found.lines.push((key.to_owned(), value + &held));
         }
-        let value = if shown.given.is_some() { Value::from(value) } else { Value::Null };
-        values.insert(shown.key.to_owned(), json!({ "value": value, "source": source, "workspaceBound": bound }));
+        let (value, source) = given.unzip();
+        let source = source.unwrap_or_else(|| "default".into());
+        values.insert(key.to_owned(), json!({ "value": value, "source": source, "workspaceBound": bound }));
     }
     if values.values().all(|value| value["source"] == "default" && value["workspaceBound"].is_null()) {
         let place =

@@ -5,24 +5,17 @@ use patch_engine::{Order, Pass, Patch, Placed, Plan, PlanNote};
 use patch_grammar::{LineKind, Section, SectionOperation};
 use serde_json::json;
 
-use super::apply::{self, Rest};
-use super::workspace;
+use super::apply;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::render::count;
 use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
-    let options = apply::options(global, &args.rules)?;
-    let session = workspace::session(global)?;
-    apply::with_patch(args, &options, |patch, options| {
-        workspace::tidy(global, &session);
-        if apply::is_done(global, &session, patch, options) {
-            return Ok(Exit::Done);
-        }
-        let plan = patch_engine::plan(session.workspace().root(), patch, options).map_err(Rest::Rejected)?;
-        print(global, patch, &plan, options.placement.order);
-        Ok(Exit::Done)
+    apply::with_plan(global, args, |patch, plan, options| {
+        print(global, patch, plan, options.placement.order);
+        Ok(())
     })
 }
 
@@ -52,8 +45,8 @@ fn words(patch: &Patch<'_>, plan: &Plan, order: Order) -> Vec<String> {
     lines
 }
 
-fn old_lines(count: usize) -> String {
-    format!("{} {}", count_of(count, "old line"), if count == 1 { "stands" } else { "stand" })
+fn old_lines(lines: usize) -> String {
+    format!("{} {}", count(lines, "old line"), if lines == 1 { "stands" } else { "stand" })
 }
 
 /// How a hunk came to where it is, if it was located in the base.
@@ -68,28 +61,23 @@ fn carried_words(plan: &Plan, section: &Section<'_>, placed: &Placed) -> String 
     carried.unwrap_or_default()
 }
 
-/// A number and its noun.
-fn count_of(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = section.path.text;
     let what = match &section.operation {
-        SectionOperation::Add(added) => format!("creates {path} with {}", count_of(added.lines().count(), "line")),
+        SectionOperation::Add(added) => format!("creates {path} with {}", count(added.lines().count(), "line")),
         SectionOperation::Delete(_) => format!("deletes {path}; the trash keeps it"),
         SectionOperation::Update { move_to: Some(to), hunks } if hunks.is_empty() => {
             format!("moves {path} to {}", to.text)
         }
         SectionOperation::Update { move_to: Some(to), hunks } => {
-            format!("changes {path} in {} and moves it to {}", count_of(hunks.len(), "hunk"), to.text)
+            format!("changes {path} in {} and moves it to {}", count(hunks.len(), "hunk"), to.text)
         }
         SectionOperation::Update { move_to: None, hunks } => {
-            format!("changes {path} in {}", count_of(hunks.len(), "hunk"))
+            format!("changes {path} in {}", count(hunks.len(), "hunk"))
         }
         SectionOperation::Copy { to, hunks } if hunks.is_empty() => format!("copies {path} to {}", to.text),
         SectionOperation::Copy { to, hunks } => {
-            format!("copies {path} to {}, changed in {}", to.text, count_of(hunks.len(), "hunk"))
+            format!("copies {path} to {}, changed in {}", to.text, count(hunks.len(), "hunk"))
         }
     };
     format!("Section {} (patch line {}) {what}.", index + 1, section.line())
@@ -97,13 +85,13 @@ fn section_words(index: usize, section: &Section<'_>) -> String {
 
 fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let hunk = &section.hunks()[placed.hunk];
-    let count = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
-    let (deleted, inserted, context) = (count(LineKind::Delete), count(LineKind::Insert), count(LineKind::Context));
+    let of = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
+    let (deleted, inserted, context) = (of(LineKind::Delete), of(LineKind::Insert), of(LineKind::Context));
     let what = match (deleted, inserted) {
         (0, 0) => "changes nothing".to_owned(),
-        (0, inserted) => format!("inserts {}", count_of(inserted, "line")),
-        (deleted, 0) => format!("deletes {}", count_of(deleted, "line")),
-        (deleted, inserted) => format!("replaces {} by {inserted}", count_of(deleted, "line")),
+        (0, inserted) => format!("inserts {}", count(inserted, "line")),
+        (deleted, 0) => format!("deletes {}", count(deleted, "line")),
+        (deleted, inserted) => format!("replaces {} by {inserted}", count(deleted, "line")),
     };
     let last = placed.first_line + placed.line_count.max(1) - 1;
     let place = match placed.line_count {

@@ -15,14 +15,14 @@ use patch_engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, Patch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apply::{self, Rest};
-use super::{explain, workspace};
+use super::{apply, explain, workspace};
 use crate::approve::{Instead, Prompt};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::form::{self, Rest};
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::{approve, args, events, form, input, json, render};
+use crate::{args, events, json, render, source};
 
 #[derive(Debug, Args)]
 #[command(
@@ -74,8 +74,8 @@ pub(crate) struct GitArgs {
     #[arg(long, conflicts_with_all = ["file", "from", "part", "strip", "reverse", "events"])]
     pub(crate) batch: bool,
     /// When to ask at the terminal before anything is changed [default: never]
-    #[arg(long, value_name = "WHEN", conflicts_with_all = ["dry_run", "explain"])]
-    pub(crate) approve: Option<args::Approve>,
+    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>(), conflicts_with_all = ["dry_run", "explain"])]
+    pub(crate) approve: Option<ApprovalPolicy>,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
     #[command(flatten)]
@@ -100,7 +100,7 @@ impl GitArgs {
 pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
     let mut approvals = Approvals::new(match args.dry_run || args.explain {
         true => ApprovalPolicy::Never,
-        false => approve::policy(global.settings.approve),
+        false => global.settings.approve,
     });
     let policy = approvals.take_guarded(global.settings.policy()?);
     let git_dir = args.git_dir.as_ref().unwrap_or(&global.root);
@@ -117,13 +117,7 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
     }
     let mut events = None;
     let result = one(global, args, &session, &options, &mut approvals, &mut events);
-    result.inspect_err(|failure| {
-        if let Some(events) = &mut events {
-            let error = failure.error();
-            let message = error.message.clone();
-            events.end_call(&envelope::Failure::from(error), Some(&message));
-        }
-    })
+    result.inspect_err(|failure| events::fail(&mut events, failure.error()))
 }
 
 fn one(
@@ -134,11 +128,8 @@ fn one(
     approvals: &mut Approvals,
     events: &mut Option<Events<'static>>,
 ) -> Result<Exit, Failure> {
-    let input = form::of(input::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
-    if let Some(form) = events::of(&global.root, SessionName::cli().as_str(), &args.reporting) {
-        let call = json::PatchInput { patch: String::from_utf8_lossy(&input.bytes) };
-        events.insert(form).begin_call(&events::call_id(&args.reporting)?, "apply_patch", &call);
-    }
+    let input = form::of(source::read(args.input.file.as_deref())?, &args.from, &options.parse)?;
+    events::begin(events, &global.root, &args.reporting, &input.bytes)?;
     apply::with_input(input, options, |patch| {
         if args.dry_run || args.explain {
             let planned = session.plan(patch, options, &args.request()).map_err(rest)?;
@@ -161,7 +152,7 @@ fn one(
                 render::message("interrupted; nothing was changed");
                 Ok(exit)
             }
-            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(Rest::no_terminal()),
+            (Err(_), _) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
             (Err(error), _) => Err(rest(error)),
         }
     })
@@ -170,7 +161,7 @@ fn one(
 fn rest(error: GitError) -> Rest {
     match error {
         GitError::Rejected(rejects) => Rest::Rejected(rejects),
-        other => Rest::Tool(Box::new(ToolError::from(&other))),
+        other => Rest::Other(Failure::Tool(Box::new(ToolError::from(&other)))),
     }
 }
 
@@ -185,18 +176,10 @@ fn preview(
     if args.explain {
         explain::print(global, patch, plan, options.placement.order);
     } else if global.json {
-        let data = planned.data(true, DiffDetail::Full).map_err(Rest::Files)?;
+        let data = planned.data(true, DiffDetail::Full)?;
         json::print(&envelope::Success::new(format!("it applies: {}", render::summary(plan)), data));
     } else {
-        if !global.quiet {
-            render::notes(plan);
-        }
-        if args.stat {
-            render::stat(plan.images()).map_err(Rest::Files)?;
-        } else {
-            let diff = plan.images().diffs().map_err(Rest::Files)?;
-            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
-        }
+        workspace::preview(global, plan, args.stat)?;
     }
     Ok(())
 }
@@ -221,7 +204,7 @@ fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Rest
     match report.commit {
         Some(commit) => {
             if args.stat {
-                render::stat(report.report.images()).map_err(Rest::Files)?;
+                render::stat(report.report.images())?;
             }
             render::line(&commit.to_string());
             if report.branch.is_none() && !global.quiet {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use file_tools::specs::{self, SpecOptions};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
@@ -41,8 +41,8 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "FORMAT", value_parser = args::one_of(Format::ALL, Format::as_str))]
     pub(crate) grammar_dialect: Option<Format>,
     /// Whether the fields are for the raw request or the provider's Python client
-    #[arg(long, value_name = "CLIENT", default_value = "raw")]
-    pub(crate) client: Client,
+    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::choice::<specs::Client>())]
+    pub(crate) client: specs::Client,
     /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
     pub(crate) max_characters: Option<u32>,
@@ -55,8 +55,8 @@ pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
     /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as its message
-    #[arg(long, value_name = "CHANNEL", default_value = "tool")]
-    pub(crate) channel: Channel,
+    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::choice::<specs::Channel>())]
+    pub(crate) channel: specs::Channel,
 }
 
 #[derive(Debug, Args)]
@@ -66,32 +66,15 @@ pub(crate) struct DialectArg {
     pub(crate) dialect: Dialect,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
-    Raw,
-    Python,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Channel {
-    Tool,
-    Argument,
-    Message,
-}
-
 pub(crate) fn grammar(args: &GrammarArgs) -> Exit {
     print(patch_grammar::export::text(args.format, args.dialect.dialect))
 }
 
 pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
-    let client = match args.client {
-        Client::Raw => specs::Client::Raw,
-        Client::Python => specs::Client::Python,
-    };
     let options = SpecOptions {
         dialect: args.dialect.dialect,
         grammar: args.grammar_dialect,
-        client,
+        client: args.client,
         max_characters: args.max_characters,
     };
     if args.all_tools {
@@ -118,12 +101,7 @@ pub(crate) fn tool_spec(args: &ToolSpecArgs) -> Exit {
 }
 
 pub(crate) fn prompt(args: &PromptArgs) -> Exit {
-    let channel = match args.channel {
-        Channel::Tool => specs::Channel::Tool,
-        Channel::Argument => specs::Channel::Argument,
-        Channel::Message => specs::Channel::Message,
-    };
-    print(&specs::prompt(args.dialect.dialect, channel))
+    print(&specs::prompt(args.dialect.dialect, args.channel))
 }
 
 /// Prints a text as it is; a broken pipe is a quiet end.

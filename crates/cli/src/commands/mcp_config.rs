@@ -14,13 +14,13 @@ use serde_json::json;
 
 use super::{server, workspace};
 use crate::approve::Prompt;
-use crate::args::{self, Approve};
+use crate::args::{self, Choice as _};
 use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Setup};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::{client_file, clients, json, render, settings};
+use crate::{client_file, json, render, settings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -30,11 +30,11 @@ use crate::{client_file, clients, json, render, settings};
     apply-patch mcp-config --client gemini --project --approve never")]
 pub(crate) struct McpConfigArgs {
     /// Client to configure; `generic` is any other
-    #[arg(long, value_name = "NAME", value_parser = args::one_of(Client::ALL, Client::as_str))]
+    #[arg(long, value_name = "NAME", value_parser = args::choice::<Client>())]
     pub(crate) client: Client,
     /// Who approves a change: the server shows each plan and asks (`ask`), the client in its own way (`auto`), or no one (`never`)
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) approve: Approve,
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = args::choice::<ApprovalPolicy>())]
+    pub(crate) approve: ApprovalPolicy,
     /// Configure it for you, in all projects [default, but for claude, cursor and vscode]
     #[arg(long, conflicts_with = "project")]
     pub(crate) user: bool,
@@ -58,7 +58,7 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
         _ => client.usual_scope(),
     };
     if !client.has(scope) {
-        return Err(Failure::Usage(format!("{} has one file for all projects: --user", client.as_str())));
+        return Err(Failure::Usage(format!("{} has one file for all projects: --user", client.name())));
     }
     let server = server(global, args, scope)?;
     let setup = client.setup(scope, &server);
@@ -129,13 +129,13 @@ fn shown(file: &ClientFile) -> String {
 }
 
 fn write(global: &Global, args: &McpConfigArgs, scope: Scope, server: &Server, setup: &Setup) -> Result<Exit, Failure> {
-    let client = args.client.as_str();
+    let client = args.client.name();
     if args.client == Client::Claude && scope == Scope::User {
         // It keeps what it remembers there, and writes it all the time.
         return Err(Failure::Usage(format!(
             "~/.claude.json is claude's to write: `claude mcp add --scope user {NAME} -- {} serve --mcp --approve {}`",
             quoted(&server.program),
-            clients::word(args.approve),
+            args.approve.name(),
         )));
     }
     let Some(files) = setup.parts.iter().map(|part| part.file.as_ref()).collect::<Option<Vec<_>>>() else {

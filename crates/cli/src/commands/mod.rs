@@ -32,29 +32,29 @@ pub(crate) use workspace::session;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
+use anstream::{AutoStream, ColorChoice};
 use file_tools::Hint;
 
 use self::cli::{Cli, Command};
-use crate::args::When;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::{Layer, Sources};
-use crate::{completion, elsewhere, input, json, render};
+use crate::{completion, elsewhere, json, render, source};
 
 fn plain(stream: &impl anstream::stream::RawStream) -> bool {
-    anstream::AutoStream::choice(stream) == anstream::ColorChoice::Never
+    AutoStream::choice(stream) == ColorChoice::Never
 }
 
-fn color(when: Option<When>) {
+fn color(when: Option<clap::ColorChoice>) {
     match when {
         // Nothing is coloured, as each stream would find out for each text.
-        Some(When::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
-            anstream::ColorChoice::Never.write_global();
+        Some(clap::ColorChoice::Auto) if plain(&std::io::stdout()) && plain(&std::io::stderr()) => {
+            ColorChoice::Never.write_global();
         }
-        Some(When::Auto) | None => {}
-        Some(When::Always) => anstream::ColorChoice::Always.write_global(),
-        Some(When::Never) => anstream::ColorChoice::Never.write_global(),
+        Some(clap::ColorChoice::Auto) | None => {}
+        Some(clap::ColorChoice::Always) => ColorChoice::Always.write_global(),
+        Some(clap::ColorChoice::Never) => ColorChoice::Never.write_global(),
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     }
     let json = args.iter().any(|arg| arg == "--json");
     let odd = args.iter().any(|arg| arg.to_string_lossy().chars().any(render::is_unsafe));
-    let Cli { global, command } = match cli::parse(args) {
+    let Cli { mut global, command } = match cli::parse(args) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
@@ -107,10 +107,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
-    let mut global = Global::from(global);
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
-    if command.input().is_some_and(|named| input::is_missing(named.file.as_deref())) {
+    if command.input().is_some_and(|named| source::is_missing(named.file.as_deref())) {
         if global.json {
             let message = "no patch is given: name a file, or `-` for standard input";
             return report(&Failure::Usage(message.into()), &global);

@@ -7,14 +7,14 @@ use patch_engine::{ApplyError, Failed, Reject, Report};
 
 use super::apply;
 use super::workspace;
-use crate::approve::{self, Prompt};
+use crate::approve::Prompt;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::host::TerminalHost;
-use crate::input::{self, Input};
-use crate::json;
+use crate::input::Input;
+use crate::{json, source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Reads the items of a response and prints an output item for each call.\n\nExamples:\n  \
@@ -34,7 +34,7 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let mut options = apply::options(global, &args.rules)?;
     ops::set_rules(&mut options);
     let session = workspace::session(global)?;
-    let source = input::open(args.input.file.as_deref())?;
+    let source = source::open(args.input.file.as_deref())?;
     if args.caution.sandbox {
         workspace::confine(global, session.workspace())?;
     }
@@ -55,7 +55,7 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
     // What is guarded stays refused: a program names what it allows.
-    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+    let mut approvals = Approvals::new(global.settings.approve);
     let applied = session.apply("ops", &patch, options, true, &mut approvals.ask(&mut host));
     Ok(report(&calls, converted, applied))
 }

@@ -1,14 +1,14 @@
 //! `apply-patch parse`: the tree of a patch as JSON.
 
 use clap::Args;
-use patch_engine::{Options, Patch};
+use patch_engine::{Options, Patch, Profile};
 use patch_grammar::ParseOptions;
 
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::{input, json};
+use crate::{json, source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -17,18 +17,18 @@ pub(crate) struct ParseArgs {
     #[command(flatten)]
     pub(crate) input: args::InputArgs,
     /// Profile whose tolerance of odd spellings holds
-    #[arg(long, value_name = "PROFILE", default_value = "strict")]
-    pub(crate) profile: args::Profile,
+    #[arg(long, value_name = "PROFILE", default_value = "strict", value_parser = args::choice::<Profile>())]
+    pub(crate) profile: Profile,
     /// The environment that this is: a patch that names another one, or one at all without this, is refused
     #[arg(long, value_name = "ID")]
     pub(crate) environment: Option<String>,
 }
 
 pub(crate) fn parse(global: &Global, args: &ParseArgs) -> Result<Exit, Failure> {
-    let profile = args.profile.into();
-    let input = input::read(args.input.file.as_deref())?;
+    let input = source::read(args.input.file.as_deref())?;
     let max_sections = global.settings.max_operations.0;
-    let options = ParseOptions { environment: args.environment.clone(), max_sections, ..Options::new(profile).parse };
+    let options =
+        ParseOptions { environment: args.environment.clone(), max_sections, ..Options::new(args.profile).parse };
     let patch = input.parse(&options).map_err(|error| Failure::parse(&input, error))?;
     json::done(summary(&patch), &patch);
     Ok(Exit::Done)

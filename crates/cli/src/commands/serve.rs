@@ -1,6 +1,7 @@
 //! The arguments of `apply-patch serve`.
 
 use clap::Args;
+use patch_engine::approval::ApprovalPolicy;
 
 use crate::args;
 
@@ -24,8 +25,8 @@ pub(crate) struct ServeArgs {
     pub(crate) read_only: bool,
     /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for what cannot be undone (`auto`),
     /// or no one (`never`) [default: auto]
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) approve: Option<args::Approve>,
+    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>())]
+    pub(crate) approve: Option<ApprovalPolicy>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow: Vec<String>,

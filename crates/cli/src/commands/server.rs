@@ -4,26 +4,16 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_mcp::{Approval, MAX_MESSAGE, Origin, ServeError, ServerSettings};
 use file_tools::SessionSettings;
+use patch_engine::approval::ApprovalPolicy;
 
 use super::serve::ServeArgs;
 use super::workspace;
-use crate::args::Approve;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render;
 
 const _: () = assert!(MAX_MESSAGE == 134_217_728, "the help of --max-message has this number");
-
-impl From<Approve> for Approval {
-    fn from(approve: Approve) -> Self {
-        match approve {
-            Approve::Never => Self::Never,
-            Approve::Ask => Self::Ask,
-            Approve::Auto => Self::Auto,
-        }
-    }
-}
 
 /// Fails where the program was built without the server.
 #[expect(clippy::unnecessary_wraps, reason = "the other version fails")]
@@ -62,8 +52,12 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
         settings = settings.read_only();
     }
     settings.policy = global.settings.policy()?;
-    settings.state = global.settings.state.into();
-    settings.approval = global.settings.approve.into();
+    settings.state = global.settings.state;
+    settings.approval = match global.settings.approve {
+        ApprovalPolicy::Never => Approval::Never,
+        ApprovalPolicy::Always => Approval::Ask,
+        ApprovalPolicy::OnRequest => Approval::Auto,
+    };
     settings.max_message = args.max_message.unwrap_or(MAX_MESSAGE);
     settings.brief = args.brief;
     let max_output = settings.tool_settings.max_output;

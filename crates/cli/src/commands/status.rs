@@ -2,14 +2,13 @@
 
 use clap::Args;
 use file_tools::{StoreSize, history, store_size};
-use patch_engine::transaction::LogEntry;
+use patch_engine::transaction::{LogEntry, StatePlace};
 use serde_json::{Value, json};
 
 use super::workspace;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::settings::StateWord;
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -59,7 +58,7 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     };
     let in_tree = !workspace.home().state_path().starts_with('/');
     let reach = match in_tree && workspace.home().has_git() {
-        true if global.settings.state == StateWord::User => {
+        true if global.settings.state == StatePlace::User => {
             " (it was there already; once it is gone, the state is kept among the user's)"
         }
         true => " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one elsewhere)",

@@ -5,12 +5,12 @@ use std::io::Read as _;
 use clap::{Args, ValueEnum};
 use file_tools::audit::Audit;
 use file_tools::{Reply, Session, SessionName, Tool, ToolError, brief_catalogue, catalogue};
+use patch_engine::MAX_PATCH_SIZE;
 use patch_engine::approval::Approvals;
-use patch_engine::{ErrorKind, MAX_PATCH_SIZE};
 use serde_json::{Value, json};
 
 use super::workspace;
-use crate::approve::{self, Prompt};
+use crate::approve::Prompt;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -73,10 +73,10 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     let call_id = events::call_id(&args.reporting)?;
     let prompt = Prompt::new(false);
     // What is guarded stays refused: a program names what it allows.
-    let mut approvals = Approvals::new(approve::policy(global.settings.approve));
+    let mut approvals = Approvals::new(global.settings.approve);
     let interrupt = Interrupt::watch();
     let exit = match prepare(global, args) {
-        Err(error) => failed(args, error),
+        Err(failure) => failed(args, failure.error()),
         Ok((tools, input)) if args.dialect == Some(Dialect::AnthropicEditor) => {
             let mut host = TerminalHost::watching(interrupt.clone(), &prompt, events.as_mut(), true);
             let reply = tools.editor(&input, None, &mut approvals.ask(&mut host));
@@ -118,42 +118,39 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     exit
 }
 
-fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), ToolError> {
-    let policy = global.settings.policy().map_err(|failure| failure.error())?;
-    let workspace = super::workspace::open_with(global, policy).map_err(|failure| failure.error())?;
+fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure> {
+    let policy = global.settings.policy()?;
+    let workspace = super::workspace::open_with(global, policy)?;
     if args.caution.sandbox {
-        workspace::confine(global, &workspace).map_err(|failure| failure.error())?;
+        workspace::confine(global, &workspace)?;
     }
     let input = input(args.args.as_deref().unwrap_or_default())?;
     let settings = workspace::tool_settings(&global.settings);
     let tools = match &args.session {
         Some(name) => {
             let session: SessionName =
-                name.parse().map_err(|error: file_tools::BadSessionName| usage(error.to_string()))?;
-            Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)?
+                name.parse().map_err(|error: file_tools::BadSessionName| Failure::Usage(error.to_string()))?;
+            Session::resume(workspace, Audit::new(session, args.agent.clone()), settings)
+                .map_err(|error| Failure::Tool(Box::new(error)))?
         }
         None => Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings),
     };
     Ok((tools, input))
 }
 
-fn input(args: &str) -> Result<Value, ToolError> {
+fn input(args: &str) -> Result<Value, Failure> {
     let mut text = Vec::new();
     if args == "-" {
         // JSON may take six bytes for one.
         let limit = 6 * MAX_PATCH_SIZE;
         let read = std::io::stdin().lock().take(limit + 1).read_to_end(&mut text);
         match read {
-            Ok(read) if read as u64 > limit => return Err(usage("the arguments are too long".into())),
+            Ok(read) if read as u64 > limit => return Err(Failure::Usage("the arguments are too long".into())),
             Ok(_) => {}
-            Err(error) => return Err(usage(format!("cannot read standard input: {error}"))),
+            Err(error) => return Err(Failure::Usage(format!("cannot read standard input: {error}"))),
         }
     } else {
         text.extend_from_slice(args.as_bytes());
     }
-    serde_json::from_slice(&text).map_err(|error| usage(format!("--args is not JSON: {error}")))
-}
-
-fn usage(message: String) -> ToolError {
-    ToolError::new(file_tools::FailureClass::Usage, ErrorKind::CommandFailed, message)
+    serde_json::from_slice(&text).map_err(|error| Failure::Usage(format!("--args is not JSON: {error}")))
 }

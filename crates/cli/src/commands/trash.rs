@@ -11,7 +11,7 @@ use workspace_trash::{Purged, Retention};
 
 use super::{undo, workspace};
 use crate::approve::{self, preset};
-use crate::args::{self, Approve};
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -82,7 +82,7 @@ pub(crate) struct GcArgs {
 pub(crate) fn gc(global: &Global, args: &GcArgs) -> Result<Exit, Failure> {
     let retention = args.keep.unwrap_or_else(|| global.settings.trash_keep.retention());
     let timeout = global.settings.lock_timeout;
-    let asks = !args.force && !args.dry_run && !global.json && preset() != Approve::Never;
+    let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
     if !asks {
         return purge(global, &retention, args.dry_run, timeout);
     }

@@ -12,7 +12,7 @@ use workspace_trash::Prefix;
 
 use super::workspace;
 use crate::approve::{Prompt, preset};
-use crate::args::{self, Approve};
+use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -90,7 +90,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     let plan = |trust| session.plan_undo(id, &paths, args.carry, trust);
     let mut trust = args.trust;
     let mut approval = ApprovalPolicy::Never;
-    if let Some(id) = id.filter(|_| !trust && !args.dry_run && !global.json && preset() != Approve::Never)
+    if let Some(id) = id.filter(|_| !trust && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never)
         && let Err(error) = plan(false)
         && error.to_be_trusted() == [id]
     {
@@ -153,11 +153,7 @@ pub(super) fn execute(
             json::print(&json::planned(&plan, detail)?);
         } else {
             note_project(global, session);
-            if !global.quiet {
-                render::notes(&plan);
-            }
-            let diff = plan.images().diffs()?;
-            render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
+            workspace::preview(global, &plan, false)?;
         }
         return Ok(Exit::Done);
     }

@@ -7,8 +7,8 @@ use file_tools::audit::Audit;
 use file_tools::git::enclosing;
 use file_tools::{Session, SessionName, SessionSettings, history};
 use fs_guard::{Policy, Root};
-use patch_engine::Files;
-use patch_engine::transaction::{Durability, Recovered, TransactionId, Workspace};
+use patch_engine::transaction::{Recovered, TransactionId, Workspace};
+use patch_engine::{Files, Plan};
 
 use crate::args;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
 
 /// The same under another policy.
 pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Failure> {
-    let place = global.settings.state.into();
+    let place = global.settings.state;
     Ok(match global.take_root() {
         Some(root) => Workspace::of(root.under(policy), place),
         None => Workspace::open_with(&global.root, policy, place)?,
@@ -43,9 +43,9 @@ pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Ses
 /// How a session of the command line works.
 pub(super) fn session_settings(settings: &Settings) -> SessionSettings {
     SessionSettings {
-        durability: durability(settings),
+        durability: settings.durability,
         lock_timeout: settings.lock_timeout,
-        profile: settings.profile.into(),
+        profile: settings.profile,
         encodings: settings.encoding.encodings(),
         max_file_size: settings.max_file_size.bytes(),
         max_operations: settings.max_operations.0,
@@ -64,15 +64,6 @@ pub(super) fn tool_settings(settings: &Settings) -> SessionSettings {
         traceless: false,
         max_snapshots: settings.max_snapshots.bytes(),
         ..session_settings(settings)
-    }
-}
-
-/// What a commit survives.
-pub(super) fn durability(settings: &Settings) -> Durability {
-    match settings.durability {
-        args::Durability::Full => Durability::Full,
-        args::Durability::Process => Durability::Process,
-        args::Durability::None => Durability::None,
     }
 }
 
@@ -105,6 +96,19 @@ pub(super) fn tidy(global: &Global, session: &Session) {
             render::recovered(&recovered);
         }
     }
+}
+
+/// Prints a plan that is not committed, for a person: its notes, and its diff or the line counts of each file.
+pub(super) fn preview(global: &Global, plan: &Plan, stat: bool) -> Result<(), fs_guard::Error> {
+    if !global.quiet {
+        render::notes(plan);
+    }
+    if stat {
+        return render::stat(plan.images());
+    }
+    let diff = plan.images().diffs()?;
+    render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);
+    Ok(())
 }
 
 /// Writes what became of interrupted transactions to the audit log.

@@ -11,7 +11,7 @@ use crate::outside;
 /// Standard output, or a pager that reads what is written here; colours are removed where they are switched off.
 pub(crate) struct Pager {
     out: Box<dyn Write>,
-    /// What reads it is no person, and gets the bytes.
+    /// Whether the output goes to a file or a program, which gets the bytes as they are.
     plain: bool,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Pager {
     }
 }
 
-/// How much is kept of what a pager got: more than a pipe takes that no one reads.
+/// How much is kept of what the pager got: more than a pipe takes when no one reads it.
 const KEPT: usize = 2 << 20;
 
 /// A pager that runs. When it turns out that it cannot be run, what it got goes to standard output.
@@ -88,9 +88,9 @@ impl Reader {
         Some(Self { command, child, stdin, kept: Some(Vec::new()) })
     }
 
-    /// Waits for its end. Gives whether it was never there, and standard output is to be written to.
+    /// Waits for the pager to end. Returns whether it could not be run, so that standard output is to be written to.
     fn end(&mut self) -> bool {
-        // It reads to the end of this.
+        // The pager reads until this is closed.
         drop(self.stdin.take());
         let code = self.child.wait().ok().and_then(|status| status.code());
         let Some(kept) = self.kept.take().filter(|_| matches!(code, Some(126 | 127))) else { return false };

@@ -288,14 +288,9 @@ impl Excerpt {
             .match_indices('\n')
             .nth(around)
             .map_or(text.len(), |(end, _)| span.end + end);
-        let inner = &text[start..end.max(start)];
-        if inner.lines().any(|line| line.len() > SHOWN_WIDTH) {
-            return None;
-        }
-        let first_line = text[..start].matches('\n').count() + 1;
-        let (from, to) = (span.start - start, (span.end - start).min(inner.len()));
         // Something to point at even at the end of the text.
-        Some(Self { text: format!("{inner}\n"), first_line, span: from..to.max(from + 1), offset: start })
+        let (from, to) = (span.start - start, (span.end - start).min(end.max(start) - start));
+        Self::of(text, start..end, text[..start].matches('\n').count() + 1, from..to.max(from + 1))
     }
 
     /// A range of lines, cut when it is long; the span is its first line.
@@ -304,12 +299,13 @@ impl Excerpt {
         let start = line_range(text, *lines.start())?.start;
         let end = line_range(text, last).map_or(text.len(), |range| range.end);
         let first_end = line_range(text, *lines.start())?.end;
-        let inner = &text[start..end.max(start)];
-        if inner.lines().any(|line| line.len() > SHOWN_WIDTH) {
-            return None;
-        }
-        let span = 0..(first_end - start).max(1);
-        Some(Self { text: format!("{inner}\n"), first_line: *lines.start(), span, offset: start })
+        Self::of(text, start..end, *lines.start(), 0..(first_end - start).max(1))
+    }
+
+    fn of(text: &str, range: Range<usize>, first_line: usize, span: Range<usize>) -> Option<Self> {
+        let inner = &text[range.start..range.end.max(range.start)];
+        let drawn = inner.lines().all(|line| line.len() <= SHOWN_WIDTH);
+        drawn.then(|| Self { text: format!("{inner}\n"), first_line, span, offset: range.start })
     }
 
     /// The same, pointing at another span.

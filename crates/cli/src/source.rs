@@ -1,0 +1,66 @@
+//! Where the text of a patch is read from: a file, or standard input.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::Path;
+
+use patch_engine::MAX_PATCH_SIZE;
+
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::outside::{self, InputFile};
+
+/// Where the patch will be read from: open, and not read yet.
+#[derive(Debug)]
+pub(crate) enum Source {
+    File(InputFile, String),
+    Stdin,
+}
+
+/// Whether nothing is named and a person sits at standard input, who is not kept waiting.
+pub(crate) fn is_missing(file: Option<&Path>) -> bool {
+    file.is_none() && std::io::stdin().is_terminal()
+}
+
+/// Opens `file`, or standard input.
+pub(crate) fn open(file: Option<&Path>) -> Result<Source, Failure> {
+    match file.filter(|file| *file != Path::new("-")) {
+        Some(path) => match InputFile::open(path) {
+            Ok(file) => Ok(Source::File(file, path.display().to_string())),
+            Err(error) => Err(Failure::Input(error.to_string())),
+        },
+        None => Ok(Source::Stdin),
+    }
+}
+
+impl Source {
+    /// Reads all of it.
+    pub(crate) fn read(self) -> Result<Input, Failure> {
+        match self {
+            Self::File(file, name) => match file.read(MAX_PATCH_SIZE) {
+                Ok(bytes) => Ok(Input::new(bytes, name)),
+                Err(fs_guard::Error::TooLarge { .. }) => Err(Failure::TooLong),
+                Err(error) => Err(Failure::Input(error.to_string())),
+            },
+            Self::Stdin => match stdin() {
+                Ok(bytes) if bytes.len() as u64 > MAX_PATCH_SIZE => Err(Failure::TooLong),
+                Ok(bytes) => Ok(Input::new(bytes, "standard input")),
+                Err(error) => Err(Failure::Input(format!("cannot read standard input: {error}"))),
+            },
+        }
+    }
+}
+
+/// Reads standard input to its end, or one byte more than a patch may have.
+pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // With a byte of room left, the end is seen without growing. Where there is no room, reading fails.
+    let room = outside::stdin_size().min(MAX_PATCH_SIZE) + 1;
+    let _ = bytes.try_reserve_exact(room as usize);
+    std::io::stdin().lock().take(MAX_PATCH_SIZE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the patch from `file`, or from standard input.
+pub(crate) fn read(file: Option<&Path>) -> Result<Input, Failure> {
+    open(file)?.read()
+}
