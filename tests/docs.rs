@@ -246,6 +246,9 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
         for (at, _) in text.match_indices("\"reason\": \"") {
             reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
         }
+        if file.ends_with("file-tools/src/reason.rs") {
+            reasons.extend(file_tools::Reason::ALL.map(|reason| reason.as_str().to_owned()));
+        }
         let also = [
             ("patch-grammar/src/error.rs", "as_str"),
             ("patch-engine/src/locate/reject.rs", "as_str"),
