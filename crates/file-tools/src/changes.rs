@@ -9,12 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::named::named;
-
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
 
-named! {
+patch_grammar::named! {
     /// How much of what changed an answer shows. The caller knows what it asked for, so by default nothing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::error::{FailureClass, ToolError};
 use crate::hints;
-use crate::named::named;
 use crate::ops::{self, OpsError, PatchCall};
 use crate::received::{self, NotReceived, Part, Received, ReceivedForm};
 
@@ -189,7 +188,7 @@ fn parse<'p>(bytes: &'p [u8], options: &ParseOptions) -> Result<Patch<'p>, Parse
     patch_engine::decode(bytes).and_then(|text| patch_engine::parse(text, options))
 }
 
-named! {
+patch_grammar::named! {
     /// The form that a patch is converted to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutputForm {

@@ -20,7 +20,6 @@ pub mod history;
 pub mod input;
 mod ledger;
 mod left;
-mod named;
 pub mod ops;
 mod page;
 mod reason;

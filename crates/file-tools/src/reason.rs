@@ -1,8 +1,6 @@
 //! Why a tool refuses a call, where neither the engine nor the guard has a word for it.
 
-use crate::named::named;
-
-named! {
+patch_grammar::named! {
     /// The reason behind the kind of an error: `details.reason`. The names are stable.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[allow(missing_docs, reason = "they are their names; docs/errors.md says what each means")]

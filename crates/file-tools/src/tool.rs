@@ -1,9 +1,8 @@
 //! The tools by name.
 
 use crate::audit::Operation;
-use crate::named::named;
 
-named! {
+patch_grammar::named! {
     /// A tool. The order is that in which they are listed.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "they are their names")]

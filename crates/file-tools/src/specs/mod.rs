@@ -8,19 +8,16 @@ pub mod all_tools;
 mod prompt;
 mod shapes;
 
-use std::fmt;
 use std::str::FromStr;
 
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 
-use crate::named::named;
-
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
 pub use shapes::TOOL_NAME;
 use shapes::{Json, object};
 
-named! {
+patch_grammar::named! {
     /// A provider, and the form in which it takes the tool.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Provider {
@@ -64,12 +61,6 @@ impl Provider {
     }
 }
 
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 impl FromStr for Provider {
     type Err = SpecError;
 
@@ -79,7 +70,7 @@ impl FromStr for Provider {
     }
 }
 
-named! {
+patch_grammar::named! {
     /// Who builds the request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Client {

@@ -2,9 +2,7 @@
 
 use patch_grammar::Dialect;
 
-use crate::named::named;
-
-named! {
+patch_grammar::named! {
     /// How the patch travels from the model.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Channel {
