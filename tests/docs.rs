@@ -246,11 +246,12 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
         for (at, _) in text.match_indices("\"reason\": \"") {
             reasons.extend(text[at..].split('"').nth(3).filter(is_name).map(ToOwned::to_owned));
         }
-        if file.ends_with("file-tools/src/reason.rs") {
-            reasons.extend(file_tools::Reason::ALL.map(|reason| reason.as_str().to_owned()));
+        if ["patch-grammar/src/error.rs", "file-tools/src/reason.rs"].iter().any(|end| file.ends_with(end)) {
+            // There each variant stands beside its name.
+            let names = text.lines().filter_map(|line| line.trim().strip_suffix("\",")?.rsplit_once(" = \""));
+            reasons.extend(names.map(|(_, name)| name).filter(is_name).map(ToOwned::to_owned));
         }
         let also = [
-            ("patch-grammar/src/error.rs", "as_str"),
             ("patch-engine/src/locate/reject.rs", "as_str"),
             ("shell-intercept/src/verdict.rs", "kind"),
             ("git-tree/src/error.rs", "as_str"),

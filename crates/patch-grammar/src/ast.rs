@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Warning;
 #[cfg(feature = "serde")]
-use crate::serialize::*;
+use crate::fields::{deleted, ends, text};
 
 /// A whole patch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,6 +79,16 @@ pub struct Section<'p> {
     /// What happens to the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub operation: SectionOperation<'p>,
+}
+
+/// Writes the `path` of a section, and the `line` that it stands in.
+#[cfg(feature = "serde")]
+fn path_and_line<S: serde::Serializer>(path: &Spanned<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap as _;
+    let mut fields = serializer.serialize_map(Some(2))?;
+    fields.serialize_entry("path", path)?;
+    fields.serialize_entry("line", &path.line)?;
+    fields.end()
 }
 
 impl<'p> Section<'p> {

@@ -18,7 +18,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The most patches that an error lists.
 const SHOWN: usize = 10;
 
-crate::named! {
+crate::names::named! {
     /// What a part of a text looks like.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum DetectedKind {

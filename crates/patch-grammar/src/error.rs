@@ -23,7 +23,7 @@ pub struct ParseError {
     pub seen: Option<String>,
 }
 
-crate::named! {
+crate::names::named! {
     /// What is wrong with a text that should be a patch.
     #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
     #[non_exhaustive]

@@ -18,7 +18,7 @@ mod generated {
 
 pub(crate) use generated::{PatchParser, Rule};
 
-crate::named! {
+crate::names::named! {
     /// A sub-language that is exported for constrained decoding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Dialect {

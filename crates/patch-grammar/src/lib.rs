@@ -27,6 +27,8 @@ pub mod diff;
 pub mod envelope;
 mod error;
 pub mod export;
+#[cfg(feature = "serde")]
+mod fields;
 mod grammar;
 mod lower;
 pub mod marker;

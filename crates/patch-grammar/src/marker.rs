@@ -1,6 +1,6 @@
 //! The marker lines of the envelope, for the code that writes or recognises them.
 
-crate::named! {
+crate::names::named! {
     /// A marker line, or the part of a header before its path. The name of a marker is its text, with the colon where a path follows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "they are the markers")]

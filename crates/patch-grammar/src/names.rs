@@ -42,3 +42,5 @@ macro_rules! named {
         }
     };
 }
+
+pub(crate) use named;

@@ -1,11 +1,10 @@
 //! A patch as data: the tree of its sections, each part with its byte range in the text. Most fields are serialized by attributes
 //! of the tree; the others here.
 
-use std::ops::Range;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
-
-use crate::ast::{AddedLines, Hunk, Patch, Spanned};
+use crate::ast::{AddedLines, Patch};
+use crate::fields::text;
 
 /// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start, end]`;
 /// lines count from 1. A line that is not UTF-8 is a list of its bytes.
@@ -29,23 +28,6 @@ impl Serialize for AddedLines<'_> {
     }
 }
 
-/// Writes the `path` of a section, and the `line` that it stands in.
-pub(crate) fn path_and_line<S: Serializer>(path: &Spanned<'_>, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut fields = serializer.serialize_map(Some(2))?;
-    fields.serialize_entry("path", path)?;
-    fields.serialize_entry("line", &path.line)?;
-    fields.end()
-}
-
-/// Writes the `hunks` that delete a file, where there are any.
-pub(crate) fn deleted<S: Serializer>(hunks: &Option<Vec<Hunk<'_>>>, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut fields = serializer.serialize_map(None)?;
-    if let Some(hunks) = hunks {
-        fields.serialize_entry("hunks", hunks)?;
-    }
-    fields.end()
-}
-
 /// A line: a text, or its bytes where it is not UTF-8.
 struct Text<'p>(&'p [u8]);
 
@@ -53,17 +35,6 @@ impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         text(self.0, serializer)
     }
-}
-
-pub(crate) fn text<S: Serializer>(line: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    match std::str::from_utf8(line) {
-        Ok(text) => text.serialize(serializer),
-        Err(_) => line.serialize(serializer),
-    }
-}
-
-pub(crate) fn ends<S: Serializer>(span: &Range<usize>, serializer: S) -> Result<S::Ok, S::Error> {
-    [span.start, span.end].serialize(serializer)
 }
 
 #[cfg(test)]

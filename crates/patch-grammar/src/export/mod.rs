@@ -41,7 +41,7 @@ pub use language::Language;
 
 use crate::grammar::{Dialect, GRAMMAR};
 
-crate::named! {
+crate::names::named! {
     /// A notation for grammars. Its name is also the extension of its files.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Format {
