@@ -12,16 +12,16 @@ use super::json;
 
 const HEAD_KIND: &str = "audit head 2";
 
-/// The largest file of a log that is read.
+/// The largest log file that is read.
 pub(super) const READ_LIMIT: u64 = 1 << 30;
 
 /// The folder of the logs in the state directory.
 pub(super) const FOLDER: &str = "audit";
 
-/// Lines are written when they are this many bytes together, so that a batch of any size takes little memory.
+/// Lines are written out when they have this many bytes together, so that a batch of any size takes little memory.
 const BYTES_AT_ONCE: usize = 256 << 10;
 
-/// How far a log goes: the content of its `.head`.
+/// How long a log is: the content of its `.head`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) tip: Tip,
@@ -29,7 +29,7 @@ pub(super) struct Head {
     length: u64,
     /// How many older files there are.
     older: u32,
-    /// The intents that have no answer yet.
+    /// The intents that have no outcome yet.
     open: BTreeSet<TransactionId>,
 }
 
@@ -37,16 +37,16 @@ impl Head {
     const START: Self = Self { tip: Tip::START, length: 0, older: 0, open: BTreeSet::new() };
 }
 
-/// Who makes durable what is appended.
+/// Who syncs the appended lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The caller, with the rest of its commit; the head follows with the next lines.
+    /// The caller, with the rest of its commit. The head is written with the next lines.
     Open,
-    /// This call, its head too.
+    /// This call, including the head.
     Closed,
 }
 
-/// What was appended, and what the next lines of this process are appended with.
+/// Where a call of this process ended, for its next lines.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) file: AppendFile,
@@ -55,7 +55,7 @@ pub(super) struct Written {
     lock: ReleasedLock,
 }
 
-/// What a head file holds.
+/// The content of a head file.
 #[derive(Debug)]
 pub(super) enum FoundHead {
     Missing,
@@ -63,12 +63,12 @@ pub(super) enum FoundHead {
     Damaged,
 }
 
-/// Where a log ends that is to go on.
+/// Where a log that is continued ends.
 struct Found {
     head: Head,
-    /// What is wrong with the file that should tell.
+    /// What is wrong with the head, if anything.
     lost: Option<&'static str>,
-    /// What was cut off there.
+    /// What was cut off at the end of the log.
     torn: Option<Torn>,
 }
 
@@ -77,13 +77,13 @@ struct Found {
 pub(super) struct Chain<'c> {
     dir: Dir,
     file: AppendFile,
-    /// How many bytes the file has.
+    /// The length of the file, in bytes.
     length: u64,
-    /// Where an earlier call of this process ended, in this file.
+    /// Where an earlier call of this process ended in this file.
     since: Option<Head>,
     session: &'c str,
     signer: Option<&'c Signer>,
-    /// Those that wrote the log so far may have had another key of this user's.
+    /// Whether earlier lines may have been signed with another key of this user.
     keys: RefCell<Keys>,
     durable: bool,
     lock: LockFile,
@@ -94,18 +94,18 @@ pub(super) fn newest(dir: &Dir, session: &str) -> Spot {
     dir.spot(&format!("{session}.jsonl"))
 }
 
-/// An older file of a session; the oldest is 1.
+/// An older file of a session; number 1 is the oldest.
 pub(super) fn older(dir: &Dir, session: &str, number: u32) -> Spot {
     dir.spot(&format!("{session}.{number}.jsonl"))
 }
 
-/// Tells whether the newest file of a session is the one with this number too: where files cannot be renamed over nothing
-/// in one step, a process was cut off between the two when it continued the log in another file.
+/// Returns whether the newest file of a session is also the one with this number. Where files cannot be renamed without
+/// replacing in one step, a process was interrupted between the two steps while it continued the log in another file.
 pub(super) fn is_continued_as(dir: &Dir, session: &str, number: u32) -> bool {
     newest(dir, session).is_also(&older(dir, session, number))
 }
 
-/// Takes the name of the newest file from one that has that of an older file too.
+/// Removes the name of the newest file from one that also has the name of an older file.
 fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
     let mut last = 0;
     while older(dir, session, last + 1).metadata()?.is_some() {
@@ -118,7 +118,7 @@ fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
     Ok(is_continued)
 }
 
-/// Reads how far a log goes.
+/// Reads how long a log is.
 pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<FoundHead, Error> {
     match dir.spot(&format!("{session}.head")).read(4096) {
         Ok((bytes, _)) => Ok(parse_head(&bytes, session, keys)?.map_or(FoundHead::Damaged, FoundHead::Fine)),
@@ -139,7 +139,7 @@ fn parse_head(bytes: &[u8], session: &str, keys: &mut Keys) -> Result<Option<Hea
     Ok(accepted.then_some(head))
 }
 
-/// The head that a file holds, the text that is signed, and its signature.
+/// Returns the head in a file, the text that is signed, and its signature.
 fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (body, mac) = text.strip_suffix('\n')?.rsplit_once("\nmac ")?;
@@ -154,7 +154,7 @@ fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str
     let open = lines.next()?.strip_prefix("open")?.split_whitespace();
     let open = open.map(|id| id.parse().ok()).collect::<Option<_>>()?;
     let head = Head { tip: Tip { seq, hash }, length, older, open };
-    // Exactly as it is written: other spellings of the same digits were not written here.
+    // Only the exact spelling counts: other spellings of the same digits were not written by this program.
     (body == head_text(&head, session)).then_some((head, body, mac))
 }
 
@@ -175,7 +175,7 @@ impl<'c> Chain<'c> {
             None => true,
         };
         if is_new {
-            // The head comes first: lines without one were never written here.
+            // The head is written first: lines without one did not come from this program.
             let first = older(&dir, session, 1).metadata()?.is_none();
             if first && matches!(read_head(&dir, session, &mut keys.borrow_mut())?, FoundHead::Missing) {
                 write_head(&dir, session, &Head::START, signer, durable)?;
@@ -183,7 +183,7 @@ impl<'c> Chain<'c> {
         }
         let file = newest(&dir, session).append()?;
         if is_new && durable {
-            // The file is synced with what is written to it; its name is once.
+            // The file is synced with its lines; its name is synced once, here.
             dir.sync()?;
             state.sync()?;
         }
@@ -203,7 +203,7 @@ impl<'c> Chain<'c> {
         let lock = lock.lock(timeout)?;
         let (file, length, since) = match newest(&dir, session).metadata()? {
             Some(now) if file.is(&now) => (file, now.size, Some(head)),
-            // It is continued in another file meanwhile, of which that call knew nothing.
+            // Meanwhile it was continued in another file, which that call did not know.
             _ => {
                 let file = newest(&dir, session).append()?;
                 let length = file.opened_size();
@@ -243,8 +243,8 @@ impl<'c> Chain<'c> {
         lines.flush()?;
         let Lines { tip, open, length, .. } = lines;
         let head = Head { tip, length, open, ..head };
-        // What comes next says how far the log goes; if this process is cut off before, the next one reads it from the lines.
-        // (If a head reached the disk before its lines, lines would seem to be missing.)
+        // The next lines write the head. If this process is killed before, the next process finds the end from the
+        // lines. (If a head reached the disk before its lines, lines would seem to be missing.)
         if end == End::Closed {
             if self.durable {
                 self.file.sync()?;
@@ -258,7 +258,7 @@ impl<'c> Chain<'c> {
         Ok(Written { file: self.file, head, dir: self.dir, lock: self.lock.release()? })
     }
 
-    /// Where the log ends, and what was cut off there.
+    /// Returns where the log ends, and what was cut off there.
     fn tip(&mut self) -> Result<Found, Error> {
         let length = self.length;
         if let Some(head) = self.since.take().filter(|since| since.length == length) {
@@ -271,11 +271,11 @@ impl<'c> Chain<'c> {
         };
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         if head.length == length && next(&head).metadata()?.is_none() {
-            // A head that is lost counts as one of an empty log: nothing is written here yet, so that nothing is lost.
+            // A lost head counts as that of an empty log. Nothing is written yet, so nothing is lost.
             return Ok(Found { head, lost: None, torn: None });
         }
-        // A process was cut off between a line and its head, or in a line; or someone changed the files.
-        // The log may have been continued since, in other files.
+        // A process was interrupted within a line or between a line and its head; or someone changed the files. The log
+        // may have been continued since, in other files.
         loop {
             let continued = next(&head).metadata()?.is_some();
             let spot = if continued { next(&head) } else { newest(&self.dir, self.session) };
@@ -283,7 +283,7 @@ impl<'c> Chain<'c> {
             let known = usize::try_from(head.length).unwrap_or(usize::MAX).min(bytes.len());
             let mut rest = &bytes[known..];
             while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
-                // What does not follow is left for `verify` to name.
+                // A line that does not follow is left for `verify` to report.
                 if check(&rest[..end], &mut head.tip, &mut self.keys.borrow_mut())?.is_ok()
                     && let Ok(event) = serde_json::from_slice::<Event>(&rest[..end])
                 {
@@ -323,7 +323,7 @@ fn write_head(dir: &Dir, session: &str, head: &Head, signer: Option<&Signer>, du
 #[derive(Debug)]
 pub(super) struct Lines<'c> {
     file: &'c AppendFile,
-    /// How many bytes the file has.
+    /// The length of the file, in bytes.
     length: u64,
     text: Vec<u8>,
     tip: Tip,
@@ -331,32 +331,32 @@ pub(super) struct Lines<'c> {
     lost: Option<&'static str>,
     /// What was cut off before the first line, which records it.
     torn: Option<Torn>,
-    /// The intents that have no answer yet.
+    /// The intents that have no outcome yet.
     open: BTreeSet<TransactionId>,
     signer: Option<&'c Signer>,
 }
 
 impl Lines<'_> {
-    /// The intents that have no answer yet.
+    /// Returns the intents that have no outcome yet.
     pub(super) fn open(&self) -> Vec<TransactionId> {
         self.open.iter().copied().collect()
     }
 
-    /// Notes that lines here intend a commit.
+    /// Notes that these lines have the intent of a commit.
     pub(super) fn intends(&mut self, id: TransactionId) {
         self.open.insert(id);
     }
 
-    /// Notes that lines here say what became of a commit.
+    /// Notes that these lines have the outcome of a commit.
     pub(super) fn answers(&mut self, id: TransactionId) {
         self.open.remove(&id);
     }
 
-    /// Adds a line: an object, left open, that these parts make together.
+    /// Adds a line: the concatenated parts are an object without its closing brace.
     pub(super) fn push(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
         let torn = self.torn.take();
         if torn.is_some() {
-            // Ends what was cut off.
+            // Ends the line that was cut off.
             self.text.push(b'\n');
         }
         let from = self.text.len();

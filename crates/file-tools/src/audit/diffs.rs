@@ -10,16 +10,16 @@ use super::json;
 use super::strings::Strings;
 use crate::changes::{MAX_DIFF, capped_text};
 
-/// Diffs of larger changes are left out.
+/// The size of a change above which its diff is left out.
 const MAX_DIFFED: u64 = 1 << 20;
 
-/// All diffs of one call together.
+/// The size of all diffs of one call together.
 pub(super) const MAX_DIFFS: usize = 4 << 20;
 
 /// A thread costs about as much as the diffs of a few small changes.
 const CHANGES_WORTH_A_THREAD: usize = 32;
 
-/// The diffs of a plan's changes: made while it is committed, where that is worth a thread.
+/// The diffs of a plan's changes, made while the plan is committed if a thread is worth it.
 #[derive(Debug)]
 pub(super) struct Diffs {
     plan: Arc<Plan>,
@@ -29,7 +29,7 @@ pub(super) struct Diffs {
 #[derive(Debug)]
 struct Made {
     fields: Strings,
-    /// How long the diffs are together, without escapes.
+    /// The length of all diffs together, without escapes.
     length: usize,
 }
 
@@ -40,14 +40,14 @@ impl Diffs {
             thread::Builder::new().spawn(move || Made::new(plan.images(), MAX_DIFFS)).ok()
         };
         let images = plan.images();
-        // Files that would have to be read are on their way to other names while the plan is committed.
+        // Files that would have to be read are being renamed while the plan is committed.
         let early = |change| images.is_in_memory(change) || images.compared(change) > MAX_DIFFED;
         let worth_it = plan.changes().len() >= CHANGES_WORTH_A_THREAD && plan.changes().iter().all(early);
         Self { plan: Arc::clone(plan), thread: worth_it.then(make).flatten() }
     }
 
-    /// Each as a field of its change's line, after transaction `id`. A diff that does not fit into what is left of
-    /// `room` is left out: its field is empty.
+    /// Returns each diff as a field for its change's line, after transaction `id`. A diff that does not fit into the
+    /// rest of `room` is left out: its field is empty.
     pub(super) fn finish(self, id: TransactionId, room: &mut usize) -> Strings {
         let made = self.thread.map(|thread| thread.join().expect("a diff does not panic"));
         let made = made.filter(|made| made.length <= *room);
@@ -58,7 +58,7 @@ impl Diffs {
 }
 
 impl Made {
-    /// What is left out leaves room for those after it.
+    /// A diff that is left out takes no room from those after it.
     fn new(images: Images<'_>, room: usize) -> Self {
         let changes = images.plan().changes();
         let mut fields = Strings::default();
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Deletes files of these sizes; so much of them is kept in memory.
+    /// Deletes files of these sizes; only so many bytes of them are kept in memory.
     fn deleted(sizes: &[usize], max_memory: u64) -> (tempfile::TempDir, Arc<Plan>, TransactionId) {
         let dir = tempfile::tempdir().unwrap();
         let mut text = String::from("*** Begin Patch\n");
@@ -113,7 +113,7 @@ mod tests {
         (dir, report.plan, report.transaction.unwrap())
     }
 
-    /// Also where a plan has so many changes that their diffs are made while it is committed.
+    /// Also if a plan has so many changes that their diffs are made while it is committed.
     #[test]
     fn files_that_are_not_in_memory_are_read_where_the_commit_left_them() {
         let (small, large) = (vec![10; 40], [vec![10; 39], vec![1 << 20]].concat());

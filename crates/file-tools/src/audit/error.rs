@@ -1,4 +1,4 @@
-//! Why the log cannot be used.
+//! The errors of the log.
 
 /// The log cannot be read or written.
 #[derive(Debug, thiserror::Error)]

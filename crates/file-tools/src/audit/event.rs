@@ -6,7 +6,7 @@ use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::json;
 
-/// When a line was written.
+/// The phase of a commit in which a line was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -14,14 +14,14 @@ pub enum Phase {
     Intent,
     /// After the commit, or its roll-back.
     Outcome,
-    /// After a call that came to no commit.
+    /// After a call that failed before any commit.
     Failed,
-    /// When a commit whose outcome was not written was found, and what became of it.
+    /// When an interrupted commit without an outcome was found. The line has its outcome.
     Recovered,
 }
 
 impl Phase {
-    /// The word in a line.
+    /// Returns the word in a line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,22 +37,22 @@ impl Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// It appears.
+    /// It is created.
     Create,
-    /// It gets other bytes.
+    /// All of its bytes are replaced.
     Write,
     /// Parts of it are replaced.
     Edit,
-    /// It goes away.
+    /// It is deleted.
     Delete,
-    /// It gets another path.
+    /// It is moved.
     Move,
     /// A patch changes it, or a patch as a whole failed.
     Patch,
 }
 
 impl Operation {
-    /// The word in a line.
+    /// Returns the word in a line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,53 +72,53 @@ impl Operation {
 pub struct Event {
     /// RFC 3339, UTC.
     pub timestamp: String,
-    /// The session.
+    /// The id of the session.
     pub session_id: String,
-    /// Who called.
+    /// The name of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// What was called.
+    /// The name of the tool.
     pub tool_name: String,
     /// When the line was written.
     pub phase: Phase,
-    /// What is done.
+    /// What is done to the file.
     pub operation: Operation,
-    /// The file; empty when a failed call named none.
+    /// The path of the file; empty if a failed call named none.
     pub path: String,
-    /// Where it moves to.
+    /// The destination of a move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
-    /// Its hash before.
+    /// The hash before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
-    /// Its hash after.
+    /// The hash after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_sha256: Option<String>,
     /// The unified diff, cut at 64 KiB; left out for large files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// Whether it happened; an intent does not know.
+    /// Whether it was done. An intent does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
-    /// Why it did not.
+    /// The kind of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<String>,
-    /// The reason of a call that failed, from the closed set in the answer's `details`.
+    /// The reason of a failed call, one of the closed set in `details` of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The profile of a patch that failed.
+    /// The profile of a failed patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// What became of a commit that was cut off: `finished` or `reverted`.
+    /// The outcome of an interrupted commit: `finished` or `reverted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered: Option<String>,
     /// The transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
-    /// In a git repository: the commit that the change was made to.
+    /// In a git repository: the commit that the change was based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onto: Option<String>,
-    /// The commit that was made.
+    /// The new commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Its tree.
@@ -127,15 +127,16 @@ pub struct Event {
     /// The branch that was moved to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// `missing` or `changed`: the file that tells where the log ends was so when this line was written. No crash does that.
+    /// `missing` or `changed`: the state in which the head file was found when this line was written. No crash causes
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// What stands before this line was cut off by a crash.
+    /// The line before this one was cut off by a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,
 }
 
-/// The rest of a line that was cut off.
+/// The remains of a line that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Torn {
@@ -146,13 +147,13 @@ pub struct Torn {
 }
 
 impl Event {
-    /// The transaction whose intent this is.
+    /// Returns the transaction whose intent this is.
     #[must_use]
     pub fn intends(&self) -> Option<TransactionId> {
         (self.phase == Phase::Intent).then(|| self.transaction_id.as_ref()?.parse().ok()).flatten()
     }
 
-    /// The transaction of which this says what became of it.
+    /// Returns the transaction whose outcome this is.
     #[must_use]
     pub fn answers(&self) -> Option<TransactionId> {
         let answer = matches!(self.phase, Phase::Outcome | Phase::Recovered);
@@ -176,7 +177,8 @@ impl Tip {
 const LINE_KIND: &str = "audit line 1";
 const DIGITS: usize = 64;
 
-/// Ends the line that begins at `from`, an object that is still open, as the one after `tip`, and moves `tip` there.
+/// Ends the line that begins at `from`, an object without its closing brace, as the successor of `tip`, and moves `tip`
+/// to it.
 pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option<&Signer>) {
     tip.seq += 1;
     json::number(text, "seq", tip.seq);
@@ -189,7 +191,7 @@ pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option
     text.extend_from_slice(b"}\n");
 }
 
-/// Why a line does not go on from the one before.
+/// Why a line does not follow the one before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
     #[error("it is no line of this log")]
@@ -208,11 +210,11 @@ pub(super) enum Broken {
     Signature,
 }
 
-/// Reads the line after `tip`, without its line feed, checks it and moves `tip` there.
+/// Parses the line after `tip`, given without its line feed, checks it and moves `tip` to it.
 ///
 /// # Errors
 ///
-/// When a key is there and cannot be used.
+/// If a key exists but cannot be used.
 pub(super) fn check(line: &[u8], tip: &mut Tip, keys: &mut Keys) -> Result<Result<(), Broken>, fs_guard::Error> {
     let (next, mac) = match follow(line, *tip) {
         Ok(found) => found,
@@ -225,7 +227,7 @@ pub(super) fn check(line: &[u8], tip: &mut Tip, keys: &mut Keys) -> Result<Resul
     Ok(Ok(()))
 }
 
-/// The place of a line that goes on from `tip`, and its signature.
+/// Returns the place of a line that follows `tip`, and its signature.
 fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
     let (rest, mac) = match line.strip_suffix(b"\"}").and_then(|line| split_digits(line, b",\"mac\":\"")) {
         Some((rest, mac)) => (rest, Some(mac)),

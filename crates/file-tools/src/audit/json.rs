@@ -1,8 +1,8 @@
-//! The JSON of lines, written as it comes: what `serde_json` makes of an [`Event`](super::Event), to the byte.
+//! Writes the JSON of lines directly: byte for byte what `serde_json` makes of an [`Event`](super::Event).
 
 use fs_guard::Sha256;
 
-/// Writes a field whose value is text, with a comma before it unless it is the first of its object.
+/// Writes a text field, with a comma before it unless it is the first of its object.
 pub(super) fn field(out: &mut Vec<u8>, key: &str, value: &str) {
     open(out, key);
     out.push(b'"');
@@ -10,19 +10,19 @@ pub(super) fn field(out: &mut Vec<u8>, key: &str, value: &str) {
     out.push(b'"');
 }
 
-/// Writes a field whose value is true or false.
+/// Writes a boolean field.
 pub(super) fn flag(out: &mut Vec<u8>, key: &str, value: bool) {
     open(out, key);
     out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
-/// Writes a field whose value is a number.
+/// Writes a number field.
 pub(super) fn number(out: &mut Vec<u8>, key: &str, value: u64) {
     open(out, key);
     out.extend_from_slice(value.to_string().as_bytes());
 }
 
-/// Writes a field whose value is a hash.
+/// Writes a hash field.
 pub(super) fn hash(out: &mut Vec<u8>, key: &str, value: &Sha256) {
     open(out, key);
     out.push(b'"');
@@ -43,7 +43,7 @@ fn open(out: &mut Vec<u8>, key: &str) {
 fn escape(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len());
     let mut rest = text.as_bytes();
-    // Words are copied with what needs an escape, which is then taken back: cheaper than to copy runs.
+    // Whole words are copied even if they need an escape, and then truncated: this is faster than copying runs.
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
         out.extend_from_slice(word);
         rest = match first_special(*word) {
@@ -63,13 +63,13 @@ fn escape(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// The first byte that cannot stand in a string: a quote, a backslash or a control character.
+/// Finds the first byte that cannot stand in a string: a quote, a backslash or a control character.
 fn first_special(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(word);
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit));
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    // A borrow comes only from a special byte further down, so that the first one found is one.
+    // A borrow can only come from a special byte further down, so the first byte found is special itself.
     let found = (below(word, 0x20) | is(b'"') | is(b'\\')) & !word & (ONES * 0x80);
     (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }

@@ -1,21 +1,20 @@
-//! What was done to files, and what was tried: a log that shows when it was changed.
+//! The audit log: what was done to files, and what was tried. It shows when it has been changed.
 //!
-//! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its
-//! commit point (`phase` is `intent`), one after it (`outcome`), one for each call that failed before
-//! that (`failed`), and one for each interrupted transaction that was seen to (`recovered`).
+//! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its commit point
+//! (`phase` is `intent`), one after it (`outcome`), one for each call that failed before that (`failed`), and one for
+//! each interrupted transaction that was recovered (`recovered`).
 //!
-//! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a
-//! signature of that hash under the user's key, so that a line cannot be changed, inserted, left out or
-//! moved. `<session>.head`, also signed, records how far the log went when the last call ended, so that its end cannot be
-//! cut off.
-//! A log that is longer than its limit is continued in the next file: `<session>.1.jsonl` is the
-//! oldest one, `<session>.jsonl` the newest.
+//! Every line has a number, the hash of the line before, its own hash over all its bytes up to there, and a signature
+//! of that hash under the user's key, so that a line cannot be changed, inserted, removed or moved. `<session>.head`,
+//! also signed, records the length of the log at the end of the last call, so that its end cannot be cut off.
+//! A log that exceeds its limit is continued in the next file: `<session>.1.jsonl` is the oldest one, `<session>.jsonl`
+//! the newest.
 //!
-//! A line is an [`Event`] with its place in the chain. Those of commits are put together from bytes (`json.rs`), to the
-//! byte as `serde_json` would write them: a patch of thousands of files has two lines for each.
+//! A line is an [`Event`] with its place in the chain. The lines of commits are assembled from bytes (`json.rs`), byte
+//! for byte as `serde_json` would write them, because a patch of thousands of files has two lines for each.
 //!
-//! Limitations: anyone who can read the user's key can forge all of this, and anyone who can put back an older log
-//! together with its older head is not noticed. A log written where there is no place for a key is not signed.
+//! Limitations: anyone who can read the user's key can forge all of this, and nobody notices if an older log is
+//! restored together with its older head. A log written where there is no place for a key is not signed.
 
 mod chain;
 mod diffs;
@@ -44,10 +43,10 @@ use workspace_trash::Keys;
 
 use crate::session_name::SessionName;
 
-/// Logs that are longer are continued in another file: 16 MiB.
+/// The length above which a log is continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;
 
-/// How long to wait for another process that writes to the same log, by default.
+/// The default time to wait for another process that writes to the same log.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The log of one session.
@@ -55,35 +54,35 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Audit {
     /// The session.
     pub session: SessionName,
-    /// Who calls.
+    /// The name of the agent.
     pub agent: Option<String>,
-    /// Where a log is continued in another file.
+    /// The length above which the log is continued in another file.
     pub max_size: u64,
-    /// How long is waited for another process that writes to it.
+    /// How long to wait for another process that writes to the log.
     pub lock_timeout: Duration,
 }
 
 impl Audit {
-    /// The log of a session.
+    /// Creates the log of a session.
     #[must_use]
     pub fn new(session: SessionName, agent: Option<String>) -> Self {
         Self { session, agent, max_size: MAX_LOG_SIZE, lock_timeout: LOCK_TIMEOUT }
     }
 
-    /// Waits as long as this for another process that writes to the log.
+    /// Sets how long to wait for another process that writes to the log.
     #[must_use]
     pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout = timeout;
         self
     }
 
-    /// Appends events, as one write when they are small together. The state directory must be there.
+    /// Appends events, in one write if they are small together. The state directory must exist.
     ///
-    /// The `torn` of an event is left out: the log itself adds it.
+    /// The `torn` field of an event is ignored: the log adds its own.
     ///
     /// # Errors
     ///
-    /// When the log cannot be written; nothing was applied then, as nothing may be.
+    /// If the log cannot be written. Then nothing may be applied.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Writes the log while a commit happens.
+//! Writes the log of a commit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,36 +21,36 @@ use crate::error::ToolError;
 
 /// Records one call in the log.
 ///
-/// A commit is refused when the log cannot be written.
+/// A commit is refused if the log cannot be written.
 pub(crate) struct Recorder<'r> {
     audit: &'r Audit,
     workspace: &'r Workspace,
     tool: String,
-    /// What the call is meant to do, for the case that it fails; and what changing a file is called.
+    /// The operation of the call, for the case that it fails, and the word for changing a file.
     operation: Operation,
     durable: bool,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
-    /// Of a commit in a git repository, what its lines have beside those of a directory.
+    /// The additional fields of a commit to a git repository.
     git: Option<GitFields>,
     plans: Vec<Planned>,
-    /// The commits that came as far as their intents, each with the index of its plan.
+    /// The commits whose intents are written, each with the index of its plan.
     begun: Vec<(TransactionId, usize)>,
     /// Where the last lines ended.
     written: Option<Written>,
-    /// How much room is left for diffs.
+    /// How many bytes are left for diffs.
     room: usize,
-    /// What became of the last commit was that it failed.
+    /// Whether the last commit failed.
     failed: bool,
-    /// Why what became of a commit could not be written.
+    /// The error of writing an outcome, if there was one.
     unwritten: Option<AuditError>,
-    /// Whether a commit came as far as its intents.
+    /// Whether any intents are written.
     has_begun: bool,
-    /// As many of the last transactions are kept in any case.
+    /// The number of newest transactions that no purge removes.
     always_kept: usize,
 }
 
-/// What the lines of a commit in a git repository have beside those of a directory.
+/// The additional fields of lines about a commit to a git repository.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GitFields {
     pub(crate) onto: String,
@@ -59,11 +59,11 @@ pub(crate) struct GitFields {
     pub(crate) branch: Option<String>,
 }
 
-/// A plan whose changes are logged before the commit and after.
+/// A plan whose changes are logged before the commit and after it.
 #[derive(Debug)]
 struct Planned {
     plan: Arc<Plan>,
-    /// What the lines have after it only.
+    /// The fields that only lines after the commit have.
     diffs: Option<Diffs>,
 }
 
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Recorder<'_> {
 impl<'r> Recorder<'r> {
     /// Starts to record a call of `tool`.
     ///
-    /// Only with `durable` is the log synced. No purge takes the last `always_kept` transactions.
+    /// The log is synced only with `durable`. No purge removes the last `always_kept` transactions.
     pub(crate) fn new(
         audit: &'r Audit,
         workspace: &'r Workspace,
@@ -105,18 +105,18 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// The call is about a patch under the rules of a profile.
+    /// Sets the profile of the call's patch.
     pub(crate) fn of_patch(self, profile: Profile) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// The lines from now on are about this commit.
+    /// Sets the git commit that the following lines are about.
     #[cfg(feature = "git")]
     pub(crate) fn of_commit(&mut self, fields: GitFields) {
         self.git = Some(fields);
     }
 
-    /// What the lines of a commit end with, but for their place in the chain.
+    /// Returns the end of a commit's lines, except for their place in the chain.
     fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>, id: TransactionId) -> Vec<u8> {
         let mut out = closing(ok, error, None, Some(id));
         if let Some(GitFields { onto, commit, tree, branch }) = &self.git {
@@ -130,7 +130,7 @@ impl<'r> Recorder<'r> {
         out
     }
 
-    /// What all lines of a phase begin with.
+    /// Returns the beginning of all lines of a phase.
     fn opening(&self, phase: Phase) -> Vec<u8> {
         self.opening_in(self.audit, phase)
     }
@@ -147,7 +147,7 @@ impl<'r> Recorder<'r> {
         out
     }
 
-    /// The project's path of a path in the workspace.
+    /// Converts a path of the workspace to one of the project.
     fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
         let prefix = self.workspace.prefix();
         match prefix.is_empty() || path.is_empty() || path.starts_with('/') {
@@ -175,7 +175,8 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// Gives the fields of each change of a plan. To make them twice takes less than to keep them: they are 250 bytes a file.
+    /// Passes on the fields of each change of a plan. Making them twice takes less than keeping them: they are 250
+    /// bytes per file.
     fn each_change(
         &self,
         plan: &Plan,
@@ -187,7 +188,7 @@ impl<'r> Recorder<'r> {
             self.change(&mut fields, change);
             push(&fields)?;
         }
-        // Directories are logged where nothing else changes.
+        // Directories are logged if nothing else changes.
         if plan.changes().is_empty() {
             let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
             let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
@@ -199,18 +200,18 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Whether a commit came as far as its intents.
+    /// Returns whether any intents are written.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Ends the call: writes what became of commits that is not written yet (those of `committed` happened, others did
-    /// not), and the failure, if none of them had it.
+    /// Ends the call: writes the outcomes that are not written yet (the commits in `committed` were made, the others
+    /// were not), and the failure, if no outcome has it.
     ///
     /// # Errors
     ///
-    /// When the log cannot be written, or could not when a commit ended. What was committed stays so: its intent is in the
-    /// log, and gets its answer from what is written next.
+    /// If the log cannot be written, or could not when a commit ended. Commits stay: their intents are in the log, and
+    /// get their outcomes from the next lines that are written.
     pub(crate) fn finish(
         &mut self,
         committed: &[TransactionId],
@@ -234,7 +235,7 @@ impl<'r> Recorder<'r> {
         self.unwritten.take().map_or(written, Err)
     }
 
-    /// Writes what became of the commits whose intents are in the log.
+    /// Writes the outcomes of the commits whose intents are in the log.
     fn answer(&mut self, committed: &[TransactionId], kind: ErrorKind) -> Result<(), AuditError> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
@@ -242,7 +243,7 @@ impl<'r> Recorder<'r> {
         if begun.iter().all(|&(_, plan)| self.plans[plan].plan.is_empty()) {
             return Ok(());
         }
-        // The diffs are waited for before the log is locked.
+        // Waits for the diffs before the log is locked.
         let mut room = self.room;
         let mut diffs = |(id, plan): &(TransactionId, usize)| {
             let diffs = if ended(id) { self.plans[*plan].diffs.take() } else { None };
@@ -264,12 +265,12 @@ impl<'r> Recorder<'r> {
         })
     }
 
-    /// Writes what became of commits that were cut off, in the log of each session that intended one: of those that were
-    /// recovered now, and of those that had ended before they could say so.
+    /// Writes the outcomes of interrupted commits to the log of each session that intended one: of those that were
+    /// recovered now, and of those that ended without writing an outcome.
     ///
     /// # Errors
     ///
-    /// When a log cannot be written.
+    /// If a log cannot be written.
     pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), AuditError> {
         let mut rest: Vec<&Recovered> = recovered.iter().collect();
         let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
@@ -291,7 +292,7 @@ impl<'r> Recorder<'r> {
         if rest.is_empty() {
             return Ok(());
         }
-        // Those that no log knows of.
+        // Those that are in no log.
         self.audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
             let mut each = rest.iter();
             each.try_for_each(|one| self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened()))
@@ -299,12 +300,13 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Writes the outcome of commits to a git repository whose processes were killed into the log of each session that
-    /// intended one. The caller holds the lock. `happened` gets the lines of an intent; `None` when it cannot tell.
+    /// Writes the outcomes of commits to a git repository whose processes were killed, to the log of each session that
+    /// intended one. The caller holds the lock. `happened` gets the lines of an intent; it returns `None` if it cannot
+    /// tell.
     ///
     /// # Errors
     ///
-    /// When a log cannot be read or written.
+    /// If a log cannot be read or written.
     #[cfg(feature = "git")]
     pub(crate) fn write_cut_off(&self, happened: impl Fn(&[Event]) -> Option<bool>) -> Result<(), AuditError> {
         let Some(dir) = super::verify::folder(self.workspace)? else { return Ok(()) };
@@ -341,8 +343,8 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Whether a commit that ended without an answer in the log happened; `None` when that is not known (any more), or it
-    /// has not ended.
+    /// Returns whether a commit that ended without an outcome in the log was made; `None` if that is not known (any
+    /// more), or if it has not ended.
     fn happened(&self, id: TransactionId) -> Option<bool> {
         let store = self.workspace.store().ok()??;
         if store.is_unfinished(id).ok()? {
@@ -353,7 +355,7 @@ impl<'r> Recorder<'r> {
             store.journal(id).ok()?;
             return store.is_aborted(id).ok().map(|aborted| !aborted);
         }
-        // It was never there, unless a purge took it, which takes the oldest first.
+        // It never existed, unless a purge removed it, and a purge removes the oldest first.
         let newer = kept.iter().filter(|&&other| other > id).count();
         (newer < self.always_kept || newer < kept.len()).then_some(false)
     }
@@ -369,13 +371,13 @@ impl<'r> Recorder<'r> {
     }
 }
 
-/// What is done, and to which path.
+/// The operation, and the path that it is about.
 fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
     json::field(out, "operation", operation.as_str());
     json::field(out, "path", path);
 }
 
-/// What a line ends with, but for its place in the chain.
+/// Writes the end of a line, except for its place in the chain.
 fn closing(ok: Option<bool>, error: Option<ErrorKind>, recovered: Option<bool>, id: Option<TransactionId>) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(ok) = ok {
@@ -405,7 +407,8 @@ impl CommitLog for Recorder<'_> {
         let since = self.written.take();
         let own: Vec<TransactionId> = self.begun.iter().map(|(id, _)| *id).collect();
         let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
-            // The caller holds the lock, so an intent without an outcome was cut off. (In a git repository the session asks the branch.)
+            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git repository the
+            // session asks the branch.)
             for open in lines.open().into_iter().filter(|open| self.git.is_none() && !own.contains(open)) {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;
@@ -427,7 +430,7 @@ impl CommitLog for Recorder<'_> {
         let (committed, kind) = match ended {
             Ok(id) => (vec![id], ErrorKind::Unknown),
             Err(error) if error.is_rolled_back() => (Vec::new(), error.kind()),
-            // Recovery answers.
+            // Recovery writes the outcome.
             Err(_) => {
                 self.begun.clear();
                 return;
@@ -443,7 +446,7 @@ impl CommitLog for Recorder<'_> {
     }
 
     fn recovered(&mut self, recovered: &[Recovered]) {
-        // What became of them is on the disk; the log is no reason to refuse what comes.
+        // The outcome is on the disk. A failing log is no reason to refuse the next change.
         let _ = self.write_recovered(recovered);
     }
 }

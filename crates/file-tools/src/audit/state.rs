@@ -1,4 +1,4 @@
-//! The hashes of each file in the logs, compared with the disk.
+//! Compares the hashes in the logs with the files on the disk.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use super::verify::{files, folder, sessions};
 #[cfg(feature = "git")]
 use crate::session_name::SessionName;
 
-/// A path that the logs name.
+/// A path in the logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathState {
     /// The path.
     pub path: String,
-    /// How the disk compares with the log.
+    /// How the file on the disk compares with the log.
     pub status: Status,
-    /// The hash that the last transaction left; empty when it left nothing there.
+    /// The hash that the last transaction left; empty if it left no file.
     pub logged_sha256: String,
-    /// The hash on the disk; empty when there is no file.
+    /// The hash on the disk; empty if there is no file.
     pub actual_sha256: String,
     /// The last transaction.
     pub transaction_id: String,
 }
 
-/// How the disk compares with the log.
+/// How a file on the disk compares with the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -40,17 +40,17 @@ pub enum Status {
     Changed,
     /// It is gone.
     Missing,
-    /// By the log, nothing is there.
+    /// According to the log there is no file.
     Unexpected,
     /// It cannot be read.
     Unreadable,
 }
 
-/// The last thing that is known of a path.
+/// The last known state of a path.
 struct Known {
     transaction: String,
     hash: String,
-    /// The log does not show whether it happened; this is the hash if it did not.
+    /// The hash from before, if the log does not show whether the change was made.
     or: Option<String>,
 }
 
@@ -58,7 +58,7 @@ struct Known {
 ///
 /// # Errors
 ///
-/// When the logs cannot be read.
+/// If the logs cannot be read.
 pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
     let events = events(workspace)?;
     let states = last_known(&events).into_iter().map(|(path, known)| {
@@ -78,7 +78,7 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, AuditError> {
     Ok(states.collect())
 }
 
-/// All events of all logs; what is none is passed over.
+/// Returns all events of all logs. Lines that are not events are skipped.
 pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
     let mut events = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Vec<Event>, AuditError> {
     Ok(events)
 }
 
-/// The intents in the log of one session.
+/// Returns the intents in the log of one session.
 #[cfg(feature = "git")]
 pub(super) fn intents(dir: &Dir, session: &SessionName) -> Result<Vec<Event>, fs_guard::Error> {
     let mut intents = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn intents(dir: &Dir, session: &SessionName) -> Result<Vec<Event>, fs
 }
 
 fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
-    // What became of each transaction; its name sorts by time.
+    // The outcome of each transaction. Ids sort by time.
     let mut ended: BTreeMap<&str, bool> = BTreeMap::new();
     for event in events {
         if let (Some(id), Some(ok), Phase::Outcome | Phase::Recovered) = (&event.transaction_id, event.ok, event.phase)
@@ -140,7 +140,7 @@ fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
     paths
 }
 
-/// The hash of what is at a path of the project; empty when no file or link is.
+/// Returns the hash of what is at a path of the project; empty if there is no file or link.
 fn actual(workspace: &Workspace, path: &str) -> Result<String, ()> {
     let root = workspace.home();
     let path = root.check(path, Access::Read).map_err(drop)?;

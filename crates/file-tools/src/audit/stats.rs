@@ -1,4 +1,4 @@
-//! What the logs tell of calls that failed and of transactions that were committed, over time.
+//! Statistics from the logs: failed calls and committed transactions over time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -10,27 +10,27 @@ use super::error::AuditError;
 use super::event::Phase;
 use super::state::events;
 
-/// Counts of calls that failed, and of transactions.
+/// Counts of failed calls and of transactions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// When the first line that counts was written; empty when there is none.
+    /// The time of the first line that is counted; empty if there is none.
     pub since: String,
     /// The transactions that were committed.
     pub transactions: usize,
     /// The calls that failed and changed nothing.
     pub failed: usize,
-    /// How many failed for each reason; where a log is older than the reasons, for each kind.
+    /// The number of failures per reason; per kind where a log is older than the reasons.
     pub by_reason: BTreeMap<String, usize>,
-    /// How many patches of each profile failed.
+    /// The number of failed patches per profile.
     pub by_profile: BTreeMap<String, usize>,
-    /// For each agent, and `-` where none is named, how many transactions there were, and how many calls failed.
+    /// The transactions and failed calls per agent; `-` stands for none.
     pub by_agent: BTreeMap<String, Count>,
-    /// The same for each day (UTC) that has any.
+    /// The transactions and failed calls per day (UTC).
     pub by_day: BTreeMap<String, Count>,
 }
 
-/// How many transactions there were, and how many calls failed.
+/// Counts of transactions and of failed calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Count {
@@ -40,11 +40,11 @@ pub struct Count {
     pub failed: usize,
 }
 
-/// Counts what is in the logs of all sessions since a time.
+/// Counts the lines in the logs of all sessions since a time.
 ///
 /// # Errors
 ///
-/// When the logs cannot be read.
+/// If the logs cannot be read.
 pub fn stats(workspace: &Workspace, since: SystemTime) -> Result<Stats, AuditError> {
     let since = workspace_trash::format_time(since);
     let mut stats = Stats::default();

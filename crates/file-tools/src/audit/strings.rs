@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Byte strings in order; a string may be empty.
+/// Byte strings in order. A string may be empty.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     bytes: Vec<u8>,
@@ -10,7 +10,7 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    /// Adds a string, which `write` appends to what it is given.
+    /// Adds a string, which `write` appends to its argument.
     pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let from = self.bytes.len();
         write(&mut self.bytes);

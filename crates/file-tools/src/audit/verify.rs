@@ -1,4 +1,4 @@
-//! Whether a log is as it was written.
+//! Verifies that a log is as it was written.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::error::AuditError;
 use super::event::{Broken, Event, Tip, check};
 use crate::session_name::SessionName;
 
-/// What was found in the log of one session.
+/// The result for the log of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
@@ -20,13 +20,13 @@ pub struct Verified {
     pub session: String,
     /// Whether every line is as it was written, and none is missing.
     pub ok: bool,
-    /// How many lines were good before the first bad one.
+    /// The number of good lines before the first bad one.
     pub lines: u64,
     /// Whether signatures could be checked.
     pub signed: bool,
-    /// How many lines were cut off by crashes; the line after each records it.
+    /// The number of lines that crashes cut off; the line after each records it.
     pub torn_lines: u64,
-    /// The transactions whose intents have no answer yet: one is going on, or was cut off.
+    /// The transactions whose intents have no outcome yet: one is running or was interrupted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
     /// The first bad line.
@@ -38,19 +38,19 @@ pub struct Verified {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BadLine {
-    /// The file, beneath the root.
+    /// The file, relative to the root.
     pub file: String,
-    /// Its line in the file, from 1.
+    /// The number of the line in the file, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
-/// Checks the logs of all sessions, or of one.
+/// Verifies the logs of all sessions, or of one.
 ///
 /// # Errors
 ///
-/// When they cannot be read.
+/// If they cannot be read.
 pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Vec<Verified>, AuditError> {
     let Some(dir) = folder(workspace)? else { return Ok(Vec::new()) };
     let mut keys = Keys::new(workspace.key_place().clone());
@@ -63,7 +63,7 @@ pub fn verify(workspace: &Workspace, session: Option<&SessionName>) -> Result<Ve
     Ok(all)
 }
 
-/// The folder of the logs.
+/// Opens the folder of the logs.
 pub(super) fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
     match workspace.state_dir()? {
         Some(state) => state.open_dir(FOLDER),
@@ -71,7 +71,7 @@ pub(super) fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
     }
 }
 
-/// The sessions that have a log, or the end of one.
+/// Returns the sessions that have a log or a head.
 pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
     let names = dir.names()?;
     let mut sessions: Vec<String> = names
@@ -85,7 +85,7 @@ pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
     Ok(sessions)
 }
 
-/// The files of a log, the oldest first.
+/// Returns the files of a log, oldest first.
 pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let read = |spot: Spot| match spot.read(READ_LIMIT) {
         Ok((bytes, _)) => Ok(Some((spot.path(), bytes))),
@@ -127,7 +127,7 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
             let line = whole.strip_suffix(b"\n");
             let result = line.map_or(Ok(Err(Broken::Shape)), |line| check(line, &mut tip, keys))?;
             if let Err(broken) = result {
-                // A line that a crash cut off is named by the one that was written after it.
+                // A line that a crash cut off is recorded by the next line.
                 if let Some(next) = lines.peek()
                     && tells_of_torn(next, line.unwrap_or_default(), tip, keys)?
                 {
@@ -169,7 +169,7 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
     Ok(verified)
 }
 
-/// Whether a good line records that `torn` was cut off before it.
+/// Returns whether a good line records that `torn` was cut off before it.
 fn tells_of_torn(line: &[u8], torn: &[u8], mut tip: Tip, keys: &mut Keys) -> Result<bool, Error> {
     let Some(line) = line.strip_suffix(b"\n") else { return Ok(false) };
     Ok(check(line, &mut tip, keys)?.is_ok()
