@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::exit::Exit;
 
-/// SIGHUP. On Windows the C library makes SIGBREAK of Ctrl+Break, and of a console that is closed.
+#[cfg(not(windows))]
 const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
+/// SIGBREAK, which the C library of Windows raises on Ctrl+Break and when the console is closed.
+#[cfg(windows)]
+const HUNG_UP: i32 = 21;
 
 /// The signals that end the program, and how.
 const SIGNALS: [(i32, Exit); 3] = [
