@@ -41,6 +41,7 @@ impl Tool {
     pub fn is_read_only(self) -> bool {
         matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
     }
+
     /// Returns what the log calls a change that the tool makes; it is not used for tools that only read.
     pub(crate) fn operation(self) -> Operation {
         match self {
@@ -49,7 +50,9 @@ impl Tool {
             Self::DeleteFile => Operation::Delete,
             Self::MoveFile => Operation::Move,
             Self::ApplyPatch | Self::EditPatch => Operation::Patch,
-            _ => Operation::Write,
+            Self::WriteFile | Self::Undo => Operation::Write,
+            // They change nothing, so nothing is logged.
+            Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob => Operation::Write,
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use clap::ColorChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use file_tools::input::{InputForm, OutputForm};
-use file_tools::specs::{Channel, Client};
+use file_tools::input::InputForm;
 use fs_guard::{HardLinks, NamePolicy};
 use patch_engine::approval::ApprovalPolicy;
 use patch_engine::transaction::{Durability, StatePlace};
@@ -58,9 +57,6 @@ choices! { false:
     ColorChoice { "auto" = Auto, "always" = Always, "never" = Never }
     StatePlace { "project" = Project, "user" = User }
     InputForm { "envelope" = Envelope, "unified" = Unified, "openai" = Openai, "auto" = Auto }
-    OutputForm { "envelope" = Envelope, "unified" = Unified, "git" = Git, "openai" = Openai }
-    Client { "raw" = Raw, "python" = Python }
-    Channel { "tool" = Tool, "argument" = Argument, "message" = Message }
 }
 
 /// Reads a value by its name; clap lists the names.

@@ -153,17 +153,15 @@ fn planned(
     atomic: bool,
 ) -> Result<Option<Plan>, Rest> {
     workspace::tidy(global, session);
-    match session.workspace().already_applied(patch, options, false).filter(|_| atomic) {
-        None => Ok(Some(patch_engine::plan(session.workspace().root(), patch, options)?)),
-        Some(report) => {
-            if global.json {
-                json::print(&json::applied(&[report], true, None));
-            } else if !global.quiet {
-                render::hint(&[report]);
-            }
-            Ok(None)
+    if atomic && let Some(report) = session.workspace().already_applied(patch, options, false) {
+        if global.json {
+            json::print(&json::applied(&[report], true, None));
+        } else if !global.quiet {
+            render::hint(&[report]);
         }
+        return Ok(None);
     }
+    Ok(Some(patch_engine::plan(session.workspace().root(), patch, options)?))
 }
 
 /// Parses the patch, then lets `then` do the rest.

@@ -41,7 +41,7 @@ pub(crate) struct ToolSpecArgs {
     #[arg(long, value_name = "FORMAT", value_parser = args::one_of(Format::ALL, Format::as_str))]
     pub(crate) grammar_dialect: Option<Format>,
     /// Whether the fields are for the raw request or the provider's Python client
-    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::choice::<specs::Client>())]
+    #[arg(long, value_name = "CLIENT", default_value = "raw", value_parser = args::one_of(specs::Client::ALL, specs::Client::as_str))]
     pub(crate) client: specs::Client,
     /// How many characters of a file the editor may show (`anthropic-editor`)
     #[arg(long, value_name = "N")]
@@ -55,7 +55,7 @@ pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) dialect: DialectArg,
     /// How the model sends the patch: as the whole input of a tool, as an argument of one, or as its message
-    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::choice::<specs::Channel>())]
+    #[arg(long, value_name = "CHANNEL", default_value = "tool", value_parser = args::one_of(specs::Channel::ALL, specs::Channel::as_str))]
     pub(crate) channel: specs::Channel,
 }
 

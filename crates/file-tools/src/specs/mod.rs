@@ -56,7 +56,13 @@ impl Provider {
             Self::OpenAi | Self::OpenAiChat => &[Format::Lark, Format::Regex],
             Self::LlamaCpp => &[Format::Gbnf, Format::Lark],
             Self::Vllm | Self::SgLang => &[Format::Ebnf, Format::Gbnf, Format::Regex, Format::Lark],
-            _ => &[],
+            Self::OpenAiFunction
+            | Self::OpenAiFunctionChat
+            | Self::OpenAiBuiltin
+            | Self::Anthropic
+            | Self::AnthropicEditor
+            | Self::Gemini
+            | Self::Mcp => &[],
         }
     }
 }
