@@ -100,15 +100,24 @@ impl Copy {
         }
     }
 
-    /// The mutant whose switch a warning is about: the function is deprecated, so that the compiler names each call that it compiles.
-    fn compiled(&self, warning: &Value) -> Option<usize> {
-        if warning["code"]["code"] != "deprecated" {
-            return None;
+    /// The mutants whose switches were compiled: the function is deprecated, so that the compiler warns of each call.
+    fn compiled(&self, told: &[Value]) -> BTreeSet<usize> {
+        let mut sources = BTreeMap::new();
+        let mut compiled = BTreeSet::new();
+        for warning in told.iter().map(|told| &told["message"]) {
+            if warning["code"]["code"] != "deprecated" {
+                continue;
+            }
+            let span = &warning["spans"][0];
+            let file = span["file_name"].as_str().expect("a warning is about a file");
+            let read = || fs::read_to_string(self.dir.join(file)).expect("a source");
+            let text: &String = sources.entry(file).or_insert_with(read);
+            let end = span["byte_end"].as_u64().and_then(|end| usize::try_from(end).ok()).expect("an offset");
+            let id = text[end..].strip_prefix('(').and_then(|rest| rest.split_once(')')?.0.parse().ok());
+            // The project calls nothing else that is deprecated.
+            compiled.insert(id.unwrap_or_else(|| panic!("no switch of a mutant: {}", warning["rendered"])));
         }
-        let span = &warning["spans"][0];
-        let text = fs::read_to_string(self.dir.join(span["file_name"].as_str()?)).ok()?;
-        let end = usize::try_from(span["byte_end"].as_u64()?).ok()?;
-        text[end..].strip_prefix('(')?.split_once(')')?.0.parse().ok()
+        compiled
     }
 
     /// The mutant that an error of the compiler is about.
@@ -143,7 +152,7 @@ impl Copy {
         let told = self.cargo(&["test", "--no-run"]);
         let built = told.iter().any(|told| told["reason"] == "build-finished" && told["success"] == true);
         assert!(built, "the tests do not compile:\n{}", errors(&told));
-        let compiled = told.iter().filter_map(|told| self.compiled(&told["message"])).collect();
+        let compiled = self.compiled(&told);
         let mut tests = Vec::new();
         for made in told.iter().filter(|told| told["profile"]["test"] == true) {
             let (Some(program), Some(manifest)) = (made["executable"].as_str(), made["manifest_path"].as_str()) else {
