@@ -96,7 +96,7 @@ pub struct Header {
     pub undo_of: Option<TransactionId>,
     /// Whether it undoes only a part of that.
     pub partial: bool,
-    /// Whether it counts only once it is [marked](crate::Pending::mark_verified) as verified.
+    /// Whether it counts only once it is [marked](crate::Pending::mark_done) as done.
     pub unverified: bool,
     /// The hash of the patch text, if there was one.
     pub text: Option<Sha256>,

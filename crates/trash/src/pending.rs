@@ -9,7 +9,7 @@ use crate::id::TransactionId;
 use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::retention::finish_removing;
-use crate::store::{ABORTED, FoundJournal, JOURNAL, PENDING, VERIFIED, transactions_of};
+use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, transactions_of};
 
 /// The folder of a running transaction.
 ///
@@ -33,6 +33,8 @@ pub struct Unfinished<'s> {
     pub journal: Option<Journal>,
     /// Whether it was being rolled back, or was not verified yet.
     pub aborted: bool,
+    /// Whether it was [marked](Pending::mark_done) as done.
+    pub done: bool,
 }
 
 impl LockedStore<'_> {
@@ -95,19 +97,20 @@ impl LockedStore<'_> {
                 Err(Error::Journal { path, problem, .. }) => return Err(Error::Unfinished { path, problem }),
                 result => result?,
             };
+            let done = folder.spot(DONE).metadata()?.is_some();
             let (journal, aborted) = match read {
                 // A program must not decide to carry it out.
                 Some(found) if !found.authentic => {
                     return Err(Error::Unfinished { path: folder.path().into(), problem: JournalProblem::NoKey });
                 }
                 Some(FoundJournal { journal, aborted, .. }) => {
-                    let counts = !journal.header.unverified || folder.spot(VERIFIED).metadata()?.is_some();
-                    (Some(journal), aborted || !counts)
+                    let unverified = journal.header.unverified && !done;
+                    (Some(journal), aborted || unverified)
                 }
                 None => (None, false),
             };
             let pending = Pending::new(self, id, pending.clone(), folder);
-            all.push(Unfinished { pending, journal, aborted });
+            all.push(Unfinished { pending, journal, aborted, done });
         }
         Ok(all)
     }
@@ -183,9 +186,16 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Marks the published files, durably if wanted, as verified: from here on the transaction counts.
-    pub fn mark_verified(&self, durable: bool) -> Result<(), Error> {
-        self.folder.spot(VERIFIED).create(0o600)?.finish(None, None, durable)?;
+    /// Marks the transaction, durably if wanted, as done: from here on it counts, whatever others do to its files.
+    ///
+    /// This is for those whose files were verified, and for those that were reported as done although the folder is not in the
+    /// trash yet. All others are done when the folder is there.
+    pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
+        match self.folder.spot(DONE).create(0o600) {
+            Ok(mark) => drop(mark.finish(None, None, durable)?),
+            Err(FilesError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         if durable {
             self.folder.sync()?;
         }
@@ -203,11 +213,11 @@ impl<'s> Pending<'s> {
     }
 
     /// Turns the folder, which now holds the displaced files, into a trash entry.
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), Error> {
         let name = self.id.to_string();
-        let trash = match self.trash {
+        let trash = match &self.trash {
             Some(trash) => trash,
-            None => self.store.trash()?,
+            None => &self.store.trash()?,
         };
         self.parent.spot(&name).rename_new(&trash.spot(&name))?;
         self.store.keep();

@@ -17,7 +17,7 @@ pub(crate) const JOURNAL: &str = "journal";
 /// The journal's name once the transaction is being rolled back: a rename needs no space on the disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
 /// A file that makes a transaction count although its journal says that it is unverified.
-pub(crate) const VERIFIED: &str = "verified";
+pub(crate) const DONE: &str = "done";
 /// The last transactions with a patch text, one line each: the hash of the text, and the id. It only says where to
 /// look.
 pub(crate) const APPLIED: &str = "applied";

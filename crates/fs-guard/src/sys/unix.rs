@@ -264,6 +264,18 @@ pub(crate) fn now() -> FileTime {
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
+/// Returns the second in which the machine started, by today's clock.
+#[allow(clippy::unnecessary_wraps, reason = "not every platform tells")]
+pub(crate) fn started_at() -> Option<FileTime> {
+    #[cfg(target_os = "linux")]
+    let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    #[cfg(not(target_os = "linux"))]
+    let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let (now, _) = now();
+    #[allow(clippy::unnecessary_cast, reason = "types differ by platform")]
+    Some((now - uptime.tv_sec as i64, 0))
+}
+
 /// Identifies the mount that `name` in `dir` (`None`: `dir` itself) belongs to, if that is known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {

@@ -14,6 +14,10 @@ use crate::metadata::{FileTime, Metadata};
 /// An open file or directory.
 pub(crate) type Fd = std::fs::File;
 
+pub(crate) fn started_at() -> Option<FileTime> {
+    None
+}
+
 /// The system error codes that are handled; none of these ever occurs.
 pub(crate) mod code {
     pub(crate) const NOENT: i32 = -1;

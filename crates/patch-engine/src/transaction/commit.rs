@@ -107,7 +107,7 @@ impl Commit<'_> {
             // correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
-            let left = publication.roll_back().and_then(|left| {
+            let left = publication.roll_back(&[]).and_then(|left| {
                 if durable {
                     publication.sync(None)?;
                 }
@@ -131,10 +131,17 @@ impl Commit<'_> {
             }
             Ok(())
         });
+        // What is reported as done must not be rolled back because of what others do to the files after that.
+        let durable = self.options.durability == Durability::Full;
         if let Err(cause) = tidied {
+            let _ = pending.mark_done(durable);
             return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause) });
         }
-        if pending.finish().is_ok() {
+        if let Err(cause) = pending.finish() {
+            if pending.mark_done(durable).is_err() {
+                return Err(CommitError::Untidy { journal: pending.journal_path(), cause: Box::new(cause.into()) });
+            }
+        } else {
             // If this fails, the same patch is applied again or refused, and nothing worse.
             if let Some(text) = &self.options.text {
                 let _ = store.note_applied(text, id);
@@ -361,7 +368,7 @@ impl Commit<'_> {
             CheckEnd::Cancelled => CommitError::Cancelled,
             _ => CommitError::Unverified(Box::new(refused)),
         })?;
-        Ok(pending.mark_verified(self.options.durability == Durability::Full)?)
+        Ok(pending.mark_done(self.options.durability == Durability::Full)?)
     }
 
     /// Cleans up after a roll-back that restored all files but those in `left`. The error tells if the roll-back is incomplete.

@@ -1,10 +1,10 @@
 //! Finishes or reverts interrupted transactions.
 
-use fs_guard::{Dirs, FileKind, Policy, Root, SyncGroup, Target};
-use workspace_trash::{LockedStore, Operation, Unfinished};
+use fs_guard::{Dirs, FileKind, Policy, Root, Spot, SyncGroup, Target};
+use workspace_trash::{LockedStore, Operation, Pending, Record, Unfinished};
 
 use super::error::{CommitError, Error};
-use super::publish::{Publication, has_both_names, is_published, removed};
+use super::publish::{Publication, has_both_names, is_ours, is_published, is_recorded, removed};
 use super::recovered::{Outcome, Recovered};
 use super::siblings;
 use super::slot::{Slot, look};
@@ -24,20 +24,25 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
     for found in unfinished {
         let id = found.pending.id();
         let journal = found.pending.journal_path();
-        let outcome =
+        let (outcome, touched) =
             recover_one(root, store, found).map_err(|cause| Error::NotRecovered { journal, cause: Box::new(cause) })?;
-        recovered.push(Recovered { id, outcome });
+        recovered.push(Recovered { id, outcome, touched });
     }
     Ok(recovered)
 }
 
-fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> Result<Outcome, CommitError> {
-    let Unfinished { pending, journal, aborted } = found;
+/// Recovers one transaction. Returns what was done, and the paths that someone else has touched since.
+fn recover_one(
+    root: &Root,
+    store: &LockedStore<'_>,
+    found: Unfinished<'_>,
+) -> Result<(Outcome, Vec<String>), CommitError> {
+    let Unfinished { pending, journal, aborted, done } = found;
     let dirs = Dirs::new(root);
     let Some(journal) = journal else {
         siblings::remove_listed(&dirs, pending.folder())?;
         pending.discard()?;
-        return Ok(Outcome::Discarded);
+        return Ok((Outcome::Discarded, Vec::new()));
     };
     // All paths are checked first: if one is refused, nothing of the journal is carried out.
     // The store returns only journals that are signed with a key of this user.
@@ -55,15 +60,16 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
     store.keep();
 
     let publication = Publication { dirs: &dirs, pending: &pending, journal: &journal, paths, created, removed };
-    let went_on = match if aborted { Progress::Spoilt } else { publication.progress()? } {
-        Progress::Done => true,
-        // If this fails, someone else has changed a file since, or a file cannot be published at
-        // all. No success was reported to the caller, so the transaction may be rolled back.
-        Progress::Begun => {
+    let Progress { step, mut touched } = publication.progress()?;
+    let went_on = match step {
+        _ if aborted => false,
+        // An edit of files that may have been reported as changed is a later edit.
+        Step::Done => touched.is_empty() || done || may_have_been_reported(&pending)?,
+        Step::Begun if touched.is_empty() => {
             publication.sync_staged(store)?;
             publication.publish(None, &mut |_| {}).is_ok()
         }
-        Progress::Spoilt => false,
+        Step::Begun | Step::Spoilt => false,
     };
     if went_on {
         publication.sync(None)?;
@@ -76,26 +82,45 @@ fn recover_one(root: &Root, store: &LockedStore<'_>, found: Unfinished<'_>) -> R
             publication.sync(None)?;
         }
         pending.finish()?;
-        return Ok(if stay.is_empty() { Outcome::Completed } else { Outcome::CompletedExcept(stay) });
+        let outcome = if stay.is_empty() { Outcome::Completed } else { Outcome::CompletedExcept(stay) };
+        return Ok((outcome, touched));
     }
     pending.mark_aborted(true)?;
-    let left = publication.roll_back()?;
+    let left = publication.roll_back(&touched)?;
     publication.sync(None)?;
-    if left.is_empty() {
+    touched.extend(left.iter().filter(|path| !touched.contains(path)).cloned().collect::<Vec<_>>());
+    let outcome = if left.is_empty() {
         pending.discard()?;
-        Ok(Outcome::RolledBack)
+        Outcome::RolledBack
     } else {
         if siblings::bring_home(&dirs, &pending, &journal)? {
             publication.sync(None)?;
         }
         pending.finish()?;
-        Ok(Outcome::RolledBackExcept(left))
-    }
+        Outcome::RolledBackExcept(left)
+    };
+    Ok((outcome, touched))
+}
+
+/// Returns whether a transaction whose files are all published may have been reported as done.
+///
+/// The report comes after the move of the folder to the trash. A process that is killed leaves what it did, so that the folder is
+/// still here only if it was killed before. A power cut may undo the move, which is not synced.
+fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
+    let journal = pending.journal_spot().metadata()?;
+    Ok(journal.and_then(|journal| journal.written_since_start()) != Some(true))
+}
+
+/// How far a transaction got, and what others did at its paths since.
+struct Progress {
+    step: Step,
+    /// Where a published file is not there any more, or where something else is to be changed than the pre-image.
+    touched: Vec<String>,
 }
 
 /// How far a transaction got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum Step {
     /// Every record is done.
     Done,
     /// Some records are not done, and can still be done.
@@ -162,14 +187,15 @@ impl Publication<'_> {
         Ok(group.sync(None)?)
     }
 
-    /// Finds out how far the transaction got.
+    /// Finds out how far the transaction got, and looks at each of its paths.
     ///
     /// If the slot of an addition is empty, the file was published, or it never reached the disk: when the power fails before the
     /// commit point, the disk may have the journal without all of its files. If any other record is published, or the new file has
     /// its name, the commit point was passed.
     fn progress(&self) -> Result<Progress, CommitError> {
-        let mut progress = Progress::Done;
+        let (mut step, mut touched) = (Step::Done, Vec::new());
         let (mut published, mut missing) = (false, false);
+        let (made, over) = (self.made(), self.taken_over());
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let (slot, place) = match self.dirs.place(path) {
                 Ok(place) => {
@@ -177,30 +203,64 @@ impl Publication<'_> {
                     slot.settle_exchange(&place)?;
                     (slot, Some(place))
                 }
-                // Its directory is not created yet.
+                // Its directory is not created yet, or is removed.
                 Err(fs_guard::Error::NotFound { .. }) => (self.pending.slot(record.slot), None),
                 Err(error) => return Err(error.into()),
             };
-            match (record.operation(), look(&slot, record)?) {
-                (Operation::Add, Slot::Empty) => match is_published(place.as_ref(), record)? {
-                    true => published = true,
-                    false => missing = true,
-                },
-                (operation @ (Operation::Update | Operation::Delete), Slot::Old) => {
+            let place = place.as_ref();
+            let as_left = match (record.operation(), look(&slot, record)?) {
+                (Operation::Add, Slot::Empty) => {
+                    let there = is_published(place, record)?;
+                    published |= there;
+                    missing |= !there;
+                    is_after(place, record)?
+                }
+                (Operation::Update, Slot::Old) => {
                     published = true;
-                    if operation == Operation::Delete
-                        && let Some(place) = &place
-                        && has_both_names(&slot, place)?
-                    {
-                        progress = Progress::Begun;
+                    is_after(place, record)?
+                }
+                (Operation::Delete, Slot::Old) => {
+                    published = true;
+                    let both = place.map_or(Ok(false), |place| has_both_names(&slot, place))?;
+                    if both {
+                        step = Step::Begun;
                     }
+                    both || is_free(place, made.contains(&*record.path))?
                 }
-                (Operation::Add | Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty) => {
-                    progress = Progress::Begun;
+                (Operation::Add, Slot::New) => {
+                    step = Step::Begun;
+                    let linked = place.is_some_and(|place| slot.is_also(place));
+                    linked || is_free(place, over.contains(&*record.path))?
                 }
-                _ => return Ok(Progress::Spoilt),
+                (Operation::Update, Slot::New) | (Operation::Delete, Slot::Empty) => {
+                    step = Step::Begun;
+                    is_before(place, record)?
+                }
+                _ => return Ok(Progress { step: Step::Spoilt, touched }),
+            };
+            if !as_left {
+                touched.push(record.path.clone());
             }
         }
-        Ok(if missing && !published { Progress::Spoilt } else { progress })
+        let step = if missing && !published { Step::Spoilt } else { step };
+        Ok(Progress { step, touched })
     }
+}
+
+/// Returns whether nothing is at a place, or a directory where the transaction makes or removes one.
+fn is_free(place: Option<&Spot>, or_directory: bool) -> Result<bool, CommitError> {
+    let seen = place.map_or(Ok(None), Spot::metadata)?;
+    Ok(seen.is_none_or(|seen| or_directory && seen.kind == FileKind::Directory))
+}
+
+/// Returns whether a place has the bytes that a record publishes.
+fn is_after(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
+    let (Some(place), Some(after)) = (place, &record.after) else { return Ok(false) };
+    Ok(place.metadata()?.map_or(Ok(false), |seen| is_ours(&seen, place, after))?)
+}
+
+/// Returns whether a record's pre-image is at a place.
+fn is_before(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
+    let (Some(place), Some(before)) = (place, &record.before) else { return Ok(false) };
+    Ok(is_recorded(place, before)?)
 }

@@ -10,6 +10,9 @@ pub struct Recovered {
     pub id: TransactionId,
     /// What recovery did with it.
     pub outcome: Outcome,
+    /// The paths of the transaction at which someone else has changed, removed or put something since. If there is one, the
+    /// transaction is rolled back, unless its files may have been reported as changed before.
+    pub touched: Vec<String>,
 }
 
 /// What recovery did with a transaction.

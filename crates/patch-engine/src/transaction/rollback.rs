@@ -4,14 +4,15 @@ use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
 
 use super::error::CommitError;
-use super::publish::{Publication, gives_way, has_both_names, is_ours, is_published};
+use super::publish::{Publication, gives_way, has_both_names, is_ours, is_published, is_recorded};
 use super::siblings;
 use super::slot::{Slot, look};
 
 impl Publication<'_> {
     /// Undoes every record, last first. Returns the paths that someone else has changed since:
-    /// these are left alone, and the files displaced there stay in their slots.
-    pub(super) fn roll_back(&self) -> Result<Vec<String>, CommitError> {
+    /// these are left alone, and the files displaced there stay in their slots. At a path of `touched`, a published file that is
+    /// gone was removed or renamed by someone else, so its pre-image is not put there.
+    pub(super) fn roll_back(&self, touched: &[String]) -> Result<Vec<String>, CommitError> {
         let made = self.made();
         let mut left = Vec::new();
         let over = self.taken_over();
@@ -20,7 +21,7 @@ impl Publication<'_> {
         // A file that made way for a directory is restored after the directory is removed.
         let (files, before_dirs): (Vec<_>, Vec<_>) = records.partition(|(record, _)| !gives_way(&made, record));
         let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
-            if !self.undo(path, record)? {
+            if !self.undo(path, record, touched.contains(&record.path))? {
                 left.push(record.path.clone());
             }
             Ok(())
@@ -78,7 +79,7 @@ impl Publication<'_> {
     }
 
     /// Undoes one record. Returns `false` if someone else's change is in the way.
-    fn undo(&self, path: &Target, record: &Record) -> Result<bool, CommitError> {
+    fn undo(&self, path: &Target, record: &Record, touched: bool) -> Result<bool, CommitError> {
         let place = match self.dirs.place(path) {
             Ok(place) => place,
             // The directory was not created yet, or is gone. A displaced file stays in its slot.
@@ -93,14 +94,14 @@ impl Publication<'_> {
         slot.settle_exchange(&place)?;
         match record.operation() {
             Operation::Add => undo_add(&place, &slot, record),
-            Operation::Update => undo_update(&place, &slot, record),
+            Operation::Update => undo_update(&place, &slot, record, touched),
             Operation::Delete => match look(&slot, record)? {
                 Slot::Empty => Ok(true),
                 _ if has_both_names(&slot, &place)? => {
                     slot.remove()?;
                     Ok(true)
                 }
-                _ => put_back(DisplacedFile::at(&slot), &place),
+                _ => Ok(put_back(DisplacedFile::at(&slot), &place)? || is_restored(&place, record)?),
             },
         }
     }
@@ -135,7 +136,7 @@ fn finish_link(place: &Spot, slot: &Spot) -> Result<bool, CommitError> {
     Ok(true)
 }
 
-fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, CommitError> {
+fn undo_update(place: &Spot, slot: &Spot, record: &Record, touched: bool) -> Result<bool, CommitError> {
     let ours = record.after.as_ref().expect("an updated file has an after");
     match look(slot, record)? {
         Slot::New | Slot::Torn => return Ok(true),
@@ -148,8 +149,9 @@ fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, Commi
     }
     let displaced = DisplacedFile::at(slot);
     match place.metadata()? {
+        None if touched => return Ok(false),
         None => return put_back(displaced, place),
-        Some(seen) if !is_ours(&seen, place, ours)? => return Ok(false),
+        Some(seen) if !is_ours(&seen, place, ours)? => return is_restored(place, record),
         Some(_) => {}
     }
     let swapped = match displaced.swap_back(place) {
@@ -163,6 +165,11 @@ fn undo_update(place: &Spot, slot: &Spot, record: &Record) -> Result<bool, Commi
     // Someone saved the file in between: that save gets its place back.
     swapped.swap_back(place)?;
     Ok(false)
+}
+
+/// Returns whether someone else has put the pre-image back, so that nothing is left to undo.
+fn is_restored(place: &Spot, record: &Record) -> Result<bool, CommitError> {
+    Ok(record.before.as_ref().map_or(Ok(false), |before| is_recorded(place, before))?)
 }
 
 fn put_back(displaced: DisplacedFile, place: &Spot) -> Result<bool, CommitError> {

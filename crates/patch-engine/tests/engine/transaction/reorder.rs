@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use fastrand::Rng;
 use fs_guard::AppendFile;
@@ -151,6 +152,8 @@ fn recovered(image: &Image) -> (Snapshot, usize) {
     let key_bytes: Option<[u8; 32]> = fs::read(key.join("key")).ok().and_then(|key| key.try_into().ok());
     let signer = key_bytes.as_ref().map(Signer::with_key);
     for (at, bytes) in journals {
+        // The machine has started anew since it was written.
+        let old = || fs::File::options().write(true).open(&at).unwrap().set_modified(UNIX_EPOCH).unwrap();
         let Ok(mut journal) = Journal::parse(bytes, signer.as_ref()) else { continue };
         for record in &mut journal.records {
             for state in [&mut record.before, &mut record.after].into_iter().flatten() {
@@ -158,6 +161,7 @@ fn recovered(image: &Image) -> (Snapshot, usize) {
             }
         }
         fs::write(&at, journal.to_text(signer.as_ref())).unwrap();
+        old();
     }
     let tree = place.path().join("tree");
     let workspace = open(&tree, KeyPlace::Directory(key));

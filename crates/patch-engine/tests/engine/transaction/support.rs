@@ -15,7 +15,7 @@ use fs_guard::record::{Act, note, record, recorded};
 #[cfg(unix)]
 use patch_engine::CommitLog;
 use patch_engine::transaction::{
-    self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Workspace,
+    self, CommitError, CommitOptions, Committed, Durability, KeyPlace, Locked, Outcome, Recovered, Workspace,
 };
 use patch_engine::{ApplyError, Options, Plan, PlanBuilder, Report, Splices};
 use tempfile::TempDir;
@@ -226,10 +226,15 @@ pub(crate) fn cut_off(tree: &Tree, steps: &[Step<'_>], at: usize) {
 
 /// Recovers the one transaction that was cut off.
 pub(crate) fn recover(tree: &Tree) -> Outcome {
+    recovered(tree).outcome
+}
+
+/// The same, with what others did.
+pub(crate) fn recovered(tree: &Tree) -> Recovered {
     let workspace = tree.open();
     let locked = lock(&workspace);
     assert!(tree.pending().is_empty());
-    locked.recovered()[0].outcome.clone()
+    locked.recovered()[0].clone()
 }
 
 /// Notes in the recording that the caller of a commit has heard that it happened.
