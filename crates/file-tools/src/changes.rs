@@ -148,7 +148,7 @@ impl PatchData {
     /// Describes what was committed.
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
-        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(&one.outcome));
+        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(one));
         let ids: Vec<_> = reports.iter().filter_map(|report| Some(report.transaction.as_ref()?.to_string())).collect();
         let (transaction_id, transaction_ids) = if atomic { (ids.into_iter().next(), Vec::new()) } else { (None, ids) };
         Self {
@@ -352,19 +352,37 @@ fn blanks(text: &str) -> String {
     }
 }
 
+/// The most paths that are named in a sentence.
+const NAMED: usize = 10;
+
 /// Says what became of an interrupted transaction.
 #[must_use]
-pub fn outcome_text(outcome: &Outcome) -> String {
+pub fn outcome_text(recovered: &Recovered) -> String {
+    let Recovered { outcome, touched, hidden, .. } = recovered;
+    let touched = || listed(touched, *hidden);
+    let nobody = recovered.touched.is_empty() && *hidden == 0;
     match outcome {
         Outcome::Discarded => "it had changed nothing, and was discarded".into(),
-        Outcome::Completed => "it was finished".into(),
+        Outcome::Completed if nobody => "it was finished".into(),
+        Outcome::Completed => format!("it was finished before someone else changed these: {}", touched()),
         Outcome::CompletedExcept(dirs) => {
-            format!("it was finished, but these directories could not be removed: {}", dirs.join(", "))
+            format!("it was finished, but these directories could not be removed: {}", listed(dirs, 0))
         }
-        Outcome::RolledBack => "it was rolled back".into(),
-        Outcome::RolledBackExcept(paths) => {
-            format!("it was rolled back, except what someone else has changed since: {}", paths.join(", "))
+        Outcome::RolledBack | Outcome::RolledBackExcept(_) if nobody => "it was rolled back".into(),
+        Outcome::RolledBack | Outcome::RolledBackExcept(_) => {
+            format!("it was rolled back; someone else has changed these since, and they stay as they are: {}", touched())
         }
         _ => "it is finished with".into(),
+    }
+}
+
+/// Names paths, and counts those that are not named.
+fn listed(paths: &[String], more: usize) -> String {
+    let named: Vec<&str> = paths.iter().take(NAMED).map(String::as_str).collect();
+    match paths.len() - named.len() + more {
+        0 => named.join(", "),
+        1 if named.is_empty() => "a file elsewhere".into(),
+        more if named.is_empty() => format!("{more} files elsewhere"),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }

@@ -232,7 +232,12 @@ impl ToolError {
                 (FailureClass::DoesNotApply, json!({ "reason": Reason::NoTransaction.as_str() }))
             }
             transaction::Error::Elsewhere { paths, project, .. } => {
-                (FailureClass::Refused, json!({ "reason": "elsewhere", "paths": paths, "project": project }))
+                let mut details = json!({ "reason": "elsewhere" });
+                if let Some(project) = project {
+                    details["paths"] = json!(paths);
+                    details["project"] = json!(project);
+                }
+                (FailureClass::Refused, details)
             }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {

@@ -410,7 +410,8 @@ pub(crate) fn workspace_hints(error: &transaction::Error) -> Vec<Hint> {
             ids.iter().take(PLACES).map(|id| ask(format!("take it back with `apply-patch undo {id} --trust`, if they know that change: it was made with a key that is not here, or without one"), None)).collect()
         }
         transaction::Error::Elsewhere { id, project, .. } => {
-            vec![ask(format!("take it back with `apply-patch -C {project} undo {id}`"), None)]
+            let there = project.as_ref().map(|project| format!(" -C {project}")).unwrap_or_default();
+            vec![ask(format!("undo it with `apply-patch{there} undo {id}`, at the top of the project"), None)]
         }
         transaction::Error::NotRecovered { .. } => {
             vec![ask("look at the journal, then run `apply-patch recover`", None)]

@@ -200,7 +200,7 @@ impl Session {
         if self.ledger.get(path) != Some(sha256) {
             self.ledger.note(&self.workspace, &[(path.to_owned(), Some(sha256))])?;
             if let Some(bytes) = bytes {
-                self.settings.keep_snapshot(&self.workspace, sha256, bytes);
+                self.settings.keep_snapshot(&self.workspace, path, sha256, bytes);
             }
         }
         Ok(())
@@ -226,7 +226,9 @@ impl Session {
 
     /// Keeps the new versions of changed files, for later edits.
     fn keep_written(&self, report: &Report) {
-        let keep = |sha256, bytes: &[u8]| self.settings.keep_snapshot(&self.workspace, sha256, bytes);
+        let keep = |path: &RelPath, sha256, bytes: &[u8]| {
+            self.settings.keep_snapshot(&self.workspace, path.as_str(), sha256, bytes);
+        };
         let images = report.images();
         for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
             let size = report.plan.transition_of(change).after_size();
@@ -234,11 +236,11 @@ impl Session {
                 && self.settings.keeps(size)
                 && let Ok(bytes) = images.new_bytes(change)
             {
-                keep(sha256, &bytes);
+                keep(change.to_path.as_ref().unwrap_or(&change.path), sha256, &bytes);
             }
         }
-        for (_, bytes) in report.plan.carried_bases() {
-            keep(Sha256::of(bytes), bytes);
+        for (path, bytes) in report.plan.carried_bases() {
+            keep(path, Sha256::of(bytes), bytes);
         }
     }
 

@@ -1,15 +1,15 @@
 //! Snapshots of files that sessions were shown or wrote, by hash. With them, an edit of an older version can be carried to the
 //! current file.
 //!
-//! They are compressed files in a folder of the state directory, each named after its SHA-256. A file that does not have the hash
-//! of its name is not used, so nothing in the folder has to be durable: a file gets its name when all of it is written, and one
+//! They are compressed files in a folder of the state directory, each named after its SHA-256 and its path: what was shown of one
+//! path is found for that path only. A file that does not have the hash is not used, so nothing in the folder has to be durable: a file gets its name when all of it is written, and one
 //! that a power cut damaged is ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
-use patch_engine::transaction::{self, Workspace};
+use patch_engine::transaction::{self, Prefix, Reach, Workspace};
 use workspace_trash::{FileState, OwnKey, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
 
@@ -34,13 +34,19 @@ impl SessionSettings {
     }
 
     /// Keeps the bytes of a file. If that fails, the call goes on: a later edit of that version is just stale.
-    pub(crate) fn keep_snapshot(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) {
+    pub(crate) fn keep_snapshot(&self, workspace: &Workspace, path: &str, sha256: Sha256, bytes: &[u8]) {
         if self.keeps(bytes.len() as u64) {
-            let _ = self.try_keep(workspace, sha256, bytes);
+            let _ = self.try_keep(workspace, &name(workspace.prefix(), path, sha256), sha256, bytes);
         }
     }
 
-    fn try_keep(&self, workspace: &Workspace, sha256: Sha256, bytes: &[u8]) -> Result<(), transaction::Error> {
+    fn try_keep(
+        &self,
+        workspace: &Workspace,
+        name: &str,
+        sha256: Sha256,
+        bytes: &[u8],
+    ) -> Result<(), transaction::Error> {
         /// Tells the drafts of one process apart.
         static DRAFTS: AtomicU32 = AtomicU32::new(0);
         let Some(packed) = packed(bytes) else { return Ok(()) };
@@ -52,7 +58,7 @@ impl SessionSettings {
             }
         };
         let folder = state.open_or_create_dir(FOLDER)?;
-        let draft = format!("{sha256}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+        let draft = format!("{name}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
         let draft = folder.spot(&draft);
         let mut file = match draft.create(0o600) {
             // A process with this number was killed while it wrote.
@@ -65,7 +71,7 @@ impl SessionSettings {
         let named = file
             .write(&packed)
             .and_then(|()| file.finish(None, None, false))
-            .and_then(|file| file.replace(&folder.spot(&sha256.to_string())).map_err(|failed| failed.error));
+            .and_then(|file| file.replace(&folder.spot(name)).map_err(|failed| failed.error));
         if named.is_err() {
             let _ = draft.remove();
         }
@@ -82,6 +88,8 @@ impl SessionSettings {
             #[cfg(feature = "git")]
             root: workspace.root().clone(),
             home: workspace.home().clone(),
+            prefix: workspace.prefix().clone(),
+            reach: workspace.reach(),
             key: workspace.key(),
             max_file_size: self.max_file_size,
         })
@@ -95,25 +103,28 @@ struct Source {
     #[cfg(feature = "git")]
     root: Arc<Root>,
     home: Arc<Root>,
+    prefix: Prefix,
+    reach: Reach,
     key: OwnKey,
     max_file_size: u64,
 }
 
 impl Source {
-    fn kept(&self, sha256: Sha256) -> Option<Vec<u8>> {
+    fn kept(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
         let folder = self.home.state_dir().ok()??.open_dir(FOLDER).ok()??;
-        let (packed, _) = folder.spot(&sha256.to_string()).read(self.max_file_size).ok()?;
+        let (packed, _) = folder.spot(&name(&self.prefix, path, sha256)).read(self.max_file_size).ok()?;
         unpacked(&packed, self.max_file_size).filter(|bytes| Sha256::of(bytes) == sha256)
     }
 
     fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
-        let store = Store::open(&self.home, self.key.clone()).ok()??;
+        let store = Store::open(&self.home, self.key.clone()).ok()??.seen_from(self.prefix.clone());
         let newest = store.transactions().ok()?.into_iter().take(TRANSACTIONS);
         newest.into_iter().find_map(|id| {
             let journal = store.journal(id).ok()?;
             let is_it =
                 |before: &FileState| before.sha256 == sha256 && !before.link && before.size <= self.max_file_size;
-            let record = journal.records.iter().find(|record| record.before.as_ref().is_some_and(is_it))?;
+            let mut found = journal.records.iter().filter(|record| record.before.as_ref().is_some_and(is_it));
+            let record = found.find(|record| self.reach.shows(&record.path))?;
             let (bytes, _) = store.slot(id, record.slot).ok()?.read(self.max_file_size).ok()?;
             (Sha256::of(&bytes) == sha256).then_some(bytes)
         })
@@ -122,14 +133,20 @@ impl Source {
 
 impl patch_engine::Snapshots for Source {
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
-        let found = self.kept(sha256).or_else(|| self.displaced(sha256));
+        if !self.reach.shows(path.as_str()) {
+            return None;
+        }
+        let found = self.kept(path.as_str(), sha256).or_else(|| self.displaced(sha256));
         #[cfg(feature = "git")]
         let found = found
             .or_else(|| crate::commit_tree::committed(self.root.path(), path.as_str(), sha256, self.max_file_size));
-        #[cfg(not(feature = "git"))]
-        let _ = path;
         found.map(Arc::new)
     }
+}
+
+/// Returns the name of a snapshot: its hash, and as many digits of its path's hash as tell paths apart.
+fn name(prefix: &Prefix, path: &str, sha256: Sha256) -> String {
+    format!("{sha256}-{:.32}", Sha256::of(prefix.join(path).as_bytes()).to_string())
 }
 
 /// Removes the oldest files of the folder until the rest has at most `most` bytes. Files that a process left half written count

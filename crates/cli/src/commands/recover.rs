@@ -28,14 +28,16 @@ pub(crate) fn recover(global: &Global) -> Result<Exit, Failure> {
     if global.json {
         let values: Vec<_> = recovered
             .iter()
-            .map(|one| json!({ "id": one.id.to_string(), "outcome": render::outcome_text(&one.outcome) }))
+            .map(|one| {
+                json!({ "id": one.id.to_string(), "outcome": render::outcome_text(one), "changedSince": one.touched })
+            })
             .collect();
         json::done(format!("{} recovered", values.len()), json!({ "recovered": values }));
     } else if recovered.is_empty() {
         render::line("nothing was interrupted");
     } else {
         for one in recovered {
-            render::line(&format!("{}: {}", one.id, render::outcome_text(&one.outcome)));
+            render::line(&format!("{}: {}", one.id, render::outcome_text(one)));
         }
     }
     Ok(Exit::Done)

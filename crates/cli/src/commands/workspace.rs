@@ -35,9 +35,9 @@ pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
     Ok(session_in(open(global)?, session_settings(&global.settings)))
 }
 
-/// The same in a workspace that is open, with settings of its own.
+/// The same in a workspace that is open, with settings of its own. A person asks.
 pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Session {
-    Session::new(workspace, Audit::new(SessionName::cli(), None), settings)
+    Session::new(workspace.for_a_person(), Audit::new(SessionName::cli(), None), settings)
 }
 
 /// How a session of the command line works.

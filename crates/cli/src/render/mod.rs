@@ -218,7 +218,7 @@ pub(crate) fn hint(reports: &[Report]) {
 
 /// Prints what became of interrupted transactions.
 pub(crate) fn recovered(recovered: &[Recovered]) {
-    for Recovered { id, outcome, .. } in recovered {
-        message(&format!("recovered the interrupted transaction {id}: {}", outcome_text(outcome)));
+    for one in recovered {
+        message(&format!("recovered the interrupted transaction {}: {}", one.id, outcome_text(one)));
     }
 }

@@ -86,7 +86,8 @@ impl Session {
         };
         let mine = |entry: &&transaction::LogEntry| {
             let header = &entry.journal.header;
-            header.session.as_deref() == Some(self.name().as_str()) && entry.undone_by.is_none() && !entry.aborted
+            let stands = entry.undone_by.is_none() && !entry.aborted;
+            header.session.as_deref() == Some(self.name().as_str()) && stands && entry.whole
         };
         let log = self.workspace().log().unwrap_or_default();
         let newest: Vec<_> = log
@@ -117,6 +118,15 @@ impl Session {
                 let others = (!others.is_empty()).then(|| hints::set("paths", others));
                 let edit = drifts.iter().take(NAMED).map(|drift| hints::use_tool(Tool::EditFile, &drift.path));
                 converted.hints(edit.chain(others))
+            }
+            transaction::Error::Elsewhere { .. } => {
+                let entry = self.workspace().show(id);
+                let records = entry.iter().flat_map(|entry| &entry.journal.records);
+                let here: Vec<&str> = records.map(|record| &*record.path).collect();
+                match here.is_empty() {
+                    true => converted,
+                    false => ToolError { recoverable: true, ..converted }.hints([hints::set("paths", here)]),
+                }
             }
             transaction::Error::NotInTransaction { .. } => {
                 ToolError { recoverable: true, ..converted }.hints([hints::omit("paths")])

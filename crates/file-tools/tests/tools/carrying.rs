@@ -247,11 +247,15 @@ fn the_editor_tool_carries_too_and_says_so() {
     assert!(bench.tools().editor(&insert, None, &mut ()).is_error, "a line number is no place in another file");
 }
 
-/// The snapshots, by name.
+/// The snapshots, by the hash in their names.
 fn snapshots(bench: &Bench) -> BTreeMap<String, PathBuf> {
     let Ok(entries) = fs::read_dir(bench.path(".apply-patch/snapshots")) else { return BTreeMap::new() };
     let entries = entries.map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path())).collect()
+    let hash = |name: String| match name.split_once('-') {
+        Some((hash, path)) if path.len() == 32 => hash.to_owned(),
+        _ => name,
+    };
+    entries.map(|entry| (hash(entry.file_name().into_string().unwrap()), entry.path())).collect()
 }
 
 #[test]

@@ -314,7 +314,8 @@ impl Workspace {
         let (kept, _) = store.entries()?;
         let id = entry.journal.header.id;
         let mut out = Vec::new();
-        for record in &entry.journal.records {
+        let reach = self.reach();
+        for record in entry.journal.records.iter().filter(|record| reach.shows(&record.path)) {
             let state = |state: &Option<FileState>| {
                 state.as_ref().map(|state| Side { path: &record.path, mode: state.mode | kind_bits(state.link) })
             };

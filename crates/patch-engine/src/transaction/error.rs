@@ -61,14 +61,14 @@ pub enum Error {
         path: String,
     },
     /// The transaction changed files of the same project outside the root.
-    #[error("transaction {id} changed files outside this directory: {}; it can be taken back in {project:?}", .paths.join(", "))]
+    #[error("transaction {id} changed files outside this directory{}", elsewhere(.paths))]
     Elsewhere {
         /// The transaction.
         id: TransactionId,
-        /// The files, relative to the root.
+        /// The files, relative to the root; empty if the caller [may not see](super::Reach) them.
         paths: Vec<String>,
-        /// The top directory of the project.
-        project: String,
+        /// The top directory of the project, where a person can undo it; `None` if the caller may not see it.
+        project: Option<String>,
     },
     /// A file cannot be restored to the wanted path.
     #[error(transparent)]
@@ -104,6 +104,10 @@ fn paths(drifts: &[Drift]) -> String {
         (None, None) => format!("{:?} (there is no file)", drift.path),
     };
     drifts.iter().map(by).collect::<Vec<_>>().join(", ")
+}
+
+fn elsewhere(paths: &[String]) -> String {
+    if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) }
 }
 
 fn doubts(transactions: &[(TransactionId, Doubt)]) -> String {

@@ -19,6 +19,8 @@ pub struct LogEntry {
     pub undone_by: Option<TransactionId>,
     /// Whether it was rolled back, except for files that someone else had changed. The journal then states what was planned.
     pub aborted: bool,
+    /// Whether this is all that it did: the caller [may see](super::Reach) every path.
+    pub whole: bool,
 }
 
 /// A folder in the trash that does not count as history.
@@ -34,17 +36,23 @@ pub struct Unverified {
 }
 
 impl Workspace {
-    /// Returns the finished transactions, newest first.
+    /// Returns the finished transactions, newest first, with what the caller [may see](super::Reach) of each.
     pub fn log(&self) -> Result<Vec<LogEntry>, Error> {
         Ok(self.history()?.0)
     }
 
-    /// Returns the finished transactions and those whose journals are not trusted, newest first.
+    /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and those whose journals are not
+    /// trusted, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
-        match self.store()? {
-            Some(store) => log(&store),
-            None => Ok((Vec::new(), Vec::new())),
-        }
+        let Some(store) = self.store()? else { return Ok((Vec::new(), Vec::new())) };
+        let (entries, unverified) = log(&store)?;
+        let reach = self.reach();
+        let shown = |LogEntry { journal, undone_by, aborted, .. }| {
+            let whole = reach.shows_all(&journal);
+            let journal = if whole { journal } else { reach.shown(journal)? };
+            Some(LogEntry { journal, undone_by, aborted, whole })
+        };
+        Ok((entries.into_iter().filter_map(shown).collect(), unverified))
     }
 
     /// Returns one finished transaction.
@@ -59,7 +67,10 @@ impl Workspace {
     ///
     /// If it is unclear which one that is, or the journals cannot be read.
     pub fn undoable(&self) -> Result<Option<TransactionId>, Error> {
-        last_active(&self.history()?, false)
+        match self.store()? {
+            Some(store) => last_active(&log(&store)?, false),
+            None => Ok(None),
+        }
     }
 
     /// Finds the newest transaction that changed all of these paths, is not an undo, and whose changes to them still stand.
@@ -85,12 +96,13 @@ impl Workspace {
         Ok(found.map(|entry| entry.journal.header.id))
     }
 
-    /// Lists the displaced files, newest first.
+    /// Lists the displaced files that the caller [may see](super::Reach), newest first.
     pub fn trash(&self) -> Result<Vec<TrashEntry>, Error> {
-        match self.store()? {
-            Some(store) => Ok(store.entries()?.0),
-            None => Ok(Vec::new()),
-        }
+        let Some(store) = self.store()? else { return Ok(Vec::new()) };
+        let (mut entries, _) = store.entries()?;
+        let reach = self.reach();
+        entries.retain(|entry| reach.shows(&entry.path));
+        Ok(entries)
     }
 }
 
@@ -120,7 +132,7 @@ pub(super) fn log(store: &Store<'_>) -> Result<(Vec<LogEntry>, Vec<Unverified>),
         {
             undone.insert(target, id);
         }
-        entries.push(LogEntry { journal, undone_by, aborted });
+        entries.push(LogEntry { journal, undone_by, aborted, whole: true });
     }
     Ok((entries, unverified))
 }

@@ -26,7 +26,7 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
         let journal = found.pending.journal_path();
         let (outcome, touched) =
             recover_one(root, store, found).map_err(|cause| Error::NotRecovered { journal, cause: Box::new(cause) })?;
-        recovered.push(Recovered { id, outcome, touched });
+        recovered.push(Recovered { id, outcome, touched, hidden: 0 });
     }
     Ok(recovered)
 }

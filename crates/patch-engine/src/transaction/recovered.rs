@@ -1,6 +1,8 @@
 //! The results of recovery.
 
-use workspace_trash::TransactionId;
+use workspace_trash::{Prefix, TransactionId};
+
+use super::reach::Reach;
 
 /// A transaction that was found interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,24 @@ pub struct Recovered {
     /// The paths of the transaction at which someone else has changed, removed or put something since. If there is one, the
     /// transaction is rolled back, unless its files may have been reported as changed before.
     pub touched: Vec<String>,
+    /// How many more such paths there are that the caller [may not see](Reach).
+    pub hidden: usize,
+}
+
+impl Recovered {
+    /// Makes the paths relative to a directory of the project, and removes those that the caller may not see.
+    pub(super) fn seen_by(&mut self, prefix: &Prefix, reach: &Reach) {
+        let seen = |paths: &mut Vec<String>| {
+            paths.iter_mut().for_each(|path| *path = prefix.relative(path));
+            let before = paths.len();
+            paths.retain(|path| reach.shows(path));
+            before - paths.len()
+        };
+        self.hidden = seen(&mut self.touched);
+        if let Outcome::CompletedExcept(paths) | Outcome::RolledBackExcept(paths) = &mut self.outcome {
+            seen(paths);
+        }
+    }
 }
 
 /// What recovery did with a transaction.

@@ -29,7 +29,11 @@ impl Workspace {
         if journal.records.is_empty() || (verified && !journal.header.unverified) || !is_expected(&journal, expected) {
             return Ok(None);
         }
+        let reach = self.reach();
         for record in &journal.records {
+            if !reach.shows(&record.path) {
+                return Ok(None);
+            }
             let (root, path) = self.locate(&record.path, true)?;
             if is_as_left(root, &path, record, &journal)?.is_err() {
                 return Ok(None);

@@ -9,6 +9,7 @@ use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, 
 
 use super::error::{Drift, Error};
 use super::history::{self, LogEntry};
+use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
 use crate::lines::is_binary;
@@ -117,6 +118,7 @@ impl Workspace {
         let journal = store.journal(id)?;
         let options = Options { create_parents: true, ..Options::default() };
         let mut builder = PlanBuilder::new(self.root(), &options);
+        let reach = self.reach();
         for (slot, target) in files {
             let slot = *slot;
             let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
@@ -125,15 +127,17 @@ impl Workspace {
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
             }
-            if target.is_none() {
+            // Where the bytes come from counts, wherever they go.
+            if target.is_none() || !reach.shows(&record.path) {
                 elsewhere(self, id, std::iter::once(&record.path))?;
+                reach.check(&record.path, true, Access::Read)?;
             }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
             let path = self.root().check(path, Access::Create)?;
             if let Err(mut problem) = builder.make_way(&path) {
                 if let Problem::Exists { by } = &mut problem {
                     let now = look(&self.root().into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256);
-                    *by = left_by(&history::log(&store)?.0, path.as_str(), now);
+                    *by = left_by(&history::log(&store)?.0, path.as_str(), now, &reach);
                 }
                 return Err(rejected(&path, problem));
             }
@@ -149,12 +153,15 @@ fn elsewhere<'p>(
     id: TransactionId,
     paths: impl Iterator<Item = &'p String>,
 ) -> Result<(), Error> {
-    let outside: Vec<_> = paths.filter(|path| Prefix::leads_out(path)).cloned().collect();
-    let project = || fs_guard::real_path(workspace.home().path());
-    match outside.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Elsewhere { id, paths: outside, project: project()?.display().to_string() }),
+    let mut outside: Vec<_> = paths.filter(|path| Prefix::leads_out(path)).cloned().collect();
+    if outside.is_empty() {
+        return Ok(());
     }
+    let reach = workspace.reach();
+    outside.retain(|path| reach.shows(path));
+    let project = || fs_guard::real_path(workspace.home().path());
+    let project = if outside.is_empty() { None } else { Some(project()?.display().to_string()) };
+    Err(Error::Elsewhere { id, paths: outside, project })
 }
 
 fn rejected(path: &RelPath, problem: Problem) -> Error {
@@ -184,17 +191,20 @@ fn plan_undo(
     let dirs = journal.created_dirs.iter().map(|(dir, _)| dir).chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
     let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
     elsewhere(workspace, id, all)?;
+    let reach = workspace.reach();
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(root.into(), &options, records.len());
     // If parts of it were undone before, this may undo the rest.
     let comes_back =
         |record: &Record| back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot);
-    builder.undoes(id, !journal.records.iter().all(comes_back), authentic);
+    builder.undoes(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     let mut come_back = Vec::new();
     let all_kept = OnceCell::new();
     let (mut drifted, mut conflicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for record in &records {
-        let path = root.check_recorded(&record.path, authentic)?;
+    // All paths are checked first, so that nothing is told of any if one is refused.
+    let checked = |path: &String| reach.check(path, authentic, Access::Update);
+    let checked_paths = records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
+    for (&record, path) in records.iter().zip(checked_paths) {
         match is_as_left(root, &path, record, &journal)? {
             Err(now) => match carried_back(workspace, (store, &all_kept), id, (record, &path), now.as_ref(), how)? {
                 Some(Ok((post, carried))) if how.carry => {
@@ -218,9 +228,9 @@ fn plan_undo(
     }
     if !drifted.is_empty() {
         let carry = drifted.iter().all(|(.., carried)| *carried);
-        let drift = |(record, now, _): (&&Record, Option<Disk>, bool)| {
+        let drift = |(record, now, _): (&Record, Option<Disk>, bool)| {
             let (expected, actual) = (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256));
-            let by = left_by(log, &record.path, actual).filter(|by| *by != id);
+            let by = left_by(log, &record.path, actual, &reach).filter(|by| *by != id);
             Drift { path: record.path.clone(), expected, actual, by }
         };
         return Err(Error::Drifted { id, drifts: drifted.into_iter().map(drift).collect(), carry });
@@ -233,26 +243,33 @@ fn plan_undo(
         builder.create_parents(path).map_err(|problem| rejected(path, problem))?;
     }
     for (dir, mode) in &journal.removed_dirs {
-        let dir = root.check_recorded(dir, authentic)?;
+        let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
         if root.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
     }
     for (dir, _) in journal.created_dirs.iter().rev() {
-        builder.remove_dir(root.check_recorded(dir, authentic)?);
+        builder.remove_dir(checked(dir)?);
     }
     Ok(builder.plan(0, Vec::new(), notes))
 }
 
-/// Returns the last transaction that changed a path, if the file is still as that one left it.
-fn left_by(newest_first: &[LogEntry], path: &str, actual: Option<Sha256>) -> Option<TransactionId> {
+/// Returns the last transaction that changed a path, if the file is still as that one left it, and if the caller may see all that it
+/// did, so that it can be undone first.
+fn left_by(
+    newest_first: &[LogEntry],
+    path: &str,
+    actual: Option<Sha256>,
+    reach: &Reach,
+) -> Option<TransactionId> {
     let mut later = newest_first.iter().filter(|entry| !entry.aborted);
     let (entry, record) = later.find_map(|entry| {
         let record = entry.journal.records.iter().find(|record| record.path == path)?;
         Some((entry, record))
     })?;
-    (record.after.as_ref().map(|state| state.sha256) == actual).then_some(entry.journal.header.id)
+    let it_is = record.after.as_ref().map(|state| state.sha256) == actual && reach.shows_all(&entry.journal);
+    it_is.then_some(entry.journal.header.id)
 }
 
 type CarriedBack = Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>;

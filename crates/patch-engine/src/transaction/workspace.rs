@@ -10,6 +10,7 @@ use workspace_trash::{KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, 
 
 use super::error::Error;
 use super::home::{self, StatePlace};
+use super::reach::Reach;
 use super::recover::recover;
 use super::recovered::Recovered;
 use crate::kind::ErrorKind;
@@ -29,6 +30,8 @@ pub struct Workspace {
     opened: Prefix,
     /// Read once per transaction.
     key: Mutex<OwnKey>,
+    /// Whether a person asks.
+    person: bool,
 }
 
 impl Workspace {
@@ -56,14 +59,28 @@ impl Workspace {
     fn of_keyed(root: Root, place: StatePlace, key_place: KeyPlace) -> Self {
         let root = Arc::new(root);
         let (home, prefix) = home::find(&root, place, &key_place);
-        Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()) }
+        Self { root, home, opened: prefix.clone(), prefix, key: Mutex::new(key_place.into()), person: false }
+    }
+
+    /// Lets a person ask, who may see and undo whatever was done in the project, also where the policy has changed since. Everybody
+    /// else has the [`Reach`] of direct calls.
+    #[must_use]
+    pub fn for_a_person(self) -> Self {
+        Self { person: true, ..self }
+    }
+
+    /// Returns which recorded files the caller may see and change.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        Reach::new(&self.root, self.person)
     }
 
     /// Opens the whole project, so that transactions in any of its directories can be undone.
     #[must_use]
     pub fn project(&self) -> Self {
         let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
-        Self { root, home, prefix: Prefix::default(), opened: self.opened.clone(), key: Mutex::new(self.key()) }
+        let (opened, key) = (self.opened.clone(), Mutex::new(self.key()));
+        Self { root, home, prefix: Prefix::default(), opened, key, person: self.person }
     }
 
     /// Takes the key of the journals from elsewhere.
@@ -204,7 +221,9 @@ impl Workspace {
         let store = LockedStore::lock(&self.home, key, timeout)?;
         self.root.forget();
         self.home.forget();
-        let recovered = recover(&self.home, &store)?;
+        let mut recovered = recover(&self.home, &store)?;
+        let reach = self.reach();
+        recovered.iter_mut().for_each(|one| one.seen_by(&self.prefix, &reach));
         Ok(Locked { workspace: self, store: store.seen_from(self.prefix.clone()), recovered })
     }
 }
