@@ -46,7 +46,7 @@ pub use kind::ErrorKind;
 pub use list::DirEntry;
 pub use lock::{LockFile, ReleasedLock};
 pub use metadata::{Entry, FileKind, FileTime, Metadata};
-pub use named::{read_config, real_path};
+pub use named::{read_config, real_path, started_at};
 pub use names::{NamePolicy, Spelling};
 pub use policy::{Access, HardLinks, Policy};
 pub use read::{Inspected, OpenFile};

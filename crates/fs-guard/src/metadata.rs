@@ -1,7 +1,5 @@
 //! The metadata of directory entries: kind, size, permissions and identity.
 
-use crate::sys;
-
 /// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
@@ -130,12 +128,6 @@ impl Metadata {
     #[must_use]
     pub fn times_are_telling(&self) -> bool {
         !self.racy
-    }
-
-    /// Returns whether the bytes were written since this machine started, by its clock; `None` if that is not known.
-    #[must_use]
-    pub fn written_since_start(&self) -> Option<bool> {
-        Some(self.mtime > sys::started_at()?)
     }
 
     /// Returns the permission bits that a replacement keeps: set-id bits are dropped.

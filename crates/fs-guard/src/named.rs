@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{At as _, Error};
-use crate::metadata::FileKind;
+use crate::metadata::{FileKind, FileTime};
 use crate::read::read_whole;
 use crate::sys;
 
@@ -29,4 +29,10 @@ pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
     std::fs::canonicalize(path).at("find", path.to_string_lossy())
+}
+
+/// Returns the second in which this machine started, by its clock as it is now; `None` on systems that do not say.
+#[must_use]
+pub fn started_at() -> Option<FileTime> {
+    sys::started_at()
 }

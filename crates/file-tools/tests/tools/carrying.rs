@@ -11,16 +11,12 @@ use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, disarm};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, call, done, fails, session, settings, sha};
+use crate::support::{Bench, call, done, fails, patch, session, settings, sha};
 
 /// A file as it is read, and as others leave it: the first lines are new, the last ones indented.
 const READ: &str = "fn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n    3\n}\n";
 const CHANGED: &str = "// new\nfn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n        3\n}\n";
 const WANTED: &str = "// new\nfn one() {\n    1\n}\n\nfn two() {\n    22\n}\n\nfn three() {\n        3\n}\n";
-
-fn patch(body: &str) -> String {
-    format!("*** Begin Patch\n{body}*** End Patch\n")
-}
 
 /// Every tool that edits, with what replaces one line, and whether the call may be carried.
 fn edits(path: &str, old: &str, new: &str, more: &Value) -> Vec<(&'static str, Value)> {

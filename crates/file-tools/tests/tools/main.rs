@@ -20,6 +20,7 @@ mod paging;
 mod patching;
 #[path = "../../../../tests/posix.rs"]
 mod posix;
+mod reach;
 mod reading;
 mod searching;
 #[path = "../../../../tests/share.rs"]

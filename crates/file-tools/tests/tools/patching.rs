@@ -2,11 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Bench, sha};
-
-fn patch(body: &str) -> String {
-    format!("*** Begin Patch\n{body}*** End Patch\n")
-}
+use crate::support::{Bench, patch, sha};
 
 #[test]
 fn applies_a_patch_and_tells_what_changed() {

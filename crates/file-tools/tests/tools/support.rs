@@ -23,6 +23,11 @@ pub(crate) fn sha(bytes: &[u8]) -> String {
     Sha256::of(bytes).to_string()
 }
 
+/// A patch of these sections.
+pub(crate) fn patch(body: &str) -> String {
+    format!("*** Begin Patch\n{body}*** End Patch\n")
+}
+
 pub(crate) fn session(name: &str) -> SessionName {
     name.parse().unwrap()
 }

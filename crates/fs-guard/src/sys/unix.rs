@@ -264,7 +264,7 @@ pub(crate) fn now() -> FileTime {
     (time.tv_sec as i64, time.tv_nsec as u32)
 }
 
-/// Returns the second in which the machine started, by today's clock.
+/// Returns the second in which this machine started, by its clock as it is now; `None` on systems that do not say.
 #[allow(clippy::unnecessary_wraps, reason = "not every platform tells")]
 pub(crate) fn started_at() -> Option<FileTime> {
     #[cfg(target_os = "linux")]

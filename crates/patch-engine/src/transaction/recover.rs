@@ -107,8 +107,8 @@ fn recover_one(
 /// The report comes after the move of the folder to the trash. A process that is killed leaves what it did, so that the folder is
 /// still here only if it was killed before. A power cut may undo the move, which is not synced.
 fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
-    let journal = pending.journal_spot().metadata()?;
-    Ok(journal.and_then(|journal| journal.written_since_start()) != Some(true))
+    let (journal, started) = (pending.journal_spot().metadata()?, fs_guard::started_at());
+    Ok(!journal.zip(started).is_some_and(|(journal, started)| journal.mtime > started))
 }
 
 /// How far a transaction got, and what others did at its paths since.

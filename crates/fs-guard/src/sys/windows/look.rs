@@ -156,11 +156,6 @@ fn now() -> FileTime {
     (now.as_secs().cast_signed(), now.subsec_nanos())
 }
 
-/// Returns when the machine started; not known here.
-pub(crate) fn started_at() -> Option<FileTime> {
-    None
-}
-
 /// Lists the names in a directory.
 pub(super) fn names(dir: &File) -> io::Result<Vec<Vec<u8>>> {
     let dir = again(dir).map_err(status::from)?;

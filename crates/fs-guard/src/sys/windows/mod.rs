@@ -287,3 +287,8 @@ pub(crate) fn process_exists(pid: u32) -> bool {
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     read("getrandom", || nt::random(bytes).map_err(status::from))
 }
+
+/// Returns when the machine started; not known here.
+pub(crate) fn started_at() -> Option<FileTime> {
+    None
+}

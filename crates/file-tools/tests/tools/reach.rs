@@ -1,0 +1,358 @@
+//! Whatever a tool is asked for, in whatever words: of files outside its root, and of forbidden ones, it neither sees nor changes
+//! anything, although the history and the snapshots of the project have their bytes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use fastrand::Rng;
+use file_tools::audit::{Audit, Operation};
+use file_tools::{Session, Tool, ToolError, history};
+use fs_guard::{Globs, Policy};
+use patch_engine::transaction::{KeyPlace, Workspace};
+use patch_engine::{Options, PlanBuilder, parse};
+use serde_json::{Map, Value, json};
+
+use super::support::*;
+use crate::temp::temp;
+
+/// What the files hold that a tool may not see. Their texts differ in all but a line, by which an edit could be carried.
+const OUTSIDE: &str = "line\nOUTSIDE-SECRET 1\n";
+const FORBIDDEN: &str = "line\nFORBIDDEN-SECRET 2\n";
+const DELETED: &str = "line\nDELETED-SECRET 3\n";
+const SECRETS: [&str; 3] = [OUTSIDE, FORBIDDEN, DELETED];
+
+/// A project of a person, and a tool that may work in one of its directories.
+struct Project {
+    dir: tempfile::TempDir,
+    key: tempfile::TempDir,
+    /// The transactions.
+    ids: Vec<String>,
+}
+
+impl Project {
+    /// A person changes files everywhere.
+    fn new() -> Self {
+        let mut project = Self { dir: temp(), key: temp(), ids: Vec::new() };
+        for (path, text) in [
+            (".git/HEAD", "ref: refs/heads/main\n"),
+            ("other/o.txt", OUTSIDE),
+            ("sub/a.txt", "line\nx\n"),
+            ("sub/shared.txt", "line\none\n"),
+            ("sub/.env", FORBIDDEN),
+            ("sub/.env.local", DELETED),
+            ("sub/.vscode/tasks.json", "{}\n"),
+        ] {
+            let path = project.dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        // What a person is shown is kept, too.
+        let shown = project.person();
+        for path in ["other/o.txt", "sub/.env", "sub/.env.local"] {
+            assert_eq!(call(&shown, "read_file", &json!({ "path": path }))["ok"], true);
+        }
+        for body in [
+            "*** Update File: other/o.txt\n@@\n line\n-OUTSIDE-SECRET 1\n+gone\n",
+            "*** Update File: sub/.env\n@@\n line\n-FORBIDDEN-SECRET 2\n+gone\n",
+            "*** Delete File: sub/.env.local\n",
+            "*** Delete File: sub/.vscode/tasks.json\n",
+            "*** Update File: sub/shared.txt\n@@\n-one\n+two\n",
+            "*** Update File: sub/shared.txt\n@@\n-two\n+three\n*** Update File: other/o.txt\n@@\n-gone\n+again\n",
+        ] {
+            let id = project.apply(body);
+            project.ids.push(id);
+        }
+        project
+    }
+
+    fn open(&self, dir: &str, policy: Policy) -> Workspace {
+        let workspace = Workspace::open(&self.dir.path().join(dir), policy).unwrap();
+        workspace.with_key_place(KeyPlace::Directory(self.key.path().join("apply-patch")))
+    }
+
+    /// A person's session: nothing is forbidden there.
+    fn person(&self) -> Session {
+        let policy = Policy { forbidden: Globs::default(), guarded: Globs::default(), ..patch_engine::policy() };
+        let workspace = self.open("", policy).for_a_person();
+        Session::new(workspace, Audit::new(session("cli"), None), settings())
+    }
+
+    fn apply(&self, body: &str) -> String {
+        let text = patch(body);
+        let options = Options { create_parents: true, ..Options::default() };
+        let parsed = parse(&text, &options.parse).unwrap();
+        let reports = self.person().apply("apply", &parsed, options, true, &mut ()).unwrap();
+        reports[0].transaction.unwrap().to_string()
+    }
+
+    /// The tool's session, which has the name of the person's.
+    fn tool(&self) -> Session {
+        let workspace = self.open("sub", patch_engine::policy());
+        Session::new(workspace, Audit::new(session("cli"), None), settings())
+    }
+
+    /// All files but the state, by path.
+    fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut all = Vec::new();
+        let mut todo = vec![self.dir.path().to_path_buf()];
+        while let Some(dir) = todo.pop() {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(self.dir.path()).unwrap().to_str().unwrap().to_owned();
+                match path.is_dir() {
+                    true if name != ".apply-patch" => todo.push(path),
+                    true => {}
+                    false => all.push((name, fs::read(path).unwrap())),
+                }
+            }
+        }
+        all.sort();
+        all
+    }
+
+    /// What may not change.
+    fn hidden(&self) -> Vec<(String, Vec<u8>)> {
+        let mine = |name: &str| {
+            name.starts_with("sub/") && !Path::new(name).starts_with("sub/.env") && !name.starts_with("sub/.vscode")
+        };
+        self.files().into_iter().filter(|(name, _)| !mine(name)).collect()
+    }
+
+    /// Words that a caller may know: names of transactions and of kept files, hashes, and paths.
+    fn words(&self) -> Vec<String> {
+        let slots = self.ids.iter().flat_map(|id| (0..2).map(move |slot| format!("{id}/{slot}")));
+        let stored = self.ids.iter().flat_map(|id| {
+            [format!("../.apply-patch/trash/{id}/0"), format!(".apply-patch/trash/{id}/0")]
+        });
+        let paths = [
+            "a.txt", "shared.txt", "stolen.txt", ".env", ".env.local", "../other/o.txt", ".vscode/tasks.json", ".", "..", "*", "**",
+        ];
+        let hashes = SECRETS.iter().map(|text| sha(text.as_bytes()));
+        let absolute = self.dir.path().join("other/o.txt").display().to_string();
+        let paths = paths.into_iter().map(str::to_owned).chain([absolute, String::new()]);
+        self.ids.iter().cloned().chain(slots).chain(stored).chain(paths).chain(hashes).collect()
+    }
+
+    /// Fails if an answer tells what it may not.
+    fn check(&self, what: &str, given: &str, reply: &str) {
+        for secret in SECRETS {
+            let word = secret.lines().nth(1).unwrap();
+            assert!(!reply.contains(word), "{what} {given} shows {word}: {reply}");
+            let hash = sha(secret.as_bytes());
+            assert!(given.contains(&hash) || !reply.contains(&hash), "{what} {given} shows a hash: {reply}");
+        }
+        // A refusal names the file that it is about, so that a person can decide; such names are in listings, too.
+        let refused = reply.contains("\"reason\":\"forbidden\"");
+        for path in ["other/o.txt", ".env.local"].into_iter().take(if refused { 1 } else { 2 }) {
+            assert!(given.contains(path) || !reply.contains(path), "{what} {given} shows {path}: {reply}");
+        }
+    }
+}
+
+/// Arguments of a call that does something, and what can be in their place. Every tool needs its line, with every argument that takes
+/// text: those that are left out are switches, numbers, and choices among fixed words.
+fn usual(tool: Tool) -> (Value, &'static [&'static str]) {
+    let text = patch("*** Update File: a.txt\n@@\n line\n+q\n");
+    match tool.as_str() {
+        "read_file" => (json!({ "path": "a.txt" }), &["path", "cursor"]),
+        "list_directory" => (json!({ "path": ".", "recursive": true }), &["path", "cursor"]),
+        "search_files" => {
+            let args = json!({ "query": "SECRET", "mode": "text", "root": "." });
+            (args, &["query", "root", "includeGlobs", "excludeGlobs", "cursor"])
+        }
+        "glob" => (json!({ "pattern": "**" }), &["pattern", "root", "excludeGlobs", "cursor"]),
+        "create_file" => (json!({ "path": "new.txt", "content": "new\n" }), &["path", "content"]),
+        "write_file" => {
+            let args = json!({ "path": "a.txt", "content": "line\nx\n", "expectedSha256": sha(b"line\nx\n") });
+            (args, &["path", "content", "expectedSha256"])
+        }
+        "edit_file" => {
+            let edits = json!([{ "oldText": "line\n", "newText": "line\nq\n" }]);
+            let args = json!({ "path": "a.txt", "expectedSha256": sha(b"line\nx\n"), "edits": edits });
+            (args, &["path", "expectedSha256", "edits", "oldText", "newText"])
+        }
+        "delete_file" => (json!({ "path": "a.txt" }), &["path", "expectedSha256"]),
+        "restore_file" => (json!({ "trashId": "" }), &["trashId", "trashedPath", "targetPath"]),
+        "move_file" => {
+            let args = json!({ "fromPath": "a.txt", "toPath": "b.txt" });
+            (args, &["fromPath", "toPath", "expectedSha256"])
+        }
+        "apply_patch" => {
+            let args = json!({ "patch": text, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": sha(b"line\nx\n") }] });
+            (args, &["patch", "amend", "expectedSha256ByPath", "path", "sha256"])
+        }
+        "edit.patch" => (json!({ "patch": text }), &["patch", "workspace_root"]),
+        "undo" => (json!({ "transactionId": "" }), &["transactionId", "paths"]),
+        other => panic!("what can a caller ask of `{other}` that it may not see?"),
+    }
+}
+
+/// The arguments of a schema that take text, also those within others.
+fn texts(schema: &Value, found: &mut BTreeSet<String>) {
+    for (name, one) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = |kind: &str| one["type"] == kind || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)));
+        if kind("string") && one.get("enum").is_none() || kind("array") {
+            found.insert(name.clone());
+        }
+        texts(&one["items"], found);
+        texts(one, found);
+    }
+}
+
+/// Every argument that takes text is tried below.
+#[test]
+fn every_text_that_a_tool_takes_has_a_case() {
+    for tool in Tool::ALL {
+        let (usual, tried) = usual(tool);
+        let mut takes = BTreeSet::new();
+        texts(&tool.info().input_schema, &mut takes);
+        assert_eq!(takes, tried.iter().map(|&name| name.to_owned()).collect(), "{}", tool.as_str());
+        for name in usual.as_object().unwrap().keys() {
+            assert!(tool.info().input_schema["properties"].get(name).is_some(), "{} {name}", tool.as_str());
+        }
+    }
+}
+
+/// Puts a word where a tool takes text.
+fn put(args: &mut Map<String, Value>, name: &str, word: &str) {
+    let within = |args: &mut Map<String, Value>, list: &str| {
+        let one = args.get_mut(list).and_then(|list| list.get_mut(0)).unwrap();
+        one[name] = word.into();
+    };
+    match name {
+        "edits" | "expectedSha256ByPath" => {}
+        "oldText" | "newText" => within(args, "edits"),
+        "sha256" => within(args, "expectedSha256ByPath"),
+        "path" if args.contains_key("expectedSha256ByPath") => within(args, "expectedSha256ByPath"),
+        "paths" | "includeGlobs" | "excludeGlobs" => drop(args.insert(name.into(), json!([word]))),
+        "patch" => {
+            let body = ["Update", "Delete", "Add"].map(|operation| match operation {
+                "Update" => format!("*** Update File: {word}\n@@\n line\n+q\n"),
+                "Delete" => format!("*** Delete File: {word}\n"),
+                _ => format!("*** Add File: {word}\n+q\n"),
+            });
+            args.insert(name.into(), patch(&body[word.len() % 3]).into());
+        }
+        _ => drop(args.insert(name.into(), word.into())),
+    }
+}
+
+#[test]
+fn a_tool_sees_nothing_outside_its_root_and_nothing_forbidden() {
+    let mut project = Project::new();
+    let mut hidden = project.hidden();
+    let mut words = project.words();
+    let mut rng = Rng::with_seed(41);
+    for tool in Tool::ALL {
+        let (usual, tried) = usual(tool);
+        let count = words.len();
+        let one = |rng: &mut Rng| (tried[rng.usize(..tried.len())], rng.usize(..count));
+        let singles = tried.iter().flat_map(|name| (0..count).map(move |word| vec![(*name, word)]));
+        let mixed = (0..crate::share::share(2000)).map(|_| vec![one(&mut rng), one(&mut rng)]);
+        for chosen in singles.chain(mixed.collect::<Vec<_>>()) {
+            let mut args = usual.as_object().unwrap().clone();
+            // Of two ways to name the same only one may be used.
+            if chosen.iter().any(|(name, _)| *name == "trashedPath") {
+                args.remove("trashId");
+            }
+            chosen.iter().for_each(|(name, word)| put(&mut args, name, &words[*word]));
+            let given = json!(args).to_string();
+            let reply = call(&project.tool(), tool.as_str(), &json!(args)).to_string();
+            project.check(tool.as_str(), &given, &reply);
+            assert_eq!(project.hidden(), hidden, "{} {given}: {reply}", tool.as_str());
+            if !tool.is_read_only() && reply.contains("\"ok\":true") {
+                for (name, bytes) in project.files() {
+                    let text = String::from_utf8_lossy(&bytes);
+                    let shown = SECRETS.iter().any(|secret| text.contains(secret.lines().nth(1).unwrap()));
+                    let by_hash = name.starts_with("sub/") && !name.starts_with("sub/.env") && shown;
+                    assert!(!by_hash, "{} {given}: {name} has {text}", tool.as_str());
+                }
+                project = Project::new();
+                hidden = project.hidden();
+                words = project.words();
+            }
+        }
+    }
+}
+
+/// What the tool may see is there: the walls are no walls around everything.
+#[test]
+fn what_a_tool_may_reach_can_be_undone_and_restored() {
+    let project = Project::new();
+    let [.., first, last] = &project.ids[..] else { panic!("there are six") };
+    let tool = project.tool();
+    // Both of them touched the file; the later one, in which there is more, is not named as the one to undo first.
+    let error = fails(&tool, "undo", &json!({ "transactionId": first }), "stale_file");
+    assert_eq!(error["details"]["drifted"][0]["path"], "shared.txt", "{error}");
+    assert!(!error.to_string().contains(last.as_str()), "{error}");
+    // Of the later one the part that is here can be undone, and the hint says so.
+    let error = fails(&tool, "undo", &json!({ "transactionId": last }), "outside_workspace");
+    assert!(error["hints"].to_string().contains("shared.txt"), "{error}");
+    done(&tool, "undo", &json!({ "transactionId": last, "paths": ["shared.txt"] }));
+    assert_eq!(fs::read(project.dir.path().join("sub/shared.txt")).unwrap(), b"line\ntwo\n");
+    let restored = done(&tool, "restore_file", &json!({ "trashId": format!("{first}/0"), "targetPath": "old.txt" }));
+    assert_eq!(restored["sha256"], sha(b"line\none\n"));
+    // The list of what could be meant has only what can be undone whole.
+    let error = fails(&tool, "undo", &json!({}), "command_failed");
+    let listed: Vec<_> = error["details"]["transactions"].as_array().unwrap().iter().collect();
+    assert!(listed.iter().any(|one| one["transactionId"] == first.as_str()), "{error}");
+    assert!(listed.iter().all(|one| !project.ids[..3].iter().chain([last]).any(|id| one["transactionId"] == id.as_str())));
+}
+
+/// Also what is listed as data for a program.
+#[test]
+fn a_program_is_told_of_its_own_part_of_the_history() {
+    let project = Project::new();
+    let tool = project.tool();
+    for with_diff in [false, true] {
+        let log = history::log(tool.workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
+        project.check("log", "", &log);
+        assert!(log.contains("shared.txt"), "{log}");
+        let all = history::log(project.person().workspace(), &history::Wanted::default(), with_diff).unwrap().to_string();
+        assert!(all.contains("other/o.txt") && all.contains("sub/.env.local"), "{all}");
+    }
+    let trash = tool.workspace().trash().unwrap();
+    let trash: Vec<_> = trash.iter().map(|entry| &*entry.path).collect();
+    assert_eq!(trash, ["shared.txt", "shared.txt", ".vscode/tasks.json"], "guarded files can be read");
+    for id in &project.ids[..3] {
+        assert!(tool.workspace().show(id.parse().unwrap()).is_err(), "{id}");
+    }
+}
+
+/// A patch that a person applied is planned as any other when a tool sends it, so that it is no way to ask what a forbidden file holds.
+#[test]
+fn a_patch_of_a_forbidden_file_is_not_called_done() {
+    let project = Project::new();
+    let workspace = project.open("sub", Policy { forbidden: Globs::default(), ..patch_engine::policy() }).for_a_person();
+    let person = Session::new(workspace, Audit::new(session("cli"), None), settings());
+    let text = patch("*** Update File: .env\n@@\n-gone\n+going\n");
+    done(&person, "apply_patch", &json!({ "patch": text }));
+    assert_eq!(done(&person, "apply_patch", &json!({ "patch": text }))["alreadyDone"], true);
+    fails(&project.tool(), "apply_patch", &json!({ "patch": text }), "permission_denied");
+}
+
+/// What recovery says names no file that the caller may not see.
+#[test]
+fn what_was_recovered_elsewhere_is_counted_and_not_named() {
+    use fs_guard::fault::{Fault, arm, disarm};
+    let project = Project::new();
+    let person = project.person();
+    arm(Fault::CrashAt("renameat2"), 2, false);
+    let cut = person.execute::<ToolError>("apply", Operation::Patch, &mut (), &mut |root| {
+        let options = Options { overwrite: true, ..Options::default() };
+        let mut builder = PlanBuilder::new(root, &options);
+        for path in ["other/o.txt", "sub/a.txt"] {
+            builder.create(path, b"new\n".to_vec()).map_err(|_| ()).unwrap();
+        }
+        Ok(builder.finish().unwrap())
+    });
+    disarm();
+    assert!(cut.is_err());
+    fs::write(project.dir.path().join("other/o.txt"), "of a user").unwrap();
+    let reply = call(&project.tool(), "apply_patch", &json!({ "patch": patch("*** Add File: n\n+n\n") }));
+    assert_eq!(reply["ok"], true, "{reply}");
+    project.check("recovery", "", &reply.to_string());
+    assert!(reply.to_string().contains("they stay as they are: a file elsewhere"), "{reply}");
+    assert_eq!(fs::read(project.dir.path().join("sub/a.txt")).unwrap(), b"line\nx\n");
+}
