@@ -289,6 +289,6 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
 }
 
 /// Returns when the machine started; not known here.
-pub(crate) fn started_at() -> Option<FileTime> {
+pub(crate) fn started_at() -> Option<crate::metadata::FileTime> {
     None
 }

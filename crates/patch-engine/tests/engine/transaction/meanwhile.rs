@@ -255,13 +255,14 @@ fn edits_of_what_may_have_been_reported_do_not_revert_it() {
 }
 
 /// The move to the trash failed, and success was reported.
+#[cfg_attr(windows, ignore = "it counts the renames of a system that can swap names")]
 #[test]
 fn edits_of_what_was_reported_do_not_revert_it() {
     let tree = Tree::with_key(OLD);
     let workspace = tree.open();
     let locked = lock(&workspace);
     let plan = planned(&workspace, false);
-    meanwhile("renameat2", 3, || arm(Fault::Once(if cfg!(windows) { 1117 } else { 5 }), 1, false));
+    meanwhile("renameat2", 3, || arm(Fault::Once(5), 1, false));
     commit(&locked, &plan).unwrap();
     disarm();
     drop(locked);
