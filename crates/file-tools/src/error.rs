@@ -11,6 +11,10 @@ use crate::hints::{self, ArgumentChange, Caller, Hint};
 use crate::reason::Reason;
 use crate::received;
 
+/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch may have a hundred
+/// thousand, and each takes some kilobytes as JSON.
+const LISTED: usize = 500;
+
 /// How a failure ends a program, and whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FailureClass {
@@ -316,7 +320,10 @@ impl ToolError {
         let mut details = problem_details(first);
         let others = rejects.iter().filter(|reject| !std::ptr::eq(*reject, first));
         if rejects.len() > 1 {
-            details["rejects"] = others.map(reject).collect();
+            details["rejects"] = others.take(LISTED).map(reject).collect();
+        }
+        if rejects.len() - 1 > LISTED {
+            details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
         }
         let path = Some(fs_guard::shortened(&first.path).into_owned());
         Self { path, ..Self::new(class, first.kind(), message) }.details(details).hints(hints::hints(first))
