@@ -240,7 +240,7 @@ impl ToolError {
             }
             transaction::Error::NotRecovered { journal, .. } => (FailureClass::Partial, json!({ "journal": journal })),
             transaction::Error::Files(error) | transaction::Error::Store(workspace_trash::Error::Files(error)) => {
-                let from_system = matches!(error, fs_guard::Error::Io { .. });
+                let from_system = error.is_failure();
                 (FailureClass::of(error.kind().into(), from_system), json!({ "reason": error.reason() }))
             }
             transaction::Error::Store(
@@ -306,7 +306,7 @@ impl ToolError {
     #[must_use]
     pub fn rejected(rejects: &[Reject]) -> Self {
         let first = patch_engine::gravest(rejects).expect("BUG: what was rejected has rejects");
-        let from_system = matches!(&first.problem, Problem::Guard(fs_guard::Error::Io { .. }));
+        let from_system = matches!(&first.problem, Problem::Guard(error) if error.is_failure());
         let class = match first.kind() {
             ErrorKind::CommandFailed | ErrorKind::AlreadyExists if !matches!(first.problem, Problem::Guard(_)) => {
                 FailureClass::DoesNotApply
